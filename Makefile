@@ -1,0 +1,45 @@
+# make app    set everything up and open the app on the bundled example
+# make test   all tests
+# make check  format, lint, types, tests with coverage: what CI runs
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PORT ?= 8501
+
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: app test check docs clean
+
+app: $(VENV)/.app
+	$(BIN)/python -m toolscope_core prepare
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/make_reference.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage*
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
+
+# torch first and alone: any other order may bring a build with gigabytes of CUDA.
+$(VENV)/.app: $(VENV)/bin/python requirements.txt constraints.txt
+	$(PIP) torch==2.13.0
+	$(PIP) -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.app requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
+	touch $@

@@ -1,0 +1,26 @@
+"""The app: page registry and the frame around every page."""
+
+import streamlit as st
+
+from pages import _ui
+from toolscope_core.errors import ToolScopeError
+
+st.set_page_config(page_title="ToolScope", layout="wide")
+
+PAGES = [
+    st.Page("pages/catalog.py", title="Catalog", icon=":material/inventory_2:", default=True),
+    st.Page("pages/overlap.py", title="Overlap", icon=":material/join_inner:", url_path="overlap"),
+    st.Page("pages/graph.py", title="Graph", icon=":material/hub:", url_path="graph"),
+    st.Page("pages/review.py", title="Review", icon=":material/rule:", url_path="review"),
+    st.Page(
+        "pages/documents.py", title="Documents", icon=":material/edit_note:", url_path="documents"
+    ),
+    st.Page("pages/export.py", title="Export", icon=":material/ios_share:", url_path="export"),
+]
+
+page = st.navigation(PAGES)
+try:
+    _ui.frame()
+    page.run()
+except ToolScopeError as error:
+    _ui.show_error(error)

@@ -1,0 +1,128 @@
+"""The only Streamlit glue the pages share: the workspace, the frame, escaping, the job panel."""
+
+from __future__ import annotations
+
+import html
+import re
+from difflib import SequenceMatcher
+
+import streamlit as st
+
+from toolscope_core.config import read_environment
+from toolscope_core.errors import JobError, ToolScopeError
+from toolscope_core.pipeline import Analysis
+from toolscope_core.store import CatalogRecord, Job
+from toolscope_core.workspace import Workspace
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
+
+
+@st.cache_resource
+def workspace() -> Workspace:
+    """The one workspace of this process; a first start brings the bundled example, analysed."""
+    work = Workspace(read_environment())
+    if not work.catalogs.newest():
+        work.analyses.start(work.catalogs.add_example().id)
+    return work
+
+
+def untrusted(text: str) -> str:
+    """Text of a catalog, made safe for every Streamlit call that reads markdown.
+
+    It is the one door: no page puts such text into markdown or HTML by another way. Line ends
+    become spaces, so that no block element can begin.
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def untrusted_html(text: str) -> str:
+    """Text of a catalog, made safe for ``st.html``."""
+    return html.escape(str(text), quote=True)
+
+
+def word_diff(before: str, after: str) -> str:
+    """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour."""
+    old, new = before.split(), after.split()
+    parts = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, come = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
+        if tag == "equal":
+            parts.append(gone)
+        if tag in ("delete", "replace"):
+            parts.append(f"<del>−{gone}</del>")
+        if tag in ("insert", "replace"):
+            parts.append(f"<ins>+{come}</ins>")
+    return " ".join(parts)
+
+
+def show_error(error: ToolScopeError) -> None:
+    """A failure that the user can mend, in its own words."""
+    st.error(untrusted(str(error)), icon=":material/error:")
+
+
+def frame() -> None:
+    """The sidebar of every page: which catalog, who reviews, which judge."""
+    with st.sidebar:
+        records = {record.name: record for record in workspace().catalogs.newest()}
+        st.selectbox(
+            "Catalog",
+            list(records),
+            key="catalog",
+            bind="query-params",
+            persist_state="session",
+            help="Catalogs are added on the Catalog page.",
+        )
+        st.text_input("Your name", "reviewer", key="reviewer", persist_state="session")
+        st.badge("Judge: offline", icon=":material/gavel:", color="gray")
+
+
+def current() -> CatalogRecord:
+    """The catalog chosen in the sidebar, newest version."""
+    records = {record.name: record for record in workspace().catalogs.newest()}
+    return records[st.session_state["catalog"]]
+
+
+def reviewer() -> str:
+    """Who decides; people on one store tell each other apart by it."""
+    return st.session_state.get("reviewer", "").strip() or "reviewer"
+
+
+def analysis() -> Analysis:
+    """The analysis of the current catalog; stops the page with the job's progress, or a button
+    that starts one, where there is none yet.
+    """
+    record = current()
+    found = workspace().analyses.get(record.id)
+    if found is not None:
+        return found
+    job = workspace().analyses.job(record.id)
+    if job is not None and job.live:
+        job_panel(job.id)
+        st.stop()
+    if job is not None and job.message:
+        show_error(JobError(job.message))
+    st.info(
+        f"{record.tools:,} tools wait to be compared. It takes about "
+        f"{max(10, record.tools // 60)} seconds the first time.",
+        icon=":material/hourglass_empty:",
+    )
+    if st.button("Analyse", type="primary", icon=":material/play_arrow:", key="analyse"):
+        workspace().analyses.start(record.id)
+        st.rerun()
+    st.stop()
+
+
+STAGES = {"embed": "Reading what the tools say", "compare": "Finding near tools", "judge": "Judging pairs"}
+
+
+@st.fragment(run_every="1s")
+def job_panel(job_id: str) -> None:
+    """True progress of a job; the page runs again when it ends."""
+    job: Job = workspace().analyses.watch(job_id)
+    if not job.live:
+        st.rerun()
+    stage = STAGES.get(job.stage, "Waiting for its turn")
+    share = job.done / job.total if job.total else 0.0
+    st.progress(share, text=f"{stage}: {job.done:,} of {job.total:,}" if job.total else stage)
+    if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
+        workspace().analyses.cancel(job_id)

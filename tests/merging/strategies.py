@@ -1,0 +1,68 @@
+"""Random tools whose schemas and values are known to belong together."""
+
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Tool
+
+WORDS = ("city", "path", "query", "limit", "start_date", "end_date", "user_id", "text", "unit")
+
+TEXT = st.text("abcxyz ", max_size=6)
+SCHEMAS = st.one_of(
+    st.builds(lambda n: {"type": "string", "maxLength": n}, st.integers(0, 9)),
+    st.just({"type": "string"}),
+    st.builds(
+        lambda low, more: {"type": "integer", "minimum": low, "maximum": low + more},
+        st.integers(-5, 5),
+        st.integers(0, 9),
+    ),
+    st.just({"type": "number"}),
+    st.just({"type": "boolean"}),
+    st.just({"type": ["string", "null"]}),
+    st.builds(
+        lambda values: {"type": "string", "enum": sorted(values)},
+        st.sets(st.sampled_from(["Red", "red", "GREEN", "green", "blue"]), min_size=1),
+    ),
+    st.builds(lambda item: {"type": "array", "items": item}, st.just({"type": "string"})),
+    st.just({}),
+)
+
+
+@st.composite
+def tools(draw, tool_id="t", names=("get_weather", "fetch_weather", "list_files", "send_mail")):
+    """A tool with up to four parameters; ``None`` for a schema now and then."""
+    if draw(st.integers(0, 9)) == 0:
+        return Tool(tool_id, draw(st.sampled_from(names)), "Does something.")
+    chosen = draw(st.lists(st.sampled_from(WORDS), max_size=4, unique=True))
+    properties = {name: draw(SCHEMAS) for name in chosen}
+    required = [name for name in chosen if draw(st.booleans())]
+    schema = {"type": "object", "properties": properties, "required": required}
+    return Tool(tool_id, draw(st.sampled_from(names)), "Does something.", schema=schema)
+
+
+def values(schema):
+    """Values valid under one of ``SCHEMAS``."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    kind = schema.get("type")
+    if kind == "string":
+        return st.text("abc", max_size=min(schema.get("maxLength", 4), 4))
+    if kind == "integer":
+        return st.integers(schema.get("minimum"), schema.get("maximum"))
+    simple = {
+        "number": st.floats(-9, 9) | st.integers(-9, 9),
+        "boolean": st.booleans(),
+        "array": st.lists(st.text("abc", max_size=3), max_size=3),
+    }
+    if isinstance(kind, list):
+        return st.none() | st.text("abc", max_size=3)
+    return simple.get(kind, st.none() | st.booleans() | st.text("abc", max_size=3))
+
+
+@st.composite
+def calls(draw, tool):
+    """Arguments of a valid call to ``tool``."""
+    return {
+        parameter.name: draw(values(parameter.schema))
+        for parameter in tool.parameters
+        if parameter.required or draw(st.booleans())
+    }

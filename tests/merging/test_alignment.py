@@ -1,0 +1,162 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.merging.strategies import calls, tools
+from tests.merging.test_subschema import valid
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.alignment import argument_map, match_parameters, unmappable
+from toolscope_core.merging.calls import map_call, unmap_call
+
+
+def tool(tool_id, name, required=(), **properties):
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return Tool(tool_id, name, schema=schema)
+
+
+def text(description="", **more):
+    return {"type": "string", "description": description, **more}
+
+
+def matched(left, right):
+    return {(m.left, m.right) for m in match_parameters(left, right)}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ({"path": text()}, {"file_path": text()}, {("path", "file_path")}),
+        ({"q": text()}, {"query": text()}, {("q", "query")}),
+        ({"userId": text()}, {"user_id": text()}, {("userId", "user_id")}),
+        ({"lat": {"type": "number"}}, {"latitude": {"type": "number"}}, {("lat", "latitude")}),
+        ({"start_date": text()}, {"end_date": text()}, set()),
+        ({"width": {"type": "integer"}}, {"width": {"type": "object"}}, set()),
+        (
+            {"symbols": {"type": "array", "items": text()}},
+            {"symbol": text()},
+            {("symbols", "symbol")},
+        ),
+        (
+            {"content": text("The sentence to translate into another language.")},
+            {"phrase": text("The sentence to translate into the other language.")},
+            {("content", "phrase")},
+        ),
+        (
+            {"from": text(), "to": text()},
+            {"destination": text(), "origin": text()},
+            {("from", "origin"), ("to", "destination")},
+        ),
+    ],
+)
+def test_parameters_are_matched_by_name_type_and_description(ours, theirs, expected):
+    assert matched(tool("a", "f", **ours), tool("b", "g", **theirs)) == expected
+
+
+def test_the_last_required_parameter_on_each_side_needs_only_a_hint():
+    ours = tool("a", "f", ["body"], body=text("Words to be sent to the room"))
+    theirs = tool("b", "g", ["note"], note=text("Words sent to a chat room"))
+    assert matched(ours, theirs) == {("body", "note")}
+    assert matched(ours, tool("b", "g", ["colour"], colour=text("A shade"))) == set()
+
+
+@given(tools("a"), tools("b"))
+def test_swapping_the_tools_swaps_the_matches(left, right):
+    forward = match_parameters(left, right)
+    assert {(m.left, m.right) for m in forward} == {
+        (m.right, m.left) for m in match_parameters(right, left)
+    }
+    assert len({m.right for m in forward}) == len(forward)
+
+
+@settings(max_examples=300)
+@given(tools("a"), tools("b"), st.data())
+def test_a_lossless_map_keeps_every_valid_call_valid_and_maps_it_back(left, right, data):
+    alpha = argument_map(left, right)
+    declared = {p.name for p in left.parameters}
+    assert {m.source for m in alpha.moves} | set(alpha.dropped) == declared or alpha.lossy
+    assert len({m.target for m in alpha.moves}) == len(alpha.moves)
+    if not alpha.lossless or right.schema is None:
+        return
+    arguments = data.draw(calls(left))
+    mapped = map_call(alpha, arguments)
+    assert valid(right.schema, mapped.arguments)
+    types = {p.name: p.type for p in left.parameters}
+    assert unmap_call(alpha, mapped.arguments, types) == arguments
+
+
+def test_a_value_in_the_name_becomes_a_constant():
+    general = tool(
+        "t",
+        "translate",
+        ["text", "language"],
+        text=text(),
+        language=text(enum=["french", "german"]),
+    )
+    special = tool("f", "translate_to_french", ["text"], text=text())
+    alpha = argument_map(special, general)
+    assert alpha.lossless
+    assert alpha.constants == {"language": "french"}
+    assert map_call(alpha, {"text": "hi"}).arguments == {"text": "hi", "language": "french"}
+    assert argument_map(general, special).dropped.keys() == {"language"}
+
+
+@pytest.mark.parametrize(
+    ("own", "target", "op", "value", "mapped"),
+    [
+        (text(enum=["KM", "MILES"]), text(enum=["km", "miles", "feet"]), "map", "KM", "km"),
+        (text(), {"type": "array", "items": text()}, "wrap", "x", ["x"]),
+        ({"type": "integer"}, text(), "cast", 7, "7"),
+        ({"type": "boolean"}, text(), "cast", True, "true"),
+    ],
+)
+def test_operations(own, target, op, value, mapped):
+    left, right = tool("a", "f", unit=own), tool("b", "g", unit=target)
+    alpha = argument_map(left, right)
+    if own == {"type": "boolean"}:
+        assert alpha.dropped  # a truth value and a text are not the same parameter
+        return
+    assert [m.op for m in alpha.moves] == [op]
+    assert map_call(alpha, {"unit": value}).arguments == {"unit": mapped}
+    back = unmap_call(alpha, {"unit": mapped}, {"unit": own["type"]})
+    assert back == {"unit": value}
+
+
+def test_what_does_not_fit_is_said():
+    ours = tool("a", "f", ["mode"], mode=text(), extra=text())
+    theirs = tool("b", "g", ["mode", "key"], mode=text(enum=["x"]), key=text())
+    alpha = argument_map(ours, theirs)
+    assert set(alpha.dropped) == {"mode", "extra"}
+    assert any("`mode` is required" in reason for reason in alpha.lossy)
+    assert any("`key` is required" in reason for reason in alpha.lossy)
+
+
+def test_open_arguments_need_an_open_target():
+    ours = Tool("a", "f", schema={"type": "object", "properties": {}, "additionalProperties": True})
+    assert argument_map(ours, tool("b", "g")).lossy
+    open_too = Tool("b", "g", "x", schema=ours.schema)
+    assert argument_map(ours, open_too).lossless
+
+
+def test_unknown_arguments_cannot_be_mapped_but_equal_tools_can():
+    silent = Tool("a", "f", "Does it.")
+    assert unmappable(silent)
+    assert argument_map(silent, tool("b", "f")).lossy
+    assert argument_map(tool("b", "f"), silent).lossy
+    assert argument_map(silent, Tool("b", "f", "Does it.", server="other")).lossless
+
+
+def test_a_recursive_schema_cannot_be_mapped():
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}}
+    looped = Tool(
+        "a", "f", schema={"type": "object", "properties": {"n": node}, "$defs": {"n": node}}
+    )
+    assert "refers to itself" in unmappable(looped)
+    assert not argument_map(looped, tool("b", "g", n={"type": "object"})).lossless
+
+
+def test_undeclared_arguments_keep_their_name_unless_it_is_taken():
+    left, right = tool("a", "f", q=text()), tool("b", "g", query=text())
+    alpha = argument_map(left, right)
+    call = map_call(alpha, {"q": "x", "verbose": True, "query": "y"})
+    assert call.arguments == {"query": "x", "verbose": True}
+    assert call.lost == ("query",)

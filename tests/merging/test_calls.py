@@ -1,0 +1,62 @@
+import pytest
+
+from toolscope_core.datamodel import ArgumentMap, ArgumentMove
+from toolscope_core.merging.calls import relabel_query
+
+PHI = {"a": "b", "b": "b", "c": "c"}
+ALPHAS = {
+    "a": ArgumentMap(
+        "a", "b", (ArgumentMove("q", "query"),), {"kind": "web"}, {"page": "no place"}
+    ),
+    "b": ArgumentMap("b", "b", (ArgumentMove("query", "query"),)),
+}
+
+
+def test_gold_and_calls_follow_and_the_rest_stays():
+    row = {
+        "id": 7,
+        "gold": ["a", "c"],
+        "calls": [{"tool": "a", "arguments": {"q": "x"}, "n": 1}],
+        "x": None,
+    }
+    done = relabel_query(row, PHI, ALPHAS)
+    assert done.row == {
+        "id": 7,
+        "gold": ["b", "c"],
+        "calls": [{"tool": "b", "arguments": {"query": "x", "kind": "web"}, "n": 1}],
+        "x": None,
+    }
+    assert done.changed
+    assert done.shrunk == ()
+    assert list(done.row) == list(row)
+
+
+def test_two_gold_tools_that_became_one_are_a_shrink():
+    done = relabel_query({"gold": ["a", "c", "b", "a"]}, PHI, ALPHAS)
+    assert done.row["gold"] == ["b", "c"]
+    assert done.shrunk == (("a", "b"),)
+
+
+def test_calls_are_never_dropped_or_joined():
+    calls = [{"tool": "a", "arguments": {"q": 1}}, {"tool": "b", "arguments": {"query": 1}}]
+    done = relabel_query({"gold": ["a", "b"], "calls": calls}, PHI, ALPHAS)
+    assert [call["tool"] for call in done.row["calls"]] == ["b", "b"]
+
+
+def test_an_argument_without_a_place_is_named():
+    done = relabel_query({"calls": [{"tool": "a", "arguments": {"q": 1, "page": 2}}]}, PHI, ALPHAS)
+    assert done.lost == ("a.page",)
+
+
+@pytest.mark.parametrize(
+    "row", [{}, {"gold": None}, {"query": "hi", "gold": ["c"]}, {"gold": ["zz"]}]
+)
+def test_what_phi_leaves_alone_is_unchanged(row):
+    done = relabel_query(row, PHI, ALPHAS)
+    assert not done.changed
+    assert done.unknown == (("zz",) if row.get("gold") == ["zz"] else ())
+
+
+def test_an_identity_relabelling_changes_nothing():
+    row = {"gold": ["c", "a"], "calls": [{"tool": "a", "arguments": {"q": 1}}]}
+    assert relabel_query(row, {"a": "a", "c": "c"}, {}).row == {**row}

@@ -1,0 +1,119 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Constraints, Pair
+from toolscope_core.merging.correction import correct
+from toolscope_core.merging.graph import merge_graph
+
+AT = 0.6
+IDS = tuple("abcdefg")
+
+
+def judged(table, default=0.1):
+    return lambda pairs: np.array([table.get(pair, default) for pair in pairs])
+
+
+def groups(table, constraints=None, copies=None, divide=True):
+    links = constraints or Constraints()
+    edges = {pair: p for pair, p in table.items() if p >= AT}
+    graph = merge_graph(edges, links)
+    return correct(graph, judged(table), AT, links, copies or {}, divide=divide)
+
+
+@st.composite
+def tables(draw):
+    return {
+        Pair(a, b): draw(st.sampled_from([0.1, 0.3, 0.6, 0.7, 0.8, 0.9]))
+        for a in IDS
+        for b in IDS
+        if a < b and draw(st.booleans())
+    }
+
+
+@given(tables())
+def test_groups_are_disjoint_and_every_pair_inside_is_a_merge(table):
+    found = groups(table)
+    members = [m for group in found for m in group.members]
+    assert len(members) == len(set(members))
+    for group in found:
+        inside = [
+            table.get(Pair.of(a, b), 0.1) for a in group.members for b in group.members if a < b
+        ]
+        assert min(inside) >= AT
+        assert group.weakest_edge == min(inside)
+        assert not group.intransitive
+
+
+@given(tables(), st.permutations(IDS))
+def test_names_do_not_matter_where_no_tie_is_broken_by_them(table, order):
+    rng = np.random.default_rng(len(table))
+    table = {pair: p + rng.uniform(0, 0.01) for pair, p in table.items()}
+    new = dict(zip(IDS, order, strict=True))
+    renamed = {Pair.of(new[p.left], new[p.right]): value for p, value in table.items()}
+    before = {frozenset(new[m] for m in g.members) for g in groups(table)}
+    assert before == {frozenset(g.members) for g in groups(renamed)}
+
+
+@given(tables(), st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2))
+def test_people_are_obeyed(table, wishes):
+    must = tuple(frozenset(w) for w in wishes[:1])
+    apart = frozenset(
+        Pair.of(a, b)
+        for wish in wishes[1:]
+        for a in wish
+        for b in wish
+        if a < b and not any({a, b} <= group for group in must)
+    )
+    found = groups(table, Constraints(must=must, cannot=apart))
+    for group in must:
+        assert any(frozenset(g.members) == group and g.decided for g in found)
+    for pair in apart:
+        assert not any({pair.left, pair.right} <= set(g.members) for g in found)
+
+
+def test_a_chain_is_cut_at_its_weakest_pair_and_marked():
+    table = {Pair("a", "b"): 0.95, Pair("b", "c"): 0.7, Pair("c", "d"): 0.9}
+    found = groups(table)
+    assert [g.members for g in found] == [("a", "b"), ("c", "d")]
+    assert all(g.cut for g in found)
+
+
+def test_switched_off_the_chain_stays_and_is_marked():
+    table = {Pair("a", "b"): 0.95, Pair("b", "c"): 0.7}
+    (whole,) = groups(table, divide=False)
+    assert whole.members == ("a", "b", "c")
+    assert whole.intransitive
+    assert not whole.cut
+
+
+def test_newcomers_do_not_join_what_people_decided():
+    table = {Pair("a", "b"): 0.9, Pair("a", "c"): 0.9, Pair("b", "c"): 0.9}
+    (decided,) = groups(table, Constraints(must=(frozenset("ab"),)))
+    assert decided.members == ("a", "b")
+    assert decided.decided
+    assert decided.newcomers == ("c",)
+
+
+def test_copies_stay_together_without_being_judged():
+    asked = []
+
+    def judge(pairs):
+        asked.extend(pairs)
+        return np.array([0.9] * len(pairs))
+
+    ids = [f"t{i:02d}" for i in range(50)]
+    copies = dict.fromkeys(ids, ids[0])
+    edges = {Pair.of(ids[0], other): 1.0 for other in ids[1:]}
+    (group,) = correct(merge_graph(edges, Constraints()), judge, AT, Constraints(), copies)
+    assert group.members == tuple(ids)
+    assert asked == []
+
+
+def test_a_copy_that_a_person_keeps_apart_is_kept_apart():
+    ids = ["a", "b", "c"]
+    edges = {Pair("a", "b"): 1.0, Pair("a", "c"): 1.0}
+    links = Constraints(cannot=frozenset({Pair("a", "b")}))
+    judge = judged({Pair("a", "c"): 1.0, Pair("b", "c"): 1.0})
+    (group,) = correct(merge_graph(edges, links), judge, AT, links, dict.fromkeys(ids, "a"))
+    assert group.members == ("a", "c")

@@ -1,0 +1,57 @@
+import networkx as nx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Constraints, Pair
+from toolscope_core.merging.graph import merge_graph
+
+IDS = tuple("abcdefgh")
+EDGES = st.dictionaries(
+    st.tuples(st.sampled_from(IDS), st.sampled_from(IDS))
+    .filter(lambda ids: ids[0] != ids[1])
+    .map(lambda ids: Pair.of(*ids)),
+    st.floats(0.5, 1.0),
+    max_size=14,
+)
+NOTHING = Constraints()
+
+
+@given(EDGES)
+def test_components_are_those_of_networkx_in_id_order(edges):
+    graph = nx.Graph([(pair.left, pair.right) for pair in edges])
+    expected = sorted(tuple(sorted(part)) for part in nx.connected_components(graph))
+    assert list(merge_graph(edges, NOTHING).components) == expected
+
+
+@given(EDGES, st.floats(0.5, 1.0))
+def test_a_higher_threshold_refines_the_components(edges, threshold):
+    strong = {pair: p for pair, p in edges.items() if p >= threshold}
+    coarse = merge_graph(edges, NOTHING).components
+    for part in merge_graph(strong, NOTHING).components:
+        assert any(set(part) <= set(whole) for whole in coarse)
+
+
+@given(EDGES)
+def test_losing_a_bridge_divides_a_component(edges):
+    graph = merge_graph(edges, NOTHING)
+    for bridge in graph.bridges:
+        whole = next(c for c in graph.components if bridge.left in c)
+        without = {pair: p for pair, p in edges.items() if pair != bridge}
+        parts = merge_graph(without, NOTHING).components
+        assert len(whole) > 2
+        assert not any(set(whole) <= set(part) for part in parts)
+
+
+def test_people_add_and_remove_edges():
+    edges = {Pair("a", "b"): 0.9, Pair("b", "c"): 0.8}
+    links = Constraints(must=(frozenset("cde"),), cannot=frozenset({Pair("a", "b")}))
+    graph = merge_graph(edges, links)
+    assert graph.components == (("b", "c", "d", "e"),)
+    assert graph.edges[Pair("c", "d")] == 1.0
+
+
+def test_intransitive_triples_are_listed_once():
+    edges = {Pair("a", "b"): 0.9, Pair("b", "c"): 0.9, Pair("c", "d"): 0.9, Pair("b", "d"): 0.9}
+    graph = merge_graph(edges, NOTHING)
+    assert graph.intransitive("abcd") == (("a", "b", "c"), ("a", "b", "d"))
+    assert graph.bridges == (Pair("a", "b"),)

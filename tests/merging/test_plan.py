@@ -1,0 +1,186 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Catalog, Constraints, Edit, Finding, Group, MergedTool, Tool
+from toolscope_core.merging.plan import accept, apply_clusters, build_clusters, check_plan, effect
+
+TEXT = {"type": "string"}
+NOTHING = Constraints()
+
+
+def tool(tool_id, name, server="", description="", annotations=None, **properties):
+    schema = {"type": "object", "properties": properties}
+    return Tool(
+        tool_id, name, description or f"{name}.", server, schema, annotations=annotations or {}
+    )
+
+
+def catalog(*tools, **more):
+    return Catalog(tuple(sorted(tools, key=lambda t: t.id)), **more)
+
+
+def clusters(cat, *groups, constraints=NOTHING, edits=None, auto_at=0.9):
+    made = [Group(tuple(g), 0.95) if isinstance(g, str) else g for g in groups]
+    return build_clusters(cat, made, constraints, edits or {}, auto_at)
+
+
+A, B = tool("a", "get_page", url=TEXT), tool("b", "fetch_page", url=TEXT)
+C = tool("c", "list_rooms", building=TEXT)
+CATALOG = catalog(A, B, C)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.integers(1, 4), st.booleans())
+def test_phi_holds_for_any_partition(ids, size, routers):
+    cat = catalog(*(tool(i, f"do_{i}", **{i: TEXT}) for i in "abcdefgh"))
+    parts = [tuple(sorted(ids[at : at + size])) for at in range(0, len(ids), size)]
+    built = clusters(cat, *(Group(part, 0.95) for part in parts if len(part) > 1))
+    plan = apply_clusters(cat, accept(built, PlanConfig(accept="all"), frozenset()), routers)
+    phi = {row.old_id: row.new_id for row in plan.relabels}
+    assert set(phi) == set("abcdefgh")
+    assert set(phi.values()) == {item.tool.id for item in plan.tools}
+    assert all(phi[new] == new for new in phi.values())
+    assert sum(len(item.members) for item in plan.tools) == 8
+
+
+def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
+    (cluster,) = clusters(CATALOG, "ab")
+    assert cluster.safe
+    assert (cluster.kind, cluster.canonical) == ("prune", "a")
+    plan = apply_clusters(CATALOG, accept([cluster], PlanConfig(accept="auto"), frozenset()), False)
+    assert [t.tool.id for t in plan.tools] == ["a", "c"]
+    assert [alpha.tool_id for alpha in plan.arguments] == ["a", "b"]
+    assert [(r.old_id, r.new_id, r.status) for r in plan.relabels] == [
+        ("a", "a", "kept"),
+        ("b", "a", "merged"),
+        ("c", "c", "kept"),
+    ]
+    assert plan.applied[0].id == cluster.id
+
+
+@pytest.mark.parametrize(
+    ("group", "cat", "word"),
+    [
+        (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
+        (Group(("a", "b"), 0.95, cut=True), CATALOG, "longer chain"),
+        (Group(("a", "b"), 0.95, intransitive=True), CATALOG, "through a third"),
+        (Group(("a", "c"), 0.95), CATALOG, "gateway"),
+        (
+            Group(("a", "b"), 0.95),
+            catalog(tool("a", "get_page", "x", url=TEXT), tool("b", "get_page", "y", url=TEXT)),
+            "2 servers",
+        ),
+        (
+            Group(("a", "b"), 0.95),
+            catalog(A, B, findings=(Finding("b", "block", "hidden", "name", "hidden"),)),
+            "blocking",
+        ),
+        (
+            Group(("a", "b"), 0.95),
+            catalog(
+                tool("a", "page", annotations={"readOnlyHint": True}),
+                tool("b", "page_x", annotations={"destructiveHint": True}),
+            ),
+            "effect",
+        ),
+    ],
+)
+def test_every_guard_is_a_sentence_and_stops_auto(group, cat, word):
+    (cluster,) = clusters(cat, group)
+    assert any(word in reason for reason in cluster.reasons)
+    assert accept([cluster], PlanConfig(accept="auto"), cat.blocked) == (cluster,)
+
+
+def test_all_takes_every_proposal_but_the_blocked():
+    built = clusters(CATALOG, Group(("a", "b"), 0.1), Group(("c",), 1.0))
+    (taken, _) = accept(built, PlanConfig(accept="all"), frozenset("c"))
+    assert taken.state == "accepted"
+    assert accept(built, PlanConfig(accept="all"), frozenset("b"))[0].state == "proposed"
+
+
+def test_routers_are_merged_only_when_asked():
+    built = accept(clusters(CATALOG, "ac"), PlanConfig(accept="all"), frozenset())
+    assert len(apply_clusters(CATALOG, built, routers=False).tools) == 3
+    plan = apply_clusters(CATALOG, built, routers=True)
+    assert len(plan.tools) == 2
+    assert plan.applied[0].kind == "router"
+
+
+@pytest.mark.parametrize(
+    ("links", "group", "state"),
+    [
+        (NOTHING, Group(("a", "b"), 0.9, decided=True), "accepted"),
+        (Constraints(stale=frozenset("a")), Group(("a", "b"), 0.9), "stale"),
+        (Constraints(conflict=frozenset("b")), Group(("a", "b"), 0.9), "conflict"),
+        (NOTHING, Group(("a", "b"), 0.9), "proposed"),
+    ],
+)
+def test_states_come_from_what_people_said(links, group, state):
+    assert clusters(CATALOG, group, constraints=links)[0].state == state
+
+
+def test_a_new_description_keeps_the_prune_and_a_new_name_makes_a_router():
+    edits = {frozenset("ab"): Edit(document={"description": "Reads one web page."})}
+    (cluster,) = clusters(CATALOG, "ab", edits=edits)
+    assert (cluster.kind, cluster.document.description) == ("prune", "Reads one web page.")
+    edits = {frozenset("ab"): Edit(document={"name": "read_page"})}
+    (cluster,) = clusters(CATALOG, "ab", edits=edits)
+    assert cluster.kind == "router"
+    built = accept([cluster], PlanConfig(accept="all"), frozenset())
+    plan = apply_clusters(CATALOG, built, routers=True)
+    assert {(r.old_id, r.new_name, r.status) for r in plan.relabels} >= {
+        ("a", "read_page", "renamed"),
+        ("b", "read_page", "merged"),
+    }
+
+
+def test_an_edited_schema_drops_what_it_no_longer_takes():
+    schema = {"type": "object", "properties": {"address": TEXT}}
+    (cluster,) = clusters(CATALOG, "ab", edits={frozenset("ab"): Edit(document={"schema": schema})})
+    assert all(set(alpha.dropped) == {"url"} for alpha in cluster.arguments)
+    assert any("would be lost" in reason for reason in cluster.reasons)
+
+
+def test_a_name_of_a_tool_outside_the_cluster_is_a_conflict():
+    edits = {frozenset("ab"): Edit(document={"name": "list_rooms"})}
+    (cluster,) = clusters(CATALOG, "ab", edits=edits)
+    assert cluster.state == "conflict"
+    assert any("list_rooms" in reason for reason in cluster.reasons)
+
+
+def test_a_text_that_still_cites_a_pruned_name_is_listed():
+    citing = tool("d", "help", description="Call fetch_page first, then get_page.", x=TEXT)
+    nested = tool("e", "more", x={"type": "string", "description": "as for `fetch_page`."})
+    cat = catalog(A, B, citing, nested)
+    plan = apply_clusters(
+        cat, accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset()), False
+    )
+    assert [(d.tool_id, d.cites, d.now) for d in plan.dangling] == [
+        ("d", "fetch_page", "get_page"),
+        ("e", "fetch_page", "get_page"),
+    ]
+
+
+def test_a_plan_that_loses_a_tool_is_not_let_through():
+    plan = apply_clusters(CATALOG, (), False)
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match="partition"):
+        check_plan(replace(plan, tools=plan.tools[1:]))
+    with pytest.raises(ValueError, match="α covers"):
+        check_plan(replace(plan, tools=(MergedTool(A, ("a", "b")), MergedTool(C, ("c",)))))
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (tool("1", "delete_x", annotations={"readOnlyHint": True}), "reads"),
+        (tool("1", "x", annotations={"readOnlyHint": False}), "writes"),
+        (tool("1", "get_user"), "reads"),
+        (tool("1", "delete_user"), "writes"),
+        (tool("1", "zzz"), ""),
+    ],
+)
+def test_effects(made, expected):
+    assert effect(made) == expected

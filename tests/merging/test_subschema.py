@@ -1,0 +1,111 @@
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+from referencing import Registry
+
+from tests.merging.strategies import SCHEMAS, values
+from toolscope_core.merging.subschema import admits, inline_references
+
+STRING = {"type": "string"}
+
+
+def valid(schema, value):
+    return Draft202012Validator(schema, registry=Registry()).is_valid(value)
+
+
+@given(SCHEMAS, SCHEMAS)
+def test_a_schema_admits_itself_and_an_empty_one_admits_all(one, other):
+    assert admits(one, one)
+    assert admits({}, other)
+    assert admits({"anyOf": [one, other]}, other)
+
+
+@settings(max_examples=300)
+@given(SCHEMAS.flatmap(lambda s: values(s).map(lambda v: (s, v))), SCHEMAS)
+def test_what_is_admitted_validates(narrow_and_value, wide):
+    narrow, value = narrow_and_value
+    if admits(wide, narrow):
+        assert valid(wide, value)
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "answer"),
+    [
+        ({"type": "number"}, {"type": "integer"}, True),
+        ({"type": "integer"}, {"type": "number"}, False),
+        ({"type": ["string", "null"]}, STRING, True),
+        (STRING, {"type": ["string", "null"]}, False),
+        (STRING, {"enum": ["a", "b"]}, True),
+        (STRING, {"enum": ["a", 1]}, False),
+        ({"enum": ["a", "b"]}, {"type": "string", "enum": ["a"]}, True),
+        ({"enum": ["a"]}, STRING, False),
+        ({"type": "integer", "minimum": 1}, {"type": "integer", "minimum": 2}, True),
+        ({"type": "integer", "minimum": 1}, {"type": "integer"}, False),
+        ({"type": "integer", "maximum": 9}, {"type": "integer", "maximum": 10}, False),
+        ({"type": "string", "pattern": "^a"}, STRING, False),
+        ({"type": "array", "items": STRING}, {"type": "array", "items": {"enum": ["a"]}}, True),
+        ({"type": "array", "items": STRING}, {"type": "array"}, False),
+        (STRING, {"anyOf": [STRING, {"type": "integer"}]}, False),
+        ({"type": ["string", "integer"]}, {"anyOf": [STRING, {"type": "integer"}]}, True),
+        (STRING, {}, False),
+        ({"type": "string", "format": "date"}, STRING, True),
+        (STRING, True, False),
+        (True, STRING, True),
+        ({"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}, False),
+    ],
+)
+def test_known_answers(wide, narrow, answer):
+    assert admits(wide, narrow) is answer
+
+
+def test_objects_are_compared_member_by_member():
+    wide = {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}
+    narrow = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": STRING},
+        "required": ["a", "b"],
+    }
+    assert admits(wide, narrow)
+    assert not admits(narrow, wide)
+    closed = {**wide, "additionalProperties": False}
+    assert not admits(closed, narrow)
+    assert admits(closed, {**wide, "additionalProperties": False})
+    assert not admits({"type": "object", "properties": {"c": STRING}}, narrow)
+    assert admits({**wide, "additionalProperties": True}, narrow)
+
+
+def test_references_are_inlined_and_their_definitions_go():
+    schema = {
+        "type": "object",
+        "properties": {"at": {"$ref": "#/$defs/point", "description": "where"}},
+        "$defs": {
+            "point": {"type": "array", "items": {"$ref": "#/$defs/number"}},
+            "number": STRING,
+        },
+    }
+    assert inline_references(schema) == {
+        "type": "object",
+        "properties": {"at": {"type": "array", "items": STRING, "description": "where"}},
+    }
+
+
+@pytest.mark.parametrize(
+    "target", ["#/$defs/node", "https://example.org/x.json", "file:///etc/passwd", "#/$defs/none"]
+)
+def test_a_reference_that_cannot_be_followed_leaves_the_schema_alone(target):
+    node = {"type": "object", "properties": {"next": {"$ref": target}}}
+    schema = {"type": "object", "properties": {"n": node}, "$defs": {"node": node}}
+    assert inline_references(schema) == schema
+
+
+def test_definitions_that_multiply_are_not_followed_for_ever():
+    levels = {
+        f"d{i}": {"type": "array", "prefixItems": [{"$ref": f"#/$defs/d{i + 1}"}] * 9}
+        for i in range(9)
+    }
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": "#/$defs/d0"}},
+        "$defs": {**levels, "d9": STRING},
+    }
+    assert inline_references(schema) == schema

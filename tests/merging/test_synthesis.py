@@ -1,0 +1,116 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from tests.merging.strategies import calls, tools
+from tests.merging.test_subschema import valid
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.alignment import unmappable
+from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.synthesis import merged_annotations, synthesise
+
+TEXT = {"type": "string"}
+
+
+def tool(tool_id, name, required=(), server="", annotations=None, **properties):
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return Tool(tool_id, name, f"{name} it.", server, schema, annotations=annotations or {})
+
+
+@st.composite
+def members(draw):
+    return [draw(tools(tool_id)) for tool_id in ("a", "b", "c")[: draw(st.integers(2, 3))]]
+
+
+@settings(max_examples=200)
+@given(members(), st.data())
+def test_every_members_calls_are_served_and_can_be_told_apart(group, data):
+    made = synthesise(group)
+    assert [alpha.tool_id for alpha in made.arguments] == [t.id for t in group]
+    assert all(alpha.to == made.canonical for alpha in made.arguments)
+    if made.document.schema is not None:
+        Draft202012Validator.check_schema(made.document.schema)
+    for member, alpha in zip(group, made.arguments, strict=True):
+        if unmappable(member):
+            continue
+        assert alpha.lossless
+        arguments = data.draw(calls(member))
+        mapped = map_call(alpha, arguments)
+        assert valid(made.document.schema, mapped.arguments)
+        types = {p.name: p.type for p in member.parameters}
+        assert unmap_call(alpha, mapped.arguments, types) == arguments
+
+
+@given(members())
+def test_a_prune_is_a_member_as_it_was(group):
+    made = synthesise(group)
+    canonical = next(t for t in group if t.id == made.canonical)
+    if made.kind == "prune":
+        assert made.document.schema == canonical.schema
+        assert made.document.name == canonical.name
+        assert all(alpha.lossless for alpha in made.arguments)
+
+
+def test_the_most_general_member_serves_and_the_shortest_name_breaks_the_tie():
+    wide = tool("1", "fetch_page_text", ["url"], url=TEXT, limit={"type": "integer"})
+    narrow = tool("2", "fetch", ["url"], url=TEXT)
+    assert synthesise([wide, narrow]).canonical == "1"
+    twin = tool("3", "get_page", ["url"], url=TEXT, limit={"type": "integer"})
+    assert synthesise([wide, narrow, twin]).canonical == "3"
+
+
+def test_a_blocked_member_is_never_canonical_while_another_can_be():
+    good, bad = tool("1", "fetch_it", url=TEXT), tool("2", "fetch", url=TEXT)
+    assert synthesise([good, bad], frozenset("2")).canonical == "1"
+    assert synthesise([good, bad], frozenset("12")).canonical == "2"
+
+
+def test_a_person_may_choose_even_what_needs_a_gateway():
+    wide = tool("1", "fetch_page", ["url"], url=TEXT, limit={"type": "integer"})
+    narrow = tool("2", "fetch", ["url"], url=TEXT)
+    made = synthesise([wide, narrow], chosen="2")
+    assert (made.kind, made.canonical) == ("router", "2")
+
+
+def test_a_router_takes_everything_and_says_who_works():
+    city = tool("1", "weather", ["city"], city=TEXT)
+    point = tool("2", "weather_at", ["lat", "lon"], lat={"type": "number"}, lon={"type": "number"})
+    made = synthesise([city, point])
+    schema = made.document.schema
+    assert made.kind == "router"
+    assert list(schema["properties"]) == ["city", "lat", "lon", "variant"]
+    assert schema.get("required") is None
+    assert schema["properties"]["variant"]["enum"] == ["weather", "weather_at"]
+    assert made.arguments[1].constants == {"variant": "weather_at"}
+
+
+def test_a_router_over_servers_selects_by_server_and_widens_values():
+    one = tool("1", "send", ["to"], "mail", to=TEXT, how={"type": "string", "enum": ["now"]})
+    two = tool("2", "send", ["to"], "chat", to=TEXT, how={"type": "string", "enum": ["later"]})
+    made = synthesise([one, two])
+    schema = made.document.schema
+    assert schema["properties"]["server"]["enum"] == ["mail", "chat"]
+    assert schema["properties"]["how"]["enum"] == ["now", "later"]
+    assert schema["required"] == ["to"]
+
+
+def test_a_free_name_is_found_for_the_selector_and_for_other_meanings():
+    one = tool("1", "go", ["variant"], variant=TEXT)
+    two = tool("2", "gone", ["variant"], variant={"type": "object"})
+    made = synthesise([one, two])
+    assert list(made.document.schema["properties"]) == ["variant", "variant_2", "variant_3"]
+
+
+@pytest.mark.parametrize(
+    ("hints", "merged"),
+    [
+        ([{"readOnlyHint": True}, {"readOnlyHint": True}], {"readOnlyHint": True}),
+        ([{"readOnlyHint": True}, {}], {"readOnlyHint": False}),
+        ([{"destructiveHint": False}, {"destructiveHint": True}], {"destructiveHint": True}),
+        ([{"idempotentHint": True}, {"idempotentHint": True}], {}),
+    ],
+)
+def test_annotations_promise_no_more_than_everybody_did(hints, merged):
+    group = [tool(str(i), "x", annotations=hint) for i, hint in enumerate(hints)]
+    assert merged_annotations(group) == merged

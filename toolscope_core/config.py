@@ -1,0 +1,84 @@
+"""Frozen knobs, and the one place where the environment is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from toolscope_core.datamodel import digest
+from toolscope_core.errors import ConfigError
+
+AcceptPolicy = Literal["auto", "all", "none"]
+ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where data lives. See ``read_environment``."""
+
+    store_url: str
+    cache_dir: Path
+    data_dir: Path
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisConfig:
+    """What decides which pairs are judged.
+
+    ``threshold`` is the least cosine of a candidate pair, ``None`` for the default of the
+    embedding model; ``neighbours`` how many nearest tools are looked at for each tool (ToolScope,
+    Table 7: 30).
+    """
+
+    threshold: float | None = None
+    neighbours: int = 30
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not 0.0 < self.threshold <= 1.0:
+            raise ConfigError(
+                f"threshold is {self.threshold}; give a cosine above 0 and at most 1, such as 0.7"
+            )
+        if self.neighbours < 1:
+            raise ConfigError(f"neighbours is {self.neighbours}; give at least 1")
+
+    @property
+    def key(self) -> str:
+        """Hash (64 hex digits) of the knobs: equal keys give equal analyses."""
+        return digest(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanConfig:
+    """What decides how judged pairs become a toolset.
+
+    ``accept`` says which proposed clusters are taken without a recorded decision (DESIGN,
+    auto-accept); ``routers`` whether accepted clusters that need a gateway are exported;
+    ``correct`` switches Auto-Correction off (ToolScope, section 3.2).
+    """
+
+    accept: AcceptPolicy = "none"
+    routers: bool = False
+    correct: bool = True
+
+    def __post_init__(self) -> None:
+        if self.accept not in ACCEPT_POLICIES:
+            raise ConfigError(
+                f"accept is {self.accept!r}; give one of {', '.join(ACCEPT_POLICIES)}"
+            )
+
+
+def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR`` and ``TOOLSCOPE_DATA``.
+
+    Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``.
+    """
+    env = os.environ if environ is None else environ
+    user_cache = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Settings(
+        store_url=env.get("TOOLSCOPE_STORE_URL") or "sqlite:///store.db",
+        cache_dir=Path(env.get("TOOLSCOPE_CACHE_DIR") or user_cache / "toolscope"),
+        data_dir=Path(env.get("TOOLSCOPE_DATA") or "../shared/data"),
+    )

@@ -1,0 +1,401 @@
+"""The nouns: tools, catalogs, pairs, verdicts, clusters, argument maps, decisions, plans.
+
+Everything that crosses a module border is one of these frozen values. Ids are text; ``φ`` and
+``α`` are the relabel mapping and the argument maps of ToolScope (arXiv 2510.20036, section 3.2),
+the latter our extension of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+JsonObject = Mapping[str, Any]
+Severity = Literal["block", "warn", "info"]
+Outcome = Literal["merge", "keep", "unsure", "unanalysed"]
+Kind = Literal["prune", "router"]
+State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
+Action = Literal["accept", "reject", "split", "drop", "canonical", "edit", "undo"]
+Operation = Literal["rename", "map", "wrap", "cast"]
+RelabelStatus = Literal["kept", "renamed", "merged"]
+
+
+def canonical_json(value: object) -> str:
+    """The one text of a JSON value: sorted keys, no spaces, Unicode kept."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def digest(*parts: object) -> str:
+    """SHA-256 (64 hex digits) of the canonical JSON of ``parts``."""
+    text = canonical_json(parts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One declared top-level parameter of a tool; ``schema`` is its JSON Schema."""
+
+    name: str
+    required: bool
+    schema: JsonObject
+
+    @property
+    def type(self) -> str:
+        """JSON type, ``a|b`` for several in the order given, ``any`` where none is declared."""
+        declared = self.schema.get("type")
+        if isinstance(declared, list):
+            return "|".join(str(item) for item in declared) or "any"
+        return str(declared) if declared else "any"
+
+    @property
+    def description(self) -> str:
+        return str(self.schema.get("description") or "")
+
+    @property
+    def enum(self) -> tuple[Any, ...]:
+        """The values allowed, in the order given; empty where any value is."""
+        values = self.schema.get("enum")
+        return tuple(values) if isinstance(values, list) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool as its server declares it.
+
+    ``schema`` is the JSON Schema (an object) of the arguments, types normalised; ``None`` means
+    that the record does not say what the tool takes, ``{"type": "object", "properties": {}}``
+    that it takes nothing. ``server`` is empty in a catalog without servers. ``annotations`` uses
+    the MCP hint names. ``raw`` is the record as it was read, unknown fields included.
+    ``fingerprint`` hashes server, name and definition; ``content_hash`` leaves the server out.
+    """
+
+    id: str
+    name: str
+    description: str = ""
+    server: str = ""
+    schema: JsonObject | None = None
+    returns: JsonObject | None = None
+    annotations: JsonObject = field(default_factory=dict)
+    raw: JsonObject = field(default_factory=dict, repr=False)
+    fingerprint: str = field(init=False, repr=False)
+    content_hash: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        content = digest(
+            self.name, self.description, self.schema, self.returns, dict(self.annotations)
+        )
+        object.__setattr__(self, "content_hash", content)
+        object.__setattr__(self, "fingerprint", digest(self.server, content))
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The declared top-level parameters, in the order given; empty if none or not said."""
+        schema = self.schema or {}
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping):
+            return ()
+        required = schema.get("required")
+        needed = set(required) if isinstance(required, list) else set()
+        return tuple(
+            Parameter(name, name in needed, sub if isinstance(sub, Mapping) else {})
+            for name, sub in properties.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An owner of tools: an MCP server or an agent."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that could not be read: where it stands, why, and its text (cut to 500)."""
+
+    position: str
+    reason: str
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to know about a tool before trusting it.
+
+    ``field`` is the place in the tool's definition (``description``, ``schema/properties/x``);
+    ``excerpt`` is the suspicious text with invisible characters written visibly.
+    """
+
+    tool_id: str
+    severity: Severity
+    code: str
+    field: str
+    message: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Tools and their servers, sorted by id and by name, with what could not be read."""
+
+    tools: tuple[Tool, ...]
+    servers: tuple[Server, ...] = ()
+    format: str = "neutral"
+    problems: tuple[Problem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """Hash (64 hex digits) of the ids and fingerprints: equal for equal tools in any order."""
+        return digest(sorted((tool.id, tool.fingerprint) for tool in self.tools))
+
+    @property
+    def by_id(self) -> dict[str, Tool]:
+        return {tool.id: tool for tool in self.tools}
+
+    @property
+    def blocked(self) -> frozenset[str]:
+        """Ids of the tools with a *block* finding: never canonical, never auto-merged."""
+        return frozenset(item.tool_id for item in self.findings if item.severity == "block")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pair:
+    """Two tool ids, unordered: build it with ``Pair.of``, which sorts them."""
+
+    left: str
+    right: str
+
+    @classmethod
+    def of(cls, a: str, b: str) -> Pair:
+        return cls(a, b) if a <= b else cls(b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """Judged pairs as columns of equal length m, sorted by (left, right).
+
+    ``left`` and ``right`` are int32 row numbers into ``catalog.tools`` with left < right;
+    ``similarity`` is the cosine in [-1, 1] and ``probability`` that of *merge* in [0, 1], both
+    float64.
+    """
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    similarity: NDArray[np.float64]
+    probability: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of a pair, with its reasons as sentences; ``judge`` names who said it."""
+
+    pair: Pair
+    similarity: float
+    probability: float
+    outcome: Outcome
+    evidence: tuple[str, ...] = ()
+    judge: str = "offline"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentMove:
+    """One argument of an old tool becomes one of the merged tool.
+
+    ``source`` and ``target`` are top-level parameter names. ``rename`` keeps the value (the name
+    may be the same), ``map`` looks it up in ``values`` (pairs old, new), ``wrap`` makes a list of
+    one, ``cast`` writes a number or truth value as text.
+    """
+
+    source: str
+    target: str
+    op: Operation = "rename"
+    values: tuple[tuple[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentMap:
+    """α of one tool: how a call to it becomes a call to the merged tool ``to``.
+
+    ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
+    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way.
+    """
+
+    tool_id: str
+    to: str
+    moves: tuple[ArgumentMove, ...] = ()
+    constants: JsonObject = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    lossy: tuple[str, ...] = ()
+
+    @property
+    def lossless(self) -> bool:
+        return not self.dropped and not self.lossy
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What people decided, as links between tool ids.
+
+    ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
+    that stay apart; ``stale`` and ``conflict`` the ids whose decisions are suspended because a
+    member changed, or because standing decisions contradict each other.
+    """
+
+    must: tuple[frozenset[str], ...] = ()
+    cannot: frozenset[Pair] = frozenset()
+    stale: frozenset[str] = frozenset()
+    conflict: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tool ids (sorted) that correction leaves together.
+
+    ``weakest_edge`` is the lowest merge probability over all pairs inside, ``cut`` tells whether
+    the connected component it came from was divided, ``intransitive`` whether two members are
+    joined only through a third, ``decided`` whether people put exactly these together.
+    ``newcomers`` (sorted) are tools outside a decided group that the judge would add to it.
+    """
+
+    members: tuple[str, ...]
+    weakest_edge: float = 1.0
+    cut: bool = False
+    intransitive: bool = False
+    decided: bool = False
+    newcomers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What an agent reads of a merged tool: the part a person may edit."""
+
+    name: str
+    description: str
+    schema: JsonObject | None
+    returns: JsonObject | None = None
+    annotations: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Two or more tools (ids sorted) proposed or decided to become one.
+
+    ``canonical`` is the member that gives the merged tool its id; ``document`` what agents will
+    read; ``arguments`` one map per member in member order. ``reasons`` are sentences that say why
+    it is not safe to accept without a person; empty means safe.
+    ``newcomers`` are tools that the judge would add to an accepted cluster; a person must.
+    ``version`` is what a decision on this cluster must carry.
+    """
+
+    id: str
+    members: tuple[str, ...]
+    canonical: str
+    kind: Kind
+    state: State
+    weakest_edge: float
+    document: Document
+    arguments: tuple[ArgumentMap, ...]
+    reasons: tuple[str, ...] = ()
+    newcomers: tuple[str, ...] = ()
+    version: str = ""
+
+    @property
+    def safe(self) -> bool:
+        """Whether it may be accepted without a person (DESIGN, auto-accept)."""
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Relabel:
+    """One row of φ: what became of a tool that came in."""
+
+    old_id: str
+    new_id: str
+    server: str
+    old_name: str
+    new_name: str
+    status: RelabelStatus
+
+
+@dataclass(frozen=True, slots=True)
+class MergedTool:
+    """A tool of the outgoing toolset; ``members`` are the ids it stands for, sorted."""
+
+    tool: Tool
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dangling:
+    """A kept description that still cites the name of a tool that was pruned."""
+
+    tool_id: str
+    cites: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person said of a set of tools: one line of the append-only log.
+
+    ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
+    depends on the action: split ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
+    [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
+    "description", "schema"}``, undo ``{"retracts": seq}``. ``seq`` is 0 until the log gives one.
+    """
+
+    action: Action
+    members: tuple[str, ...]
+    ids: tuple[str, ...]
+    reviewer: str
+    at: str = ""
+    seq: int = 0
+    detail: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What people chose for a set of tools: a canonical id, and fields of the document
+    (``name``, ``description``, ``schema``).
+    """
+
+    canonical: str | None = None
+    document: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """Clusters, the outgoing toolset, φ and α, all in id order."""
+
+    catalog: Catalog
+    clusters: tuple[Cluster, ...]
+    tools: tuple[MergedTool, ...]
+    relabels: tuple[Relabel, ...]
+    arguments: tuple[ArgumentMap, ...]
+    dangling: tuple[Dangling, ...] = ()
+
+    @property
+    def applied(self) -> tuple[Cluster, ...]:
+        """The clusters that the outgoing toolset merges."""
+        merged = {item.tool.id for item in self.tools if len(item.members) > 1}
+        return tuple(
+            cluster
+            for cluster in self.clusters
+            if cluster.state == "accepted" and cluster.canonical in merged
+        )
+
+
+def sorted_ids(ids: Iterable[str]) -> tuple[str, ...]:
+    """Ids without repeats in code-point order: the order of every ranking's tie-break."""
+    return tuple(sorted(set(ids)))

@@ -1,0 +1,51 @@
+"""The one error tree: every failure a user can mend is a ``ToolScopeError``.
+
+ToolScopeError
+├── CatalogError          no catalog can be made of the input
+├── ConfigError           a setting or option has a value that cannot be used
+├── ModelError            an embedding model is missing, damaged or cannot be loaded
+├── DecisionError         a decision is refused: it is malformed or contradicts a standing one
+│   └── StaleDecisionError    somebody else decided first on what this decision was based on
+├── ExportError           a bundle cannot be written or read
+└── StoreError            the database cannot be used as it is
+    └── JobError          a background job cannot be started, or ended early
+
+A message says what is wrong, the offending value and the remedy. The screen and the command
+line show only this class; anything else is a bug.
+"""
+
+
+class ToolScopeError(Exception):
+    """Base of every error whose message is meant for the user."""
+
+
+class CatalogError(ToolScopeError):
+    """No catalog can be made of the input."""
+
+
+class ConfigError(ToolScopeError):
+    """A setting or an option has a value that cannot be used."""
+
+
+class ModelError(ToolScopeError):
+    """An embedding model is missing, damaged or cannot be loaded."""
+
+
+class DecisionError(ToolScopeError):
+    """A decision is refused: it is malformed or contradicts a standing one."""
+
+
+class StaleDecisionError(DecisionError):
+    """Somebody else decided first on what this decision was based on."""
+
+
+class ExportError(ToolScopeError):
+    """A bundle cannot be written or read."""
+
+
+class StoreError(ToolScopeError):
+    """The database cannot be used as it is."""
+
+
+class JobError(StoreError):
+    """A background job cannot be started, or ended early."""

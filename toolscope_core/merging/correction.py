@@ -1,0 +1,150 @@
+"""Auto-Correction offline: divide a component until every pair inside is a merge.
+
+ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop members. Offline
+the pair judge answers for every two members joined directly or through a third tool, and the
+component is agglomerated by its *weakest* pair (complete linkage on 1 - p), so that no chain of
+good pairs carries a bad one along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.datamodel import Constraints, Group, Pair, sorted_ids
+from toolscope_core.merging.graph import MergeGraph
+
+Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
+"""Merge probabilities of pairs, in their order."""
+
+
+def correct(
+    graph: MergeGraph,
+    judge: Judge,
+    merge_at: float,
+    constraints: Constraints,
+    copies: Mapping[str, str],
+    *,
+    divide: bool = True,
+) -> tuple[Group, ...]:
+    """Groups of two or more tools, sorted: a partition of part of the graph's tools.
+
+    ``merge_at`` is the least probability that counts as a merge. ``copies`` maps a tool to the
+    first tool of equal content: copies stay together without being judged again, unless a person
+    spoke of one of them. What people put together is neither cut nor added to: whom the judge
+    would add to it are its newcomers. ``divide=False`` leaves the components whole, as the paper
+    does with Auto-Correction switched off.
+    """
+    groups: list[Group] = []
+    for component in graph.components:
+        atoms = _atoms(component, constraints, copies)
+        strength = _strength(atoms, graph, judge, constraints)
+        parts = _agglomerate(strength, merge_at) if divide else [list(range(len(atoms)))]
+        for part in parts:
+            fixed = [row for row in part if frozenset(atoms[row]) in constraints.must]
+            free = [row for row in part if row not in fixed]
+            proposed = _members(atoms, free)
+            if len(proposed) > 1:
+                weakest = _weakest(strength, free)
+                groups.append(Group(proposed, weakest, len(parts) > 1, weakest < merge_at))
+            groups += [_decided(atoms[row], judge) for row in fixed[1:]]
+            groups += [_decided(atoms[row], judge, proposed) for row in fixed[:1]]
+    return tuple(sorted(groups, key=lambda group: group.members))
+
+
+def _decided(members: tuple[str, ...], judge: Judge, newcomers: tuple[str, ...] = ()) -> Group:
+    pairs = [Pair.of(a, b) for a, b in combinations(members, 2)]
+    return Group(members, float(judge(pairs).min()), decided=True, newcomers=newcomers)
+
+
+def _members(atoms: Sequence[tuple[str, ...]], rows: Sequence[int]) -> tuple[str, ...]:
+    return sorted_ids(tool for row in rows for tool in atoms[row])
+
+
+def _atoms(
+    component: Sequence[str], constraints: Constraints, copies: Mapping[str, str]
+) -> list[tuple[str, ...]]:
+    """What cannot be divided: must-linked groups, and copies of which no one is spoken of."""
+    spoken_of = {tool for pair in constraints.cannot for tool in (pair.left, pair.right)}
+    leader: dict[str, str] = {}
+    for group in constraints.must:
+        leader.update(dict.fromkeys(group, min(group)))
+    free = {tool for tool in component if tool not in leader and tool not in spoken_of}
+    atoms: dict[str, list[str]] = {}
+    for tool in component:
+        first = copies.get(tool, tool)
+        own = first if tool in free and first in free else tool
+        atoms.setdefault(leader.get(tool, own), []).append(tool)
+    return sorted(sorted_ids(members) for members in atoms.values())
+
+
+def _strength(
+    atoms: Sequence[tuple[str, ...]], graph: MergeGraph, judge: Judge, constraints: Constraints
+) -> NDArray[np.float64]:
+    """Symmetric (n, n): the lowest probability between two atoms, 1 on the diagonal.
+
+    Atoms that share no neighbour get 0: nothing but a longer chain speaks for them.
+    """
+    index = {tool: row for row, members in enumerate(atoms) for tool in members}
+    pairs = sorted(_close_pairs(index, graph))
+    answers = judge(pairs)
+    strength = np.zeros((len(atoms), len(atoms)))
+    lowest: dict[tuple[int, int], float] = {}
+    for pair, probability in zip(pairs, answers, strict=True):
+        rows = sorted((index[pair.left], index[pair.right]))
+        key = (rows[0], rows[1])
+        lowest[key] = min(lowest.get(key, 1.0), float(probability))
+    for (a, b), probability in lowest.items():
+        strength[a, b] = strength[b, a] = probability
+    for pair in constraints.cannot:
+        if pair.left in index and pair.right in index:
+            a, b = index[pair.left], index[pair.right]
+            strength[a, b] = strength[b, a] = 0.0
+    np.fill_diagonal(strength, 1.0)
+    return strength
+
+
+def _close_pairs(index: Mapping[str, int], graph: MergeGraph) -> set[Pair]:
+    """Pairs of different atoms with an edge between them or with a common neighbour atom."""
+    near: dict[int, set[int]] = {row: set() for row in index.values()}
+    for pair in graph.edges:
+        if pair.left in index and index[pair.left] != index[pair.right]:
+            near[index[pair.left]].add(index[pair.right])
+            near[index[pair.right]].add(index[pair.left])
+    close = {
+        (min(a, b), max(a, b))
+        for row, others in near.items()
+        for a in (row, *others)
+        for b in (row, *others)
+        if a != b
+    }
+    members: dict[int, list[str]] = {}
+    for tool, row in index.items():
+        members.setdefault(row, []).append(tool)
+    return {Pair.of(left, right) for a, b in close for left in members[a] for right in members[b]}
+
+
+def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[int]]:
+    """Complete linkage cut at ``merge_at``: rows of each part, both in ascending order.
+
+    Rows come in id order and scipy resolves ties by row, so ties go by sorted ids.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(strength) == 1:
+        return [[0]]
+    distance = squareform(1.0 - strength, checks=False)
+    labels = fcluster(linkage(distance, "complete"), 1.0 - merge_at + 1e-9, "distance")
+    parts: dict[int, list[int]] = {}
+    for row, label in enumerate(labels):
+        parts.setdefault(int(label), []).append(row)
+    return sorted(parts.values())
+
+
+def _weakest(strength: NDArray[np.float64], rows: Sequence[int]) -> float:
+    part = strength[np.ix_(list(rows), list(rows))]
+    return float(part.min())

@@ -1,0 +1,67 @@
+"""The merge graph: tools joined where the judge says *merge* (ToolScope, graph construction).
+
+An edge exists where M_C(a, b) = 1 (equation 1 of the paper), or where a person said so; a person's
+*never merge* takes the edge out. Built on networkx; every result is in id order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import networkx as nx
+
+from toolscope_core.datamodel import Constraints, Pair, sorted_ids
+
+
+@dataclass(frozen=True, slots=True)
+class MergeGraph:
+    """Edges with their merge probability, in [0, 1], over the tools that have any."""
+
+    edges: Mapping[Pair, float]
+
+    @property
+    def components(self) -> tuple[tuple[str, ...], ...]:
+        """Connected components of two or more tools, each sorted, sorted by first id."""
+        found = nx.connected_components(_network(self.edges))
+        return tuple(sorted(sorted_ids(component) for component in found))
+
+    @property
+    def bridges(self) -> tuple[Pair, ...]:
+        """Edges whose loss breaks a component of three or more tools apart, sorted."""
+        graph = _network(self.edges)
+        return tuple(
+            sorted(
+                Pair.of(a, b)
+                for a, b in nx.bridges(graph)
+                if len(graph[a]) > 1 or len(graph[b]) > 1
+            )
+        )
+
+    def intransitive(self, members: Iterable[str]) -> tuple[tuple[str, str, str], ...]:
+        """Triples (a, b, c) with edges a-b and b-c but not a-c, a < c, sorted."""
+        graph = _network(self.edges).subgraph(list(members))
+        return tuple(
+            sorted(
+                (a, b, c)
+                for b in graph
+                for a in graph[b]
+                for c in graph[b]
+                if a < c and not graph.has_edge(a, c)
+            )
+        )
+
+
+def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeGraph:
+    """The judged ``edges`` after what people decided: must-links in (at 1.0), cannot-links out."""
+    kept = {pair: p for pair, p in edges.items() if pair not in constraints.cannot}
+    for group in constraints.must:
+        first, *rest = sorted(group)
+        kept.update({Pair.of(first, other): 1.0 for other in rest})
+    return MergeGraph(kept)
+
+
+def _network(edges: Mapping[Pair, float]) -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((pair.left, pair.right, p) for pair, p in sorted(edges.items()))
+    return graph

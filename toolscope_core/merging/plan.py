@@ -1,0 +1,288 @@
+"""Groups become clusters, accepted clusters become the outgoing toolset with φ and α.
+
+ToolScope (section 3.2): one canonical tool for each cluster, φ: T → T', and the integrity check
+that no tool is both kept and pruned. Who may accept what without a person is DESIGN's
+*auto-accept*; every reason against it is a sentence on the cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    Catalog,
+    Cluster,
+    Constraints,
+    Dangling,
+    Document,
+    Edit,
+    Group,
+    MergedTool,
+    MergePlan,
+    Relabel,
+    RelabelStatus,
+    State,
+    Tool,
+    digest,
+)
+from toolscope_core.merging.signals import read_tool
+from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
+
+_READING = frozenset({"reads", "computes", "exports"})
+
+Edits = Mapping[frozenset[str], Edit]
+
+
+def build_clusters(
+    catalog: Catalog,
+    groups: Sequence[Group],
+    constraints: Constraints,
+    edits: Edits,
+    auto_at: float,
+) -> tuple[Cluster, ...]:
+    """One cluster a group, in the order of the groups. ``auto_at`` is the least weakest edge
+    (a probability) that may be accepted without a person.
+    """
+    tools = catalog.by_id
+    names: dict[str, set[str]] = {}
+    for tool in catalog.tools:
+        names.setdefault(tool.name, set()).add(tool.id)
+    clusters = []
+    for group in groups:
+        members = [tools[tool_id] for tool_id in group.members]
+        edit = edits.get(frozenset(group.members), Edit())
+        made = _edited(synthesise(members, catalog.blocked, edit.canonical), members, edit)
+        taken = made.document.name != tools[made.canonical].name and bool(
+            names.get(made.document.name, set()) - set(group.members)
+        )
+        reasons = [*_reasons(group, members, made, catalog.blocked, auto_at)]
+        if taken:
+            reasons.append(f"the name `{made.document.name}` belongs to a tool outside the cluster")
+        clusters.append(
+            Cluster(
+                id=cluster_id(members),
+                members=group.members,
+                canonical=made.canonical,
+                kind=made.kind,
+                state="conflict" if taken else _state(group, constraints),
+                weakest_edge=round(group.weakest_edge, 6),
+                document=made.document,
+                arguments=made.arguments,
+                reasons=tuple(reasons),
+                newcomers=group.newcomers,
+            )
+        )
+    return tuple(clusters)
+
+
+def cluster_id(members: Iterable[Tool]) -> str:
+    """12 hex digits of the hash of the sorted member fingerprints."""
+    return digest(sorted(tool.fingerprint for tool in members))[:12]
+
+
+def effect(tool: Tool) -> str:
+    """``reads``, ``writes`` or ``destroys``: by annotation, else by what the words say; else ""."""
+    hints = tool.annotations
+    if hints.get("readOnlyHint") is True:
+        return "reads"
+    if hints.get("destructiveHint") is True:
+        return "destroys"
+    if hints.get("readOnlyHint") is False:
+        return "writes"
+    classes = read_tool(tool).classes
+    if not classes or (classes & _READING and classes - _READING):
+        return ""
+    return "reads" if classes & _READING else "writes"
+
+
+def accept(
+    clusters: Sequence[Cluster], config: PlanConfig, blocked: frozenset[str]
+) -> tuple[Cluster, ...]:
+    """The clusters after the accept policy: ``auto`` takes the safe ones, ``all`` every proposed
+    one without a blocked member, ``none`` none beyond those that people accepted.
+    """
+
+    def taken(cluster: Cluster) -> bool:
+        if cluster.state != "proposed" or config.accept == "none":
+            return False
+        if config.accept == "auto":
+            return cluster.safe
+        return not blocked.intersection(cluster.members)
+
+    return tuple(replace(c, state="accepted") if taken(c) else c for c in clusters)
+
+
+def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool) -> MergePlan:
+    """The plan: accepted clusters merged (those of kind *router* only if ``routers``), all other
+    tools as they were. Its integrity is checked before it is returned.
+    """
+    tools = catalog.by_id
+    merging = [c for c in clusters if c.state == "accepted" and (c.kind == "prune" or routers)]
+    into = {member: cluster for cluster in merging for member in cluster.members}
+    outgoing = [
+        MergedTool(_merged_tool(tools[cluster.canonical], cluster.document), cluster.members)
+        for cluster in merging
+    ] + [MergedTool(tool, (tool.id,)) for tool in catalog.tools if tool.id not in into]
+    outgoing.sort(key=lambda item: item.tool.id)
+    arguments = [alpha for cluster in merging for alpha in cluster.arguments]
+    relabels = tuple(_relabel(tool, into.get(tool.id)) for tool in catalog.tools)
+    plan = MergePlan(
+        catalog=catalog,
+        clusters=tuple(clusters),
+        tools=tuple(outgoing),
+        relabels=relabels,
+        arguments=tuple(sorted(arguments, key=lambda alpha: alpha.tool_id)),
+        dangling=_dangling(outgoing, relabels),
+    )
+    check_plan(plan)
+    return plan
+
+
+def check_plan(plan: MergePlan) -> None:
+    """φ total, onto and idempotent; members partition the catalog; kept and pruned disjoint.
+
+    Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
+    """
+    phi = {row.old_id: row.new_id for row in plan.relabels}
+    incoming = {tool.id for tool in plan.catalog.tools}
+    kept = {item.tool.id for item in plan.tools}
+    members = [member for item in plan.tools for member in item.members]
+    broken = [
+        name
+        for name, holds in (
+            ("φ is total", set(phi) == incoming and len(plan.relabels) == len(incoming)),
+            ("φ is onto", set(phi.values()) == kept),
+            ("φ is idempotent", all(phi[new] == new for new in phi.values())),
+            ("members partition the catalog", sorted(members) == sorted(incoming)),
+            (
+                "φ follows the members",
+                all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
+            ),
+            ("α covers the merged", {a.tool_id for a in plan.arguments} == _in_merged(plan.tools)),
+        )
+        if not holds
+    ]
+    if broken:
+        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(broken)})")
+
+
+def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
+    return {member for item in tools if len(item.members) > 1 for member in item.members}
+
+
+def _state(group: Group, constraints: Constraints) -> State:
+    members = set(group.members)
+    if members & constraints.conflict:
+        return "conflict"
+    if members & constraints.stale:
+        return "stale"
+    return "accepted" if group.decided else "proposed"
+
+
+def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+    changed = {
+        key: value
+        for key, value in edit.document.items()
+        if key in ("name", "description", "schema") and value != getattr(made.document, key)
+    }
+    if not changed:
+        return made
+    document = replace(made.document, **changed)
+    if set(changed) == {"description"}:
+        return replace(made, document=document)
+    arguments = made.arguments
+    if "schema" in changed:
+        arguments = edited_arguments(members, made.canonical, changed["schema"], arguments)
+    return Synthesis("router", made.canonical, document, arguments)
+
+
+def _reasons(
+    group: Group,
+    members: Sequence[Tool],
+    made: Synthesis,
+    blocked: frozenset[str],
+    auto_at: float,
+) -> Iterator[str]:
+    servers = {tool.server for tool in members}
+    effects = {effect(tool) for tool in members} - {""}
+    if blocked.intersection(group.members):
+        yield "a member carries a blocking finding"
+    if made.kind == "router":
+        yield "no member's own schema serves every call, so a gateway is needed"
+    if len(servers) > 1:
+        yield f"the members live on {len(servers)} servers, so some data may no longer be reached"
+    if len(effects) > 1:
+        yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
+    if group.cut:
+        yield "it was cut out of a longer chain of similar tools"
+    if group.intransitive:
+        yield "two members are joined only through a third"
+    if group.weakest_edge < auto_at:
+        yield f"its weakest pair is at {group.weakest_edge:.2f}, below {auto_at:.2f}"
+    for alpha in made.arguments:
+        yield from alpha.lossy
+        for name, reason in alpha.dropped.items():
+            yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
+
+
+def _merged_tool(canonical: Tool, document: Document) -> Tool:
+    return replace(
+        canonical,
+        name=document.name,
+        description=document.description,
+        schema=document.schema,
+        returns=document.returns,
+        annotations=document.annotations,
+    )
+
+
+def _relabel(tool: Tool, cluster: Cluster | None) -> Relabel:
+    if cluster is None:
+        return Relabel(tool.id, tool.id, tool.server, tool.name, tool.name, "kept")
+    new_name = cluster.document.name
+    if tool.id == cluster.canonical:
+        status: RelabelStatus = "kept" if new_name == tool.name else "renamed"
+        return Relabel(tool.id, tool.id, tool.server, tool.name, new_name, status)
+    return Relabel(tool.id, cluster.canonical, tool.server, tool.name, new_name, "merged")
+
+
+def _dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> tuple[Dangling, ...]:
+    """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
+    still = {item.tool.name for item in tools}
+    gone = {
+        row.old_name: row.new_name
+        for row in relabels
+        if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
+    }
+    return tuple(
+        Dangling(item.tool.id, word, gone[word])
+        for item in tools
+        for word in sorted(_words(item.tool) & gone.keys())
+    )
+
+
+def _words(tool: Tool) -> set[str]:
+    texts = [tool.description, *_descriptions(tool.schema)]
+    return {word.strip(".-") for text in texts for word in re.findall(r"[\w.\-]+", text)}
+
+
+def _descriptions(schema: Any) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key == "description" and isinstance(value, str):
+                yield value
+            else:
+                yield from _descriptions(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _descriptions(value)
+
+
+def argument_maps(plan: MergePlan) -> dict[str, ArgumentMap]:
+    """α by old tool id, of the tools that were merged."""
+    return {alpha.tool_id: alpha for alpha in plan.arguments}

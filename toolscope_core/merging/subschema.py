@@ -1,0 +1,205 @@
+"""Whether every value of one JSON Schema is a value of another, shown from the keywords.
+
+``admits`` is sound and not complete: it says yes only where that follows from the keywords it
+knows, so a doubt costs a merge and never an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from toolscope_core.datamodel import JsonObject, canonical_json
+
+MAX_NODES = 20_000
+"""How far references are followed; what would grow beyond that is left as a reference."""
+
+_ANNOTATION_KEYS = frozenset(
+    "description title default examples example $comment deprecated readOnly writeOnly $schema $id"
+    " format".split()
+)
+
+
+def admits(wide: JsonObject, narrow: JsonObject) -> bool:
+    """Whether every value valid under ``narrow`` is valid under ``wide``, as far as can be shown.
+
+    Sound, not complete: ``False`` may only mean that it does not follow from the keywords known
+    here. Both are JSON Schemas without remote references.
+    """
+    if not isinstance(wide, Mapping) or not isinstance(narrow, Mapping):
+        return wide is True or wide is narrow
+    wide, narrow = core(wide), core(narrow)
+    if not wide or "$ref" in wide or "$ref" in narrow:
+        return not wide
+    text = canonical_json(wide)
+    if text == canonical_json(narrow):
+        return '"$ref"' not in text
+    options = narrow.get("anyOf") or narrow.get("oneOf")
+    if isinstance(options, list) and options:
+        return all(admits(wide, _also(narrow, option)) for option in options)
+    options = wide.get("anyOf")
+    if isinstance(options, list) and set(wide) == {"anyOf"}:
+        return any(admits(option, narrow) for option in options)
+    return _types_admit(wide, narrow) and all(
+        _KEYWORDS.get(key, _same_keyword(key))(wide, narrow) for key in wide if key != "type"
+    )
+
+
+def inline_references(schema: JsonObject) -> JsonObject:
+    """The schema with its local references (``#/…``) replaced by what they point to.
+
+    Where a reference is remote, missing, part of a cycle or would grow past ``MAX_NODES``, the
+    schema comes back as it is, and ``admits`` then says no.
+    """
+    if '"$ref"' not in canonical_json(schema):
+        return schema
+    inlined = _inlined(schema, schema, (), iter(range(MAX_NODES)))
+    plain = {key: value for key, value in inlined.items() if key not in _DEFINITIONS}
+    return schema if '"$ref"' in canonical_json(plain) else plain
+
+
+def core(schema: JsonObject) -> dict[str, Any]:
+    """The schema without what only describes it. A format is advice unless asserted."""
+    return {key: value for key, value in schema.items() if key not in _ANNOTATION_KEYS}
+
+
+def _also(schema: JsonObject, option: JsonObject) -> dict[str, Any]:
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
+    return {**rest, **option}
+
+
+def type_set(schema: JsonObject) -> frozenset[str]:
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return frozenset({declared})
+    return frozenset(declared) if isinstance(declared, list) else frozenset()
+
+
+def _types_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    allowed, given = type_set(wide), type_set(narrow)
+    if not allowed:
+        return True
+    if "number" in allowed:
+        allowed |= {"integer"}
+    if given:
+        return given <= allowed
+    values = narrow.get("enum")
+    return isinstance(values, list) and all(_type_of(value) in allowed for value in values)
+
+
+def _type_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+        (Mapping, "object"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
+
+
+_DEFINITIONS = ("$defs", "definitions")
+
+Keyword = Callable[[JsonObject, JsonObject], bool]
+
+
+def _same_keyword(key: str) -> Keyword:
+    return lambda wide, narrow: (
+        key in narrow and canonical_json(wide[key]) == canonical_json(narrow[key])
+    )
+
+
+def _enum_admits(wide: JsonObject, narrow: JsonObject) -> bool:
+    values = narrow.get("enum")
+    if not isinstance(values, list):
+        return False
+    allowed = {canonical_json(value) for value in wide["enum"]}
+    return all(canonical_json(value) in allowed for value in values)
+
+
+def _at_least(key: str) -> Keyword:
+    return lambda wide, narrow: (
+        isinstance(narrow.get(key), int | float) and bool(narrow[key] >= wide[key])
+    )
+
+
+def _at_most(key: str) -> Keyword:
+    return lambda wide, narrow: (
+        isinstance(narrow.get(key), int | float) and bool(narrow[key] <= wide[key])
+    )
+
+
+def _items_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    ours, theirs = wide["items"], narrow.get("items", {})
+    return isinstance(ours, Mapping) and isinstance(theirs, Mapping) and admits(ours, theirs)
+
+
+def _properties_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    ours, theirs = wide["properties"], narrow.get("properties") or {}
+    closed = narrow.get("additionalProperties") is False
+    return all(admits(ours[name], theirs[name]) if name in theirs else closed for name in ours)
+
+
+def _required_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    return set(wide["required"] or []) <= set(narrow.get("required") or [])
+
+
+def _additional_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    if wide["additionalProperties"] is not False:
+        return wide["additionalProperties"] is True or _same_keyword("additionalProperties")(
+            wide, narrow
+        )
+    return narrow.get("additionalProperties") is False and set(
+        narrow.get("properties") or {}
+    ) <= set(wide.get("properties") or {})
+
+
+_KEYWORDS: dict[str, Keyword] = {
+    "enum": _enum_admits,
+    "minimum": _at_least("minimum"),
+    "exclusiveMinimum": _at_least("exclusiveMinimum"),
+    "minLength": _at_least("minLength"),
+    "minItems": _at_least("minItems"),
+    "maximum": _at_most("maximum"),
+    "exclusiveMaximum": _at_most("exclusiveMaximum"),
+    "maxLength": _at_most("maxLength"),
+    "maxItems": _at_most("maxItems"),
+    "items": _items_admit,
+    "properties": _properties_admit,
+    "required": _required_admit,
+    "additionalProperties": _additional_admit,
+}
+
+
+def _inlined(node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterator[int]) -> Any:
+    if next(budget, None) is None:
+        return {"$ref": "#"}
+    if isinstance(node, list):
+        return [_inlined(item, root, path, budget) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    pointer = node.get("$ref")
+    if not isinstance(pointer, str):
+        return {
+            key: value if key in _DEFINITIONS else _inlined(value, root, path, budget)
+            for key, value in node.items()
+        }
+    found = _resolve(pointer, root)
+    if found is None or pointer in path:
+        return dict(node)
+    rest = {key: value for key, value in node.items() if key != "$ref"}
+    return _inlined({**found, **rest}, root, (*path, pointer), budget)
+
+
+def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:
+    if not pointer.startswith("#/"):
+        return None
+    node: Any = root
+    for part in pointer[2:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(node, Mapping) or key not in node:
+            return None
+        node = node[key]
+    return node if isinstance(node, Mapping) else None

@@ -1,0 +1,202 @@
+"""The merged tool: its canonical member, its kind, its document and everybody's argument map.
+
+A *prune* keeps one member as it is, because its own schema serves every member's calls: the
+others can be switched off. A *router* is a new tool over all members, with a selector argument
+that says whose job is meant; it needs a gateway. The description template is ours; an LLM may
+write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    Document,
+    JsonObject,
+    Kind,
+    Parameter,
+    Tool,
+    canonical_json,
+)
+from toolscope_core.merging.alignment import argument_map, map_onto, match_parameters
+from toolscope_core.merging.subschema import admits, inline_references
+
+_WORDS = ("description", "title", "default")
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """What a set of tools becomes: ``arguments`` has one map per member, in member order."""
+
+    kind: Kind
+    canonical: str
+    document: Document
+    arguments: tuple[ArgumentMap, ...]
+
+
+def synthesise(
+    members: Sequence[Tool], blocked: frozenset[str] = frozenset(), chosen: str | None = None
+) -> Synthesis:
+    """The merged tool of ``members`` (in id order, two or more).
+
+    ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
+    the canonical a person wants. Prune wherever some allowed canonical serves all the others.
+    """
+    free = [tool for tool in members if tool.id not in blocked] or list(members)
+    allowed = [tool for tool in members if tool.id == chosen] or free
+    serving = [(tool, maps) for tool in allowed if (maps := serving_maps(tool, members))]
+    if serving:
+        canonical, maps = min(serving, key=lambda item: (len(item[0].name), item[0].id))
+        return Synthesis("prune", canonical.id, document_of(canonical), maps)
+    canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
+    return _router(canonical, members)
+
+
+def serving_maps(canonical: Tool, members: Sequence[Tool]) -> tuple[ArgumentMap, ...]:
+    """α of every member onto the canonical's own schema; empty if one would lose anything."""
+    maps = []
+    for tool in members:
+        alpha = argument_map(tool, canonical)
+        if not alpha.lossless:
+            return ()
+        maps.append(alpha)
+    return tuple(maps)
+
+
+def document_of(tool: Tool) -> Document:
+    """What an agent reads of the tool today."""
+    return Document(tool.name, tool.description, tool.schema, tool.returns, tool.annotations)
+
+
+def edited_arguments(
+    members: Sequence[Tool], canonical: str, schema: JsonObject, before: Sequence[ArgumentMap]
+) -> tuple[ArgumentMap, ...]:
+    """The maps of ``before`` re-aimed at an edited schema, by target name.
+
+    An argument whose target is gone or no longer takes its values is dropped with the reason.
+    """
+    return tuple(
+        map_onto(
+            tool,
+            canonical,
+            schema,
+            {
+                move.source: move.target
+                for move in alpha.moves
+                if move.target in (schema.get("properties") or {})
+            },
+            {k: v for k, v in alpha.constants.items() if k in (schema.get("properties") or {})},
+        )
+        for tool, alpha in zip(members, before, strict=True)
+    )
+
+
+def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
+    """The floor of what the members promise: read-only if all say so, harm if one may do harm.
+
+    ``idempotentHint`` is never derived.
+    """
+    merged: dict[str, Any] = {}
+    for hint, combine in (("readOnlyHint", all), ("destructiveHint", any), ("openWorldHint", any)):
+        said = [tool.annotations[hint] for tool in members if hint in tool.annotations]
+        if said:
+            told = said if hint != "readOnlyHint" or len(said) == len(members) else [False]
+            merged[hint] = combine(told)
+    return merged
+
+
+def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
+    ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
+    properties: dict[str, JsonObject] = {}
+    pairs: dict[str, dict[str, str]] = {}
+    for tool in ordered:
+        pairs[tool.id] = _join(tool, properties)
+    selector, values = _selector(ordered, properties)
+    properties[selector] = {
+        "type": "string",
+        "enum": [values[tool.id] for tool in ordered],
+        "default": values[canonical.id],
+        "description": "Which of the merged tools does the work.",
+    }
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    needed = _always_supplied(ordered, pairs, properties)
+    if needed:
+        schema["required"] = needed
+    maps = tuple(
+        map_onto(tool, canonical.id, schema, pairs[tool.id], {selector: values[tool.id]})
+        for tool in members
+    )
+    text = f"{canonical.description.rstrip()} Choose with `{selector}` which one does it.".strip()
+    document = Document(canonical.name, text, schema, None, merged_annotations(members))
+    return Synthesis("router", canonical.id, document, maps)
+
+
+def _join(tool: Tool, properties: dict[str, JsonObject]) -> dict[str, str]:
+    """Widen ``properties`` so that they take the tool's arguments; parameter → property."""
+    declared = inline_references(tool.schema or {})
+    tool = replace(tool, schema=declared)
+    sofar = Tool("", tool.name, schema={"type": "object", "properties": dict(properties)})
+    pairs = {match.left: match.right for match in match_parameters(tool, sofar)}
+    for parameter in tool.parameters:
+        target = pairs.get(parameter.name)
+        if target is None:
+            target = _free_name(parameter.name, properties)
+            pairs[parameter.name] = target
+            properties[target] = parameter.schema
+        else:
+            properties[target] = widened(properties[target], parameter)
+    return pairs
+
+
+def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
+    """The least schema we can write that takes the values of both; the first one's words stay."""
+    other = parameter.schema
+    if admits(schema, other):
+        return schema
+    words = {key: schema[key] for key in _WORDS if key in schema}
+    ours = {key: value for key, value in schema.items() if key not in _WORDS}
+    theirs = {key: value for key, value in other.items() if key not in _WORDS}
+    if admits(theirs, ours):
+        return {**theirs, **words}
+    values = [schema.get("enum"), other.get("enum")]
+    if all(isinstance(value, list) for value in values):
+        ours_rest, theirs_rest = ({**part, "enum": []} for part in (ours, theirs))
+        if canonical_json(ours_rest) == canonical_json(theirs_rest):
+            added = [value for value in other["enum"] if value not in schema["enum"]]
+            return {**ours, "enum": [*schema["enum"], *added], **words}
+    options = ours["anyOf"] if set(ours) == {"anyOf"} else [ours]
+    return {"anyOf": [*options, theirs], **words}
+
+
+def _selector(
+    ordered: Sequence[Tool], properties: Mapping[str, JsonObject]
+) -> tuple[str, dict[str, str]]:
+    """A free argument name and one value per tool id: the server, else the name, else the id."""
+    for name, values in (
+        ("server", {tool.id: tool.server for tool in ordered}),
+        ("variant", {tool.id: tool.name for tool in ordered}),
+        ("variant", {tool.id: tool.id for tool in ordered}),
+    ):
+        if all(values.values()) and len(set(values.values())) == len(ordered):
+            return _free_name(name, properties), values
+    raise ValueError("tool ids repeat")  # ids are unique in a catalog, so this is a bug
+
+
+def _free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
+    number, free = 1, name
+    while free in properties:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _always_supplied(
+    ordered: Sequence[Tool],
+    pairs: Mapping[str, Mapping[str, str]],
+    properties: Mapping[str, JsonObject],
+) -> list[str]:
+    supplied = [{pairs[tool.id][p.name] for p in tool.parameters if p.required} for tool in ordered]
+    return [name for name in properties if all(name in names for names in supplied)]

@@ -1,0 +1,204 @@
+"""The merge end to end: a catalog is analysed once, then planned again after every decision.
+
+``analyse`` does what takes time and depends on nobody's opinion: embed, find near pairs, judge
+them. ``plan_merge`` does the rest in a fraction of a second: graph, correction, alignment,
+synthesis, φ and α under what people decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core import similarity
+from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
+from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.datamodel import (
+    Catalog,
+    Decision,
+    MergePlan,
+    Pair,
+    PairScores,
+    Tool,
+    Verdict,
+)
+from toolscope_core.errors import CatalogError
+from toolscope_core.merging.alignment import unmappable
+from toolscope_core.merging.correction import correct
+from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.merging.judge import OfflineJudge
+from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
+from toolscope_core.review import constraints, edits, version_of
+
+HISTOGRAM_EDGES = tuple(round(step / 100, 2) for step in range(-20, 101))
+"""Bin edges of the collision histogram: cosines below the first are counted in its bin."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """What is known of a catalog before anybody decides anything.
+
+    ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
+    candidate pairs at ``threshold`` or closer; ``histogram`` the exact number of pairs of tools
+    in each bin of ``HISTOGRAM_EDGES``; ``copies`` maps a tool to the first of equal content.
+    """
+
+    catalog: Catalog
+    config: AnalysisConfig
+    model: str
+    threshold: float
+    vectors: Vectors
+    scores: PairScores
+    histogram: NDArray[np.int64]
+    judge: OfflineJudge
+    copies: Mapping[str, str]
+    rows: Mapping[str, int]
+    _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
+
+    def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """Merge probabilities of any pairs of tools, in their order; remembered."""
+        missing = [pair for pair in pairs if pair not in self._judged]
+        if missing:
+            left = np.array([self.rows[pair.left] for pair in missing], dtype=np.int32)
+            right = np.array([self.rows[pair.right] for pair in missing], dtype=np.int32)
+            found = _judged(self.catalog, self.judge, left, right)
+            self._judged.update(zip(missing, found.tolist(), strict=True))
+        return np.array([self._judged[pair] for pair in pairs], dtype=np.float64)
+
+    def verdict(self, pair: Pair) -> Verdict:
+        """The verdict on any pair of tools, with its evidence."""
+        said = self.judge.verdict(self.rows[pair.left], self.rows[pair.right])
+        tools = [self.catalog.tools[self.rows[tool_id]] for tool_id in (pair.left, pair.right)]
+        obstacles = _obstacles(tools)
+        if said.outcome != "merge" or not obstacles:
+            return said
+        below = round(float(self.probabilities([pair])[0]), 6)
+        evidence = (*said.evidence, *(f"Not sure to merge: {text}." for text in obstacles))
+        return replace(said, probability=below, outcome="unsure", evidence=evidence)
+
+
+def analyse(
+    catalog: Catalog,
+    config: AnalysisConfig,
+    embedder: Embedder,
+    cache: VectorCache,
+    progress: Progress = silent,
+) -> Analysis:
+    """Embed, find the near pairs and judge them.
+
+    Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
+    """
+    if not catalog.tools:
+        raise CatalogError("the catalog has no tools; add a file with at least one")
+    texts = [similarity.tool_text(tool) for tool in catalog.tools]
+    vectors = embed_cached(texts, embedder, cache, progress)
+    progress(Step("compare", 0, len(texts)))
+    threshold = config.threshold or similarity.default_threshold(embedder.name)
+    rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
+    copies = _copies(catalog)
+    left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
+    histogram = similarity.collision_histogram(vectors, np.array(HISTOGRAM_EDGES))
+    progress(Step("judge", 0, len(left)))
+    judge = OfflineJudge.of(catalog.tools, vectors)
+    probability = _judged(catalog, judge, left, right)
+    progress(Step("judge", len(left), len(left)))
+    scores = PairScores(left, right, cosine, probability)
+    return Analysis(
+        catalog=catalog,
+        config=config,
+        model=embedder.name,
+        threshold=threshold,
+        vectors=vectors,
+        scores=scores,
+        histogram=histogram,
+        judge=judge,
+        copies=copies,
+        rows=rows,
+    )
+
+
+def merge_edges(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge would merge, with their probability."""
+    tools, scores = analysis.catalog.tools, analysis.scores
+    merged = np.flatnonzero(scores.probability >= analysis.judge.merge_at)
+    return {
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
+            scores.probability[row]
+        )
+        for row in merged
+    }
+
+
+def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
+    """The merge graph under the decisions."""
+    return merge_graph(merge_edges(analysis), constraints(analysis.catalog, log))
+
+
+def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) -> MergePlan:
+    """The merge plan under the decisions of ``log`` and the accept policy of ``config``."""
+    catalog, judge = analysis.catalog, analysis.judge
+    links = constraints(catalog, log)
+    groups = correct(
+        merge_graph(merge_edges(analysis), links),
+        analysis.probabilities,
+        judge.merge_at,
+        links,
+        analysis.copies,
+        divide=config.correct,
+    )
+    built = build_clusters(catalog, groups, links, edits(catalog, log), judge.auto_at)
+    clusters = accept(built, config, catalog.blocked)
+    tools = catalog.by_id
+    versioned = tuple(
+        replace(c, version=version_of([tools[m].fingerprint for m in c.members], log))
+        for c in clusters
+    )
+    return apply_clusters(catalog, versioned, config.routers)
+
+
+def _copies(catalog: Catalog) -> dict[str, str]:
+    first: dict[str, str] = {}
+    for tool in catalog.tools:
+        first.setdefault(tool.content_hash, tool.id)
+    return {tool.id: first[tool.content_hash] for tool in catalog.tools}
+
+
+def _candidates(
+    vectors: Vectors,
+    rows: Mapping[str, int],
+    copies: Mapping[str, str],
+    neighbours: int,
+    threshold: float,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    """Near pairs among first copies, and every further copy with its first: sorted rows."""
+    firsts = np.array(sorted({rows[first] for first in copies.values()}), dtype=np.int32)
+    near = similarity.nearest(vectors[firsts], neighbours, threshold)
+    repeats = [(rows[first], rows[tool]) for tool, first in copies.items() if tool != first]
+    stars = np.array(repeats, dtype=np.int32).reshape(-1, 2)
+    left = np.concatenate([firsts[near.left], stars[:, 0]])
+    right = np.concatenate([firsts[near.right], stars[:, 1]])
+    cosine = np.concatenate([near.similarity.astype(np.float64), np.ones(len(stars))])
+    order = np.lexsort((right, left))
+    return left[order], right[order], cosine[order]
+
+
+def _judged(
+    catalog: Catalog, judge: OfflineJudge, left: NDArray[np.int32], right: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Merge probabilities; a pair whose calls cannot be mapped stays below *merge*."""
+    probability = judge.probabilities(left, right)
+    hindered = np.array([unmappable(tool) is not None for tool in catalog.tools], dtype=bool)
+    contents = np.array([tool.content_hash for tool in catalog.tools])
+    below = (hindered[left] | hindered[right]) & (contents[left] != contents[right])
+    return np.where(below, np.minimum(probability, judge.merge_at - 1e-6), probability)
+
+
+def _obstacles(pair: Sequence[Tool]) -> list[str]:
+    """Why the calls of two tools cannot be mapped onto each other, as sentences."""
+    if pair[0].content_hash == pair[1].content_hash:
+        return []
+    return [reason for tool in pair if (reason := unmappable(tool))]

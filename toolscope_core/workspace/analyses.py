@@ -1,0 +1,99 @@
+"""Analyses on the screen: started as a job, watched, kept in memory, rebuilt from the cache."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+
+from toolscope_core.backends import Embedder, Progress, Step, silent
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import AnalysisConfig
+from toolscope_core.errors import JobError
+from toolscope_core.pipeline import Analysis, analyse
+from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.jobs import JobRunner
+
+KEPT = 4
+"""How many analyses stay in memory (40,000 tools take about 200 MB each)."""
+
+REBUILT_AT_ONCE = 5_000
+"""Up to this many tools a finished analysis is rebuilt from cached vectors while a page waits."""
+
+POLL_SECONDS = 0.1
+
+JOB_KIND = "analyse"
+
+
+class Analyses:
+    """One analysis a catalog version, with the default configuration."""
+
+    def __init__(
+        self, store: Store, catalogs: Catalogs, embedder: Embedder, cache: VectorCache
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._embedder = embedder
+        self._cache = cache
+        self._runner = JobRunner(store)
+        self._kept: OrderedDict[int, Analysis] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def start(self, catalog_id: int) -> str:
+        """Analyse in the background; returns the job's id (that of a running one, if any)."""
+        return self._runner.submit(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress)
+        )
+
+    def run(self, catalog_id: int, progress: Progress = silent) -> Analysis:
+        """Analyse here and now."""
+        catalog = self._catalogs.open(catalog_id)
+        analysis = analyse(catalog, AnalysisConfig(), self._embedder, self._cache, progress)
+        with self._lock:
+            self._kept[catalog_id] = analysis
+            self._kept.move_to_end(catalog_id)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return analysis
+
+    def get(self, catalog_id: int) -> Analysis | None:
+        """The finished analysis, or ``None`` where one has to be started.
+
+        After a restart it is made again from the cached vectors, at once for a small catalog.
+        """
+        with self._lock:
+            if catalog_id in self._kept:
+                self._kept.move_to_end(catalog_id)
+                return self._kept[catalog_id]
+        job = self.job(catalog_id)
+        if job is None or job.state != "done":
+            return None
+        if len(self._catalogs.open(catalog_id).tools) > REBUILT_AT_ONCE:
+            return None
+        return self.run(catalog_id)
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest job on the catalog."""
+        return latest_job(self._store, catalog_id)
+
+    def watch(self, job_id: str) -> Job:
+        """How far a job is. Raises ``StoreError`` for an unknown id."""
+        return get_job(self._store, job_id)
+
+    def wait(self, job_id: str, progress: Progress = silent) -> None:
+        """Return when the job is done. Raises ``JobError`` where it ends in another way."""
+        while (job := self.watch(job_id)).live:
+            if job.stage:
+                progress(Step(job.stage, job.done, job.total))
+            time.sleep(POLL_SECONDS)
+        if job.state != "done":
+            raise JobError(job.message or f"the analysis was {job.state}; start it again")
+
+    def cancel(self, job_id: str) -> Job:
+        """Ask a job to stop at its next step."""
+        return request_cancel(self._store, job_id)
+
+    def close(self) -> None:
+        """Stop the background thread."""
+        self._runner.close()

@@ -1,0 +1,251 @@
+"""What the command line does with files: merge, judge, inspect, relabel.
+
+Each function reads, calls the core and writes; the returned report holds what to print.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.backends import Embedder, Progress, silent
+from toolscope_core.bundle import bundle_files, read_relabelling, write_folder
+from toolscope_core.cache import VectorCache
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
+from toolscope_core.datamodel import Catalog, Decision, JsonObject, MergePlan, Pair, canonical_json
+from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
+from toolscope_core.merging.calls import RelabelledQuery, relabel_query
+from toolscope_core.pipeline import Analysis, analyse, plan_merge
+from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.review import admit, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class MergeReport:
+    """What a merge did: the plan, the tokens before and after (estimates), where it was put."""
+
+    plan: MergePlan
+    tokens_before: int
+    tokens_after: int
+    out: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a catalog holds; ``tokens`` is an estimate, by server name and in all."""
+
+    catalog: Catalog
+    tokens: int
+    tokens_by_server: dict[str, int]
+
+    def as_json(self) -> JsonObject:
+        found = Counter(finding.severity for finding in self.catalog.findings)
+        return {
+            "format": self.catalog.format,
+            "tools": len(self.catalog.tools),
+            "servers": len(self.catalog.servers),
+            "records": len(self.catalog.tools) + len(self.catalog.problems),
+            "problems": [
+                {"position": p.position, "reason": p.reason} for p in self.catalog.problems
+            ],
+            "findings": {
+                "counts": {severity: found[severity] for severity in ("block", "warn", "info")},
+                "items": [
+                    {
+                        "tool": finding.tool_id,
+                        "severity": finding.severity,
+                        "code": finding.code,
+                        "field": finding.field,
+                        "message": finding.message,
+                        "excerpt": finding.excerpt,
+                    }
+                    for finding in self.catalog.findings
+                ],
+            },
+            "tokens": {
+                "estimate": True,
+                "total": self.tokens,
+                "by_server": dict(sorted(self.tokens_by_server.items())),
+            },
+            "version": self.catalog.version,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RelabelReport:
+    """What relabelling did to each query, in order."""
+
+    queries: tuple[RelabelledQuery, ...]
+
+    @property
+    def changed(self) -> int:
+        return sum(query.changed for query in self.queries)
+
+    @property
+    def shrunk(self) -> tuple[RelabelledQuery, ...]:
+        return tuple(query for query in self.queries if query.shrunk)
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        return tuple(name for query in self.queries for name in query.lost)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return tuple(sorted({name for query in self.queries for name in query.unknown}))
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest:
+    """The options of one merge."""
+
+    out: Path
+    analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
+    plan: PlanConfig = field(default_factory=lambda: PlanConfig(accept="auto"))
+    shape: str | None = None
+    decisions: Path | None = None
+    model: str | None = None
+
+
+def merge_files(
+    paths: Sequence[Path], request: MergeRequest, settings: Settings, progress: Progress = silent
+) -> MergeReport:
+    """Merge the catalogs into one bundle folder. Raises ``ToolScopeError``s only."""
+    catalog = read_catalog(load_paths(paths))
+    log = read_decisions(catalog, request.decisions) if request.decisions else ()
+    analysis = _analysis(catalog, request.analysis, settings, request.model, progress)
+    plan = plan_merge(analysis, log, request.plan)
+    write_folder(bundle_files(analysis, plan, log, request.plan, request.shape), request.out)
+    return MergeReport(
+        plan=plan,
+        tokens_before=sum(tool_tokens(tool) for tool in catalog.tools),
+        tokens_after=sum(tool_tokens(item.tool) for item in plan.tools),
+        out=request.out,
+    )
+
+
+def judge_files(
+    paths: Sequence[Path], pairs: Path, out: Path, settings: Settings, progress: Progress = silent
+) -> Counter[str]:
+    """Verdicts on the pairs of a JSONL file, in its order; returns how many of each.
+
+    Raises ``CatalogError`` for a row without two known ids.
+    """
+    catalog = read_catalog(load_paths(paths))
+    known = catalog.by_id
+    rows = [_asked(number, row, known.keys()) for number, row in _read_rows(pairs)]
+    analysis = _analysis(catalog, AnalysisConfig(), settings, None, progress)
+    analysis.probabilities([Pair.of(left, right) for left, right in rows])
+    counts: Counter[str] = Counter()
+    answers = []
+    for left, right in rows:
+        said = analysis.verdict(Pair.of(left, right))
+        counts[said.outcome] += 1
+        answers.append(
+            {
+                "left": left,
+                "right": right,
+                "similarity": said.similarity,
+                "probability": said.probability,
+                "verdict": said.outcome,
+                "evidence": list(said.evidence),
+            }
+        )
+    _write_rows(out, answers)
+    return counts
+
+
+def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspection:
+    """What the catalogs hold, without any model."""
+    catalog = read_catalog(load_paths(paths), forced)
+    by_server: Counter[str] = Counter()
+    for tool in catalog.tools:
+        by_server[tool.server] += tool_tokens(tool)
+    return Inspection(catalog, sum(by_server.values()), dict(by_server))
+
+
+def relabel_file(queries: Path, bundle: Path, out: Path) -> RelabelReport:
+    """An evaluation set after φ and α of a bundle: as many rows, in the same order."""
+    relabelling = read_relabelling(bundle)
+    rows = [
+        relabel_query(row, relabelling.phi, relabelling.arguments) for _, row in _read_rows(queries)
+    ]
+    _write_rows(out, [query.row for query in rows])
+    return RelabelReport(tuple(rows))
+
+
+def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
+    """The log in a decisions file, replayed through the rules of review.
+
+    Raises ``DecisionError`` with the line of the decision that is refused.
+    """
+    log: tuple[Decision, ...] = ()
+    for number, row in _read_rows(path):
+        try:
+            admitted = admit(log, resolve(catalog, row))
+        except DecisionError as error:
+            raise DecisionError(f"{path.name}, line {number}: {error}") from error
+        if admitted not in log:
+            log = (*log, admitted)
+    return log
+
+
+def _analysis(
+    catalog: Catalog,
+    config: AnalysisConfig,
+    settings: Settings,
+    model: str | None,
+    progress: Progress,
+) -> Analysis:
+    embedder: Embedder = SentenceEmbedder(model) if model else SentenceEmbedder()
+    return analyse(catalog, config, embedder, VectorCache(settings.cache_dir), progress)
+
+
+def _asked(number: int, row: JsonObject, known: Iterable[str]) -> tuple[str, str]:
+    left, right = row.get("left"), row.get("right")
+    for side, tool_id in (("left", left), ("right", right)):
+        if not isinstance(tool_id, str) or tool_id not in known:
+            raise CatalogError(
+                f"line {number}: {side} is {tool_id!r}, which is no tool id of the catalog; "
+                "`inspect --json` and the bundle's relabel.json list the ids"
+            )
+    return str(left), str(right)
+
+
+def _read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
+    """The objects of a JSONL file with their line numbers; blank lines are passed over."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}; give a JSONL file in UTF-8") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row: Any = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{path}, line {number} is not JSON ({error}); give one JSON object a line"
+            ) from error
+        if not isinstance(row, dict):
+            raise ConfigError(f"{path}, line {number} is {line[:40]!r}; give a JSON object")
+        yield number, row
+
+
+def _write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
+    """All rows or none: the file is written beside its place and renamed."""
+    text = "".join(f"{canonical_json(row)}\n" for row in rows)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(text.encode("utf-8", "backslashreplace"))
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,51 @@
+"""Catalogs on the screen: preview, import, list, open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.config import Settings
+from toolscope_core.datamodel import Catalog
+from toolscope_core.errors import CatalogError
+from toolscope_core.store import CatalogRecord, Store, list_catalogs, load_catalog, save_catalog
+from toolscope_core.workspace.example import EXAMPLE_NAME, example_path
+
+
+class Catalogs:
+    """What is stored under which name; opened catalogs are kept in memory (they never change)."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+        self._open: dict[int, Catalog] = {}
+
+    def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
+        """What an import of these files would bring, without storing anything.
+
+        Raises ``CatalogError`` where no catalog can be made of them.
+        """
+        return read_catalog(sources, forced)
+
+    def add(self, name: str, catalog: Catalog) -> CatalogRecord:
+        """Store a previewed catalog under a name; equal content again is a no-op."""
+        if not name.strip():
+            raise CatalogError("the catalog has no name; type one, such as the file's")
+        return save_catalog(self._store, name.strip(), catalog)
+
+    def add_example(self) -> CatalogRecord:
+        """Store the bundled example, unless it is there."""
+        return self.add(EXAMPLE_NAME, read_catalog(load_paths([example_path()])))
+
+    def newest(self) -> tuple[CatalogRecord, ...]:
+        """The newest version of each catalog, by name."""
+        newest: dict[str, CatalogRecord] = {}
+        for record in list_catalogs(self._store):
+            newest.setdefault(record.name, record)
+        return tuple(newest.values())
+
+    def open(self, catalog_id: int) -> Catalog:
+        """Raises ``StoreError`` for an unknown id."""
+        if catalog_id not in self._open:
+            self._open[catalog_id] = load_catalog(self._store, catalog_id)
+        return self._open[catalog_id]

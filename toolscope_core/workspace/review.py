@@ -1,0 +1,182 @@
+"""Review on the screen: the plan as it stands, the queue, decisions, undo, the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.bundle import bundle_files
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
+from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.merging.validity import document_problems
+from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.review import active, admit
+from toolscope_core.store import Store, append_decision, now, read_log
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+
+OPEN_STATES = ("conflict", "stale", "proposed")
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """How far review is: clusters that wait for a person, and those decided."""
+
+    waiting: int
+    accepted: int
+    rejected: int
+
+
+class Review:
+    """Decisions on one store. The plan is computed again whenever the log has grown."""
+
+    def __init__(self, store: Store, catalogs: Catalogs, analyses: Analyses) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
+
+    def log(self, catalog_id: int) -> tuple[Decision, ...]:
+        """Everything anybody decided, oldest first."""
+        return read_log(self._store, catalog_id)
+
+    def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
+        """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""
+        config = config or PlanConfig()
+        analysis = self._analysis(catalog_id)
+        log = self.log(catalog_id)
+        known = self._plans.get((catalog_id, config))
+        if known is not None and known[0] is analysis and known[1] == len(log):
+            return known[2]
+        plan = plan_merge(analysis, log, config)
+        self._plans[catalog_id, config] = (analysis, len(log), plan)
+        return plan
+
+    def queue(self, catalog_id: int) -> tuple[Cluster, ...]:
+        """What waits for a person, riskiest first: conflicts, changed members, more reasons
+        against accepting, weaker pairs, more tools, id. Accepted clusters with newcomers wait too.
+        """
+        plan = self.plan(catalog_id)
+        waiting = [c for c in plan.clusters if c.state in OPEN_STATES or c.newcomers]
+        return tuple(sorted(waiting, key=_risk))
+
+    def progress(self, catalog_id: int) -> Progressed:
+        """Counts for the header of the page."""
+        plan = self.plan(catalog_id)
+        rejected = [d for d in active(self.log(catalog_id)) if d.action == "reject"]
+        return Progressed(
+            waiting=sum(c.state in OPEN_STATES for c in plan.clusters),
+            accepted=sum(c.state == "accepted" for c in plan.clusters),
+            rejected=len(rejected),
+        )
+
+    def decide(
+        self,
+        catalog_id: int,
+        action: Action,
+        cluster: Cluster,
+        reviewer: str,
+        detail: Mapping[str, Any] | None = None,
+    ) -> Decision:
+        """Append what ``reviewer`` says of ``cluster`` as it was shown.
+
+        ``detail`` names tools by id (see ``Decision``). Raises ``StaleDecisionError`` when
+        somebody else decided on the cluster meanwhile, ``DecisionError`` when the decision
+        contradicts a standing one.
+        """
+        prints = {tool.id: tool.fingerprint for tool in self._catalogs.open(catalog_id).tools}
+        decision = Decision(
+            action=action,
+            members=tuple(prints[member] for member in cluster.members),
+            ids=cluster.members,
+            reviewer=reviewer,
+            at=now(),
+            detail=_by_fingerprint(detail or {}, prints),
+        )
+        return append_decision(
+            self._store, catalog_id, lambda log: admit(log, decision, cluster.version)
+        )
+
+    def accept_safe(self, catalog_id: int, reviewer: str) -> tuple[Decision, ...]:
+        """Accept every proposed cluster that nothing speaks against; one decision each."""
+        safe = [c for c in self.plan(catalog_id).clusters if c.state == "proposed" and c.safe]
+        return tuple(self.decide(catalog_id, "accept", cluster, reviewer) for cluster in safe)
+
+    def undo(self, catalog_id: int, reviewer: str, seq: int | None = None) -> Decision:
+        """Take back decision ``seq``, or the reviewer's own latest one.
+
+        Raises ``DecisionError`` where there is none, or later decisions build on it.
+        """
+        if seq is None:
+            own = [d for d in active(self.log(catalog_id)) if d.reviewer == reviewer]
+            if not own:
+                raise DecisionError(f"{reviewer} has no decision to undo; nothing was changed")
+            seq = own[-1].seq
+        undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
+        return append_decision(self._store, catalog_id, lambda log: admit(log, undo, None))
+
+    def edit(
+        self, catalog_id: int, cluster: Cluster, document: Document, reviewer: str
+    ) -> Decision:
+        """Store an edited document for a cluster. Raises ``DecisionError`` for an invalid one."""
+        problems = self.document_problems(catalog_id, cluster, document)
+        if problems:
+            raise DecisionError(f"the document cannot be saved: {'; '.join(problems)}")
+        changed = {
+            key: getattr(document, key)
+            for key in ("name", "description", "schema")
+            if getattr(document, key) != getattr(cluster.document, key)
+        }
+        if not changed:
+            raise DecisionError("nothing was changed; edit the name, description or parameters")
+        return self.decide(catalog_id, "edit", cluster, reviewer, changed)
+
+    def document_problems(
+        self, catalog_id: int, cluster: Cluster, document: Document
+    ) -> tuple[str, ...]:
+        """What stands against exporting this document, as sentences; empty if nothing."""
+        tools = self._catalogs.open(catalog_id).tools
+        outside = {tool.name for tool in tools if tool.id not in cluster.members}
+        return document_problems(document, cluster.document, frozenset(outside))
+
+    def bundle(
+        self, catalog_id: int, config: PlanConfig, shape: str | None = None
+    ) -> dict[str, bytes]:
+        """The files of the export bundle."""
+        analysis, plan = self._analysis(catalog_id), self.plan(catalog_id, config)
+        return bundle_files(analysis, plan, self.log(catalog_id), config, shape)
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+def _risk(cluster: Cluster) -> tuple[int, int, float, int, str]:
+    state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
+    return (
+        state,
+        -len(cluster.reasons),
+        cluster.weakest_edge,
+        -len(cluster.members),
+        cluster.id,
+    )
+
+
+def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dict[str, Any]:
+    """The detail of a decision with fingerprints where the screen speaks of ids."""
+
+    def named(ids: Sequence[str]) -> list[str]:
+        return [prints[tool_id] for tool_id in ids]
+
+    said = dict(detail)
+    if "groups" in said:
+        said["groups"] = [named(group) for group in said["groups"]]
+    if "drop" in said:
+        said["drop"] = named(said["drop"])
+    if "canonical" in said:
+        said["canonical"] = prints[said["canonical"]]
+    return said
