@@ -23,11 +23,9 @@ from toolscope_core.datamodel import (
     MergePlan,
     Pair,
     PairScores,
-    Tool,
     Verdict,
 )
 from toolscope_core.errors import CatalogError
-from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.correction import correct
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
@@ -65,20 +63,13 @@ class Analysis:
         if missing:
             left = np.array([self.rows[pair.left] for pair in missing], dtype=np.int32)
             right = np.array([self.rows[pair.right] for pair in missing], dtype=np.int32)
-            found = _judged(self.catalog, self.judge, left, right)
+            found = self.judge.probabilities(left, right)
             self._judged.update(zip(missing, found.tolist(), strict=True))
         return np.array([self._judged[pair] for pair in pairs], dtype=np.float64)
 
     def verdict(self, pair: Pair) -> Verdict:
         """The verdict on any pair of tools, with its evidence."""
-        said = self.judge.verdict(self.rows[pair.left], self.rows[pair.right])
-        tools = [self.catalog.tools[self.rows[tool_id]] for tool_id in (pair.left, pair.right)]
-        obstacles = _obstacles(tools)
-        if said.outcome != "merge" or not obstacles:
-            return said
-        below = round(float(self.probabilities([pair])[0]), 6)
-        evidence = (*said.evidence, *(f"Not sure to merge: {text}." for text in obstacles))
-        return replace(said, probability=below, outcome="unsure", evidence=evidence)
+        return self.judge.verdict(self.rows[pair.left], self.rows[pair.right])
 
 
 def analyse(
@@ -104,7 +95,7 @@ def analyse(
     histogram = similarity.collision_histogram(vectors, np.array(HISTOGRAM_EDGES))
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
-    probability = _judged(catalog, judge, left, right)
+    probability = judge.probabilities(left, right)
     progress(Step("judge", len(left), len(left)))
     scores = PairScores(left, right, cosine, probability)
     return Analysis(
@@ -124,7 +115,7 @@ def analyse(
 def merge_edges(analysis: Analysis) -> dict[Pair, float]:
     """The candidate pairs that the judge would merge, with their probability."""
     tools, scores = analysis.catalog.tools, analysis.scores
-    merged = np.flatnonzero(scores.probability >= analysis.judge.merge_at)
+    merged = np.flatnonzero(scores.probability >= analysis.judge.weights.merge_at)
     return {
         Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
             scores.probability[row]
@@ -145,12 +136,12 @@ def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) 
     groups = correct(
         merge_graph(merge_edges(analysis), links),
         analysis.probabilities,
-        judge.merge_at,
+        judge.weights.merge_at,
         links,
         analysis.copies,
         divide=config.correct,
     )
-    built = build_clusters(catalog, groups, links, edits(catalog, log), judge.auto_at)
+    built = build_clusters(catalog, groups, links, edits(catalog, log), judge.weights.auto_at)
     clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
     versioned = tuple(
@@ -184,21 +175,3 @@ def _candidates(
     cosine = np.concatenate([near.similarity.astype(np.float64), np.ones(len(stars))])
     order = np.lexsort((right, left))
     return left[order], right[order], cosine[order]
-
-
-def _judged(
-    catalog: Catalog, judge: OfflineJudge, left: NDArray[np.int32], right: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Merge probabilities; a pair whose calls cannot be mapped stays below *merge*."""
-    probability = judge.probabilities(left, right)
-    hindered = np.array([unmappable(tool) is not None for tool in catalog.tools], dtype=bool)
-    contents = np.array([tool.content_hash for tool in catalog.tools])
-    below = (hindered[left] | hindered[right]) & (contents[left] != contents[right])
-    return np.where(below, np.minimum(probability, judge.merge_at - 1e-6), probability)
-
-
-def _obstacles(pair: Sequence[Tool]) -> list[str]:
-    """Why the calls of two tools cannot be mapped onto each other, as sentences."""
-    if pair[0].content_hash == pair[1].content_hash:
-        return []
-    return [reason for tool in pair if (reason := unmappable(tool))]

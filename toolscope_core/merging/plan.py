@@ -30,7 +30,7 @@ from toolscope_core.datamodel import (
     Tool,
     digest,
 )
-from toolscope_core.merging.signals import read_tool
+from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
 
 _READING = frozenset({"reads", "computes", "exports"})
@@ -197,7 +197,8 @@ def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
         return replace(made, document=document)
     arguments = made.arguments
     if "schema" in changed:
-        arguments = edited_arguments(members, made.canonical, changed["schema"], arguments)
+        renames = edit.document.get("renames", {})
+        arguments = edited_arguments(members, made.canonical, changed["schema"], arguments, renames)
     return Synthesis("router", made.canonical, document, arguments)
 
 

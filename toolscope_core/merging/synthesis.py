@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from toolscope_core.datamodel import (
@@ -72,26 +73,32 @@ def document_of(tool: Tool) -> Document:
 
 
 def edited_arguments(
-    members: Sequence[Tool], canonical: str, schema: JsonObject, before: Sequence[ArgumentMap]
+    members: Sequence[Tool],
+    canonical: str,
+    schema: JsonObject,
+    before: Sequence[ArgumentMap],
+    renames: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[ArgumentMap, ...]:
-    """The maps of ``before`` re-aimed at an edited schema, by target name.
+    """The maps of ``before`` re-aimed at an edited schema: by target name, after ``renames`` (old
+    name of a merged parameter → new name).
 
     An argument whose target is gone or no longer takes its values is dropped with the reason.
     """
-    return tuple(
-        map_onto(
-            tool,
-            canonical,
-            schema,
-            {
-                move.source: move.target
-                for move in alpha.moves
-                if move.target in (schema.get("properties") or {})
-            },
-            {k: v for k, v in alpha.constants.items() if k in (schema.get("properties") or {})},
+    known = schema.get("properties") or {}
+    aimed = []
+    for tool, alpha in zip(members, before, strict=True):
+        pairs = {move.source: renames.get(move.target, move.target) for move in alpha.moves}
+        constants = {renames.get(name, name): value for name, value in alpha.constants.items()}
+        aimed.append(
+            map_onto(
+                tool,
+                canonical,
+                schema,
+                {source: target for source, target in pairs.items() if target in known},
+                {name: value for name, value in constants.items() if name in known},
+            )
         )
-        for tool, alpha in zip(members, before, strict=True)
-    )
+    return tuple(aimed)
 
 
 def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:

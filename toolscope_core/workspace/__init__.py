@@ -9,6 +9,7 @@ from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.review import Review
 
 
@@ -22,6 +23,7 @@ class Workspace:
         cache = VectorCache(settings.cache_dir)
         self.analyses = Analyses(self.store, self.catalogs, embedder or SentenceEmbedder(), cache)
         self.review = Review(self.store, self.catalogs, self.analyses)
+        self.explore = Explore(self.catalogs, self.analyses, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
         """Bring the bundled example and analyse it, unless that is done."""

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.bundle import bundle_files
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
 from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.merging.plan import cluster_id
 from toolscope_core.merging.validity import document_problems
 from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.review import active, admit
+from toolscope_core.review import active, admit, edits, version_of
 from toolscope_core.store import Store, append_decision, now, read_log
 from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.cards import Card, card_of
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.drafts import Draft, synthesised, with_draft
+from toolscope_core.workspace.exports import (
+    Download,
+    ExportFigures,
+    SafeBatch,
+    download_of,
+    figures_of,
+    safe_batch,
+)
 
 OPEN_STATES = ("conflict", "stale", "proposed")
 
@@ -27,6 +38,14 @@ class Progressed:
     waiting: int
     accepted: int
     rejected: int
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.rejected
+
+    @property
+    def total(self) -> int:
+        return self.waiting + self.decided
 
 
 class Review:
@@ -54,21 +73,37 @@ class Review:
         self._plans[catalog_id, config] = (analysis, len(log), plan)
         return plan
 
-    def queue(self, catalog_id: int) -> tuple[Cluster, ...]:
+    def queue(self, catalog_id: int, order: Sequence[str] = ()) -> tuple[Cluster, ...]:
         """What waits for a person, riskiest first: conflicts, changed members, more reasons
         against accepting, weaker pairs, more tools, id. Accepted clusters with newcomers wait too.
+
+        Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
+        through does not move under the hand.
         """
         plan = self.plan(catalog_id)
         waiting = [c for c in plan.clusters if c.state in OPEN_STATES or c.newcomers]
-        return tuple(sorted(waiting, key=_risk))
+        place = {known: number for number, known in enumerate(order)}
+        return tuple(sorted(waiting, key=lambda c: (place.get(c.id, len(place)), _risk(c))))
+
+    def cluster(self, catalog_id: int, wanted: str | None) -> Cluster | None:
+        """The cluster of this id in the plan as it stands, if there is one."""
+        return next((c for c in self.plan(catalog_id).clusters if c.id == wanted), None)
+
+    def card(self, catalog_id: int, cluster: Cluster) -> Card:
+        """Everything a person looks at before deciding on ``cluster``."""
+        return card_of(self._analysis(catalog_id), cluster)
+
+    def standing(self, catalog_id: int) -> tuple[Decision, ...]:
+        """The decisions that hold, newest first."""
+        return active(self.log(catalog_id))[::-1]
 
     def progress(self, catalog_id: int) -> Progressed:
         """Counts for the header of the page."""
         plan = self.plan(catalog_id)
         rejected = [d for d in active(self.log(catalog_id)) if d.action == "reject"]
         return Progressed(
-            waiting=sum(c.state in OPEN_STATES for c in plan.clusters),
-            accepted=sum(c.state == "accepted" for c in plan.clusters),
+            waiting=sum(c.state in OPEN_STATES or bool(c.newcomers) for c in plan.clusters),
+            accepted=sum(c.state == "accepted" and not c.newcomers for c in plan.clusters),
             rejected=len(rejected),
         )
 
@@ -104,6 +139,43 @@ class Review:
         safe = [c for c in self.plan(catalog_id).clusters if c.state == "proposed" and c.safe]
         return tuple(self.decide(catalog_id, "accept", cluster, reviewer) for cluster in safe)
 
+    def safe(self, catalog_id: int) -> SafeBatch:
+        """What ``accept_safe`` would do now."""
+        waiting = self.queue(catalog_id)
+        cards = [self.card(catalog_id, c) for c in waiting if c.safe and c.state == "proposed"]
+        saved = sum(card.tokens_before - card.tokens_after for card in cards)
+        return safe_batch(self._catalogs.open(catalog_id), waiting, saved)
+
+    def about(self, catalog_id: int, decision: Decision) -> str | None:
+        """Id of the cluster that a decision was made on, as far as its tools are still there."""
+        tools = self._catalogs.open(catalog_id).by_id
+        known = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
+        return cluster_id(known) if len(known) > 1 else None
+
+    def answer_newcomers(
+        self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool
+    ) -> Decision:
+        """Let the newcomers into an accepted cluster, or keep them out of it for good.
+
+        Raises as ``decide`` does.
+        """
+        prints = {tool.id: tool.fingerprint for tool in self._catalogs.open(catalog_id).tools}
+        log = self.log(catalog_id)
+        if version_of([prints[member] for member in cluster.members], log) != cluster.version:
+            return self.decide(catalog_id, "accept", cluster, reviewer)  # refused, saying why
+        everybody = tuple(sorted({*cluster.members, *cluster.newcomers}))
+        version = version_of([prints[member] for member in everybody], log)
+        union = replace(cluster, members=everybody, version=version)
+        if welcome:
+            return self.decide(catalog_id, "accept", union, reviewer)
+        detail = {"drop": list(cluster.newcomers)}
+        return self.decide(catalog_id, "drop", union, reviewer, detail)
+
+    def undo_all(self, catalog_id: int, reviewer: str, seqs: Sequence[int]) -> None:
+        """Take back several decisions, the newest first, such as one *accept safe*."""
+        for seq in sorted(seqs, reverse=True):
+            self.undo(catalog_id, reviewer, seq)
+
     def undo(self, catalog_id: int, reviewer: str, seq: int | None = None) -> Decision:
         """Take back decision ``seq``, or the reviewer's own latest one.
 
@@ -117,18 +189,34 @@ class Review:
         undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
         return append_decision(self._store, catalog_id, lambda log: admit(log, undo, None))
 
-    def edit(
-        self, catalog_id: int, cluster: Cluster, document: Document, reviewer: str
-    ) -> Decision:
+    def draft(self, catalog_id: int, cluster: Cluster) -> Draft:
+        """The document of a cluster as it stands, ready to be edited."""
+        kept = edits(self._catalogs.open(catalog_id), self.log(catalog_id))
+        edit = kept.get(frozenset(cluster.members))
+        return Draft(cluster.document, dict(edit.document.get("renames", {})) if edit else {})
+
+    def synthesised(self, catalog_id: int, cluster: Cluster) -> Draft:
+        """The document before anybody edited it."""
+        return Draft(synthesised(self._analysis(catalog_id), cluster))
+
+    def preview(self, catalog_id: int, cluster: Cluster, draft: Draft) -> Card:
+        """The cluster as it would be with this document: kind, argument maps, tokens."""
+        analysis = self._analysis(catalog_id)
+        return card_of(analysis, with_draft(analysis, cluster, draft))
+
+    def edit(self, catalog_id: int, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:
         """Store an edited document for a cluster. Raises ``DecisionError`` for an invalid one."""
+        document = draft.document
         problems = self.document_problems(catalog_id, cluster, document)
         if problems:
             raise DecisionError(f"the document cannot be saved: {'; '.join(problems)}")
-        changed = {
+        changed: dict[str, Any] = {
             key: getattr(document, key)
             for key in ("name", "description", "schema")
             if getattr(document, key) != getattr(cluster.document, key)
         }
+        if "schema" in changed:
+            changed["renames"] = dict(draft.renames)
         if not changed:
             raise DecisionError("nothing was changed; edit the name, description or parameters")
         return self.decide(catalog_id, "edit", cluster, reviewer, changed)
@@ -141,12 +229,25 @@ class Review:
         outside = {tool.name for tool in tools if tool.id not in cluster.members}
         return document_problems(document, cluster.document, frozenset(outside))
 
+    def figures(
+        self, catalog_id: int, config: PlanConfig, shape: str | None = None
+    ) -> ExportFigures:
+        """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
+        plan = self.plan(catalog_id, config)
+        return figures_of(plan, shape or plan.catalog.format)
+
     def bundle(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None
     ) -> dict[str, bytes]:
         """The files of the export bundle."""
         analysis, plan = self._analysis(catalog_id), self.plan(catalog_id, config)
         return bundle_files(analysis, plan, self.log(catalog_id), config, shape)
+
+    def download(
+        self, catalog_id: int, name: str, config: PlanConfig, shape: str | None = None
+    ) -> Download:
+        """The bundle as one file; ``name`` is the catalog's."""
+        return download_of(self.bundle(catalog_id, config, shape), name)
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)

@@ -1,0 +1,117 @@
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Catalog, Finding, Problem, Server, Tool
+from toolscope_core.errors import StoreError
+from toolscope_core.store import Store, list_catalogs, load_catalog, save_catalog
+
+WEIRD = "\ud800 \x00 \u2028 null NaN 007 é 🙂"
+CATALOG = Catalog(
+    tools=(
+        Tool("a", "a", schema=None, raw={"deep": [1, {"x": None}], "big": 10**30, "f": 1e-7}),
+        Tool(
+            id=WEIRD,
+            name=WEIRD,
+            description=WEIRD,
+            server="s",
+            schema={"type": "object", "properties": {"z": {}, WEIRD: {"enum": [WEIRD]}}},
+            returns={"type": "string"},
+            annotations={"readOnlyHint": True},
+            raw={WEIRD: WEIRD},
+        ),
+    ),
+    servers=(Server("s", WEIRD),),
+    format="mcp",
+    problems=(Problem("line 3", WEIRD, WEIRD),),
+    findings=(Finding(WEIRD, "block", "hidden", "description", WEIRD, WEIRD),),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    store = Store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'store.db'}")
+    yield store
+    store.close()
+
+
+def test_a_catalog_comes_back_exactly(store):
+    record = save_catalog(store, WEIRD, CATALOG)
+    loaded = load_catalog(store, record.id)
+    assert loaded == CATALOG
+    assert list(loaded.tools[1].schema["properties"]) == ["z", WEIRD]
+    assert (record.name, record.number, record.version) == (WEIRD, 1, CATALOG.version)
+    assert (record.tools, record.servers, record.format) == (2, 1, "mcp")
+    assert record in list_catalogs(store)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+objects = st.dictionaries(st.text(), json_values, max_size=3)
+texts = st.text(st.characters())  # lone surrogates included
+tools = st.builds(
+    Tool, texts, texts, texts, texts, st.none() | objects, st.none() | objects, objects, objects
+)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.builds(Catalog, st.lists(tools, max_size=3).map(tuple), format=texts), texts)
+def test_any_catalog_comes_back_exactly(store, catalog, name):
+    record = save_catalog(store, f"n{name}", catalog)
+    assert load_catalog(store, record.id) == catalog
+    assert save_catalog(store, f"n{name}", catalog) == record
+
+
+def test_versions_of_a_name_are_kept_and_an_equal_import_adds_none(store):
+    first = save_catalog(store, "shop", CATALOG)
+    assert save_catalog(store, "shop", CATALOG) == first
+    changed = replace(CATALOG, tools=CATALOG.tools[:1])
+    second = save_catalog(store, "shop", changed)
+    third = save_catalog(store, "shop", CATALOG)
+    assert [record.number for record in (first, second, third)] == [1, 2, 3]
+    assert [record for record in list_catalogs(store) if record.name == "shop"] == [
+        third,
+        second,
+        first,
+    ]
+    assert load_catalog(store, first.id) == CATALOG
+    assert load_catalog(store, second.id) == changed
+
+
+def test_what_the_version_leaves_out_is_not_lost_on_import(store):
+    save_catalog(store, "servers", CATALOG)
+    described = replace(CATALOG, servers=(Server("s", "new words"),))
+    assert described.version == CATALOG.version
+    assert load_catalog(store, save_catalog(store, "servers", described).id) == described
+
+
+def test_an_import_that_breaks_half_way_leaves_nothing(store):
+    broken = replace(CATALOG, tools=(*CATALOG.tools, Tool("z", "z", raw={"x": object()})))
+    with pytest.raises(TypeError):
+        save_catalog(store, "broken", broken)
+    assert "broken" not in {record.name for record in list_catalogs(store)}
+
+
+def test_the_empty_catalog_is_a_catalog(store):
+    assert load_catalog(store, save_catalog(store, "empty", Catalog(())).id) == Catalog(())
+
+
+def test_a_blank_name_and_an_unknown_id_are_refused(store):
+    with pytest.raises(StoreError, match="name is ' '"):
+        save_catalog(store, " ", CATALOG)
+    with pytest.raises(StoreError, match="no catalog 999; import it or choose another"):
+        load_catalog(store, 999)
+
+
+def test_ten_thousand_tools_take_seconds(store):
+    many = Catalog(tuple(Tool(f"{i:05}", f"tool {i}", "words " * 20) for i in range(10_000)))
+    start = time.perf_counter()
+    record = save_catalog(store, "many", many)
+    assert load_catalog(store, record.id).version == many.version
+    assert time.perf_counter() - start < 10

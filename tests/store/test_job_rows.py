@@ -1,0 +1,97 @@
+import pytest
+
+from toolscope_core.backends import Step
+from toolscope_core.datamodel import Catalog
+from toolscope_core.errors import StoreError
+from toolscope_core.store import (
+    Store,
+    end_job,
+    get_job,
+    latest_job,
+    mark_orphans,
+    record_step,
+    renew_leases,
+    request_cancel,
+    save_catalog,
+    start_job,
+)
+
+EXPIRED = -1.0
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+    save_catalog(store, "one", Catalog(()))
+    save_catalog(store, "two", Catalog(()))
+    yield store
+    store.close()
+
+
+def test_one_job_runs_on_a_catalog_at_a_time(store):
+    first = start_job(store, "j1", 1, "merge")
+    assert first.live
+    assert start_job(store, "j2", 1, "merge") == first
+    assert start_job(store, "j3", 2, "merge").id == "j3"
+    end_job(store, "j1", "done")
+    assert start_job(store, "j4", 1, "merge").id == "j4"
+    assert latest_job(store, 1).id == "j4"
+
+
+def test_progress_is_what_was_written_last(store):
+    start_job(store, "j1", 1, "merge")
+    assert record_step(store, "j1", Step("embed", 3, 9))
+    job = get_job(store, "j1")
+    assert (job.stage, job.done, job.total) == ("embed", 3, 9)
+    assert latest_job(store, 1) == job
+    assert latest_job(store, 2) is None
+
+
+def test_a_cancelled_job_is_told_at_its_next_step(store):
+    start_job(store, "j1", 1, "merge")
+    assert request_cancel(store, "j1").cancel_requested
+    assert not record_step(store, "j1", Step("embed", 1, 9))
+    assert end_job(store, "j1", "cancelled", "by ann").message == "by ann"
+
+
+def test_a_job_that_ended_stays_as_it_ended(store):
+    start_job(store, "j1", 1, "merge")
+    ended = end_job(store, "j1", "failed", "no model")
+    assert not ended.live
+    assert end_job(store, "j1", "done") == ended
+    assert request_cancel(store, "j1") == ended
+    assert not record_step(store, "j1", Step("embed", 1, 9))
+    assert get_job(store, "j1") == ended
+
+
+def test_only_jobs_whose_lease_ran_out_are_orphans(store):
+    start_job(store, "alive", 2, "merge")
+    start_job(store, "dead", 1, "merge", lease=EXPIRED)
+    assert mark_orphans(store) == 1
+    assert get_job(store, "dead").state == "interrupted"
+    assert "start it again" in get_job(store, "dead").message
+    assert get_job(store, "alive").live
+    assert mark_orphans(store) == 0
+
+
+def test_a_renewed_lease_keeps_a_job_alive(store):
+    start_job(store, "j1", 1, "merge", lease=EXPIRED)
+    renew_leases(store, {"j1"})
+    assert mark_orphans(store) == 0
+    renew_leases(store, {"j1"}, lease=EXPIRED)
+    assert mark_orphans(store) == 1
+    renew_leases(store, {"j1"})
+    assert get_job(store, "j1").state == "interrupted"
+
+
+def test_an_orphan_does_not_block_the_next_start(store):
+    start_job(store, "dead", 1, "merge", lease=EXPIRED)
+    assert start_job(store, "j2", 1, "merge").id == "j2"
+    assert get_job(store, "dead").state == "interrupted"
+
+
+def test_unknown_ids_are_refused(store):
+    with pytest.raises(StoreError, match="no catalog 9"):
+        start_job(store, "j1", 9, "merge")
+    with pytest.raises(StoreError, match="no job 'j1'; reload"):
+        get_job(store, "j1")

@@ -1,0 +1,183 @@
+"""Many reviewers on one store file: nothing acknowledged is lost, no conflict goes unnoticed."""
+
+import multiprocessing
+import random
+import signal
+import sqlite3
+import threading
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from dataclasses import replace
+
+import pytest
+
+from toolscope_core.datamodel import Catalog, Decision, Tool
+from toolscope_core.errors import DecisionError, StaleDecisionError
+from toolscope_core.review import active, admit, constraints, edits, version_of
+from toolscope_core.store import Store, append_decision, read_log, save_catalog
+
+SPAWN = multiprocessing.get_context("spawn")
+CLUSTERS = 16
+REVIEWERS = 4
+EACH = 50
+TOOLS = tuple(Tool(f"{i:02}", f"tool {i}", "words") for i in range(3 * CLUSTERS))
+CATALOG = Catalog(TOOLS)
+
+
+def cluster(number):
+    return TOOLS[3 * number : 3 * number + 3]
+
+
+def about(tools, action, reviewer, **detail):
+    members = tuple(tool.fingerprint for tool in tools)
+    return Decision(action, members, tuple(tool.id for tool in tools), reviewer, detail=detail)
+
+
+def review(store, reviewer, seed, out):
+    """Make EACH decisions; on a stale one reload and decide again. Reports every attempt."""
+    rng = random.Random(seed)
+    for turn in range(EACH):
+        tools = cluster(rng.randrange(CLUSTERS))
+        words = f"{reviewer} {turn}"
+        accept = rng.random() < 0.2
+        proposal = about(tools, "accept" if accept else "edit", words)
+        proposal = replace(proposal, detail={"note" if accept else "description": words})
+        row = None
+        while row is None:
+            seen = version_of(proposal.members, read_log(store, 1))
+            with suppress(StaleDecisionError):
+                row = append_decision(
+                    store, 1, lambda log, p=proposal, seen=seen: admit(log, p, seen)
+                )
+            out.append((words, proposal.members, seen, row and row.seq))
+
+
+def process(url, name, start, results):
+    store = Store(url)
+    out = []
+    threads = [
+        threading.Thread(target=review, args=(store, f"{name}{i}", f"{name}{i}", out))
+        for i in range(REVIEWERS)
+    ]
+    start.wait()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    results.put(out)
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+@pytest.fixture
+def store(url):
+    store = Store(url)
+    save_catalog(store, "shop", CATALOG)
+    yield store
+    store.close()
+
+
+def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_winner(store, url):
+    start, results = SPAWN.Barrier(2), SPAWN.Queue()
+    crowd = [SPAWN.Process(target=process, args=(url, name, start, results)) for name in "xy"]
+    for member in crowd:
+        member.start()
+    attempts = [attempt for _ in crowd for attempt in results.get(timeout=60)]
+    for member in crowd:
+        member.join()
+
+    log = read_log(store, 1)
+    assert [item.seq for item in log] == list(range(1, 2 * REVIEWERS * EACH + 1))
+    acknowledged = {words: seq for words, _, _, seq in attempts if seq}
+    assert {item.reviewer: item.seq for item in log} == acknowledged
+    assert len(acknowledged) == len(log) == 400
+
+    raced = Counter((members, seen) for _, members, seen, _ in attempts)
+    won = Counter((members, seen) for _, members, seen, seq in attempts if seq)
+    assert set(won.values()) == {1}
+    assert set(won) == set(raced), "somebody lost against nobody"
+    assert len(attempts) > len(log), "no two reviewers ever raced"
+    for _, members, seen, seq in attempts:
+        if seq:
+            assert version_of(members, log[: seq - 1]) == seen
+
+
+def clicks(url, go, acknowledged):
+    store = Store(url)
+    go.wait()
+    while True:
+        row = append_decision(store, 1, lambda log: admit(log, about(TOOLS, "edit", "a", name="x")))
+        acknowledged.send(row.seq)
+
+
+def test_a_killed_process_loses_nothing_it_acknowledged(store, url):
+    rng, last = random.Random(7), 0
+    for _ in range(5):
+        go, (receiver, sender) = SPAWN.Event(), SPAWN.Pipe(duplex=False)
+        victim = SPAWN.Process(target=clicks, args=(url, go, sender))
+        victim.start()
+        sender.close()
+        go.set()
+        told = [receiver.recv()]
+        time.sleep(rng.uniform(0, 0.1))
+        victim.kill()
+        victim.join()
+        assert victim.exitcode == -signal.SIGKILL
+        try:
+            while True:
+                told.append(receiver.recv())
+        except EOFError:
+            receiver.close()
+        log = read_log(store, 1)
+        assert [item.seq for item in log] == list(range(1, len(log) + 1))
+        assert told == list(range(last + 1, told[-1] + 1))
+        assert told[-1] <= len(log) <= told[-1] + 1
+        last = len(log)
+    with closing(sqlite3.connect(store.path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def decide(store, proposal, seen=None):
+    return append_decision(store, 1, lambda log: admit(log, proposal, seen))
+
+
+def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store):
+    tools = cluster(0)
+    seen = version_of([tool.fingerprint for tool in tools], read_log(store, 1))
+    decide(store, about(tools, "edit", "bo", name="bo's name"), seen)
+    with pytest.raises(StaleDecisionError, match=r"decision 1 \(edit by bo, 20"):
+        decide(store, about(tools, "edit", "ann", name="ann's name"), seen)
+    log = read_log(store, 1)
+    assert len(log) == 1
+    (edit,) = edits(CATALOG, log).values()
+    assert edit.document == {"name": "bo's name"}
+
+
+def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothing(store):
+    tools = cluster(0)
+    decide(store, about(tools, "accept", "ann"))
+    decide(store, about(tools, "edit", "bo", name="x"))
+    decide(store, about(cluster(1), "accept", "bo"))
+    undo = Decision("undo", (), (), "ann", detail={"retracts": 1})
+    with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo") as refusal:
+        decide(store, undo)
+    assert "decision 3" not in str(refusal.value)
+    assert len(active(read_log(store, 1))) == 3
+    decide(store, replace(undo, detail={"retracts": 2}))
+    decide(store, undo)
+    assert constraints(CATALOG, read_log(store, 1)).must == (
+        frozenset(tool.id for tool in cluster(1)),
+    )
+
+
+def test_a_double_click_is_one_decision(store):
+    proposal = about(cluster(0), "accept", "ann")
+    seen = version_of(proposal.members, ())
+    first = decide(store, proposal, seen)
+    assert decide(store, proposal, seen) == first
+    assert read_log(store, 1) == (first,)

@@ -1,0 +1,140 @@
+"""Why two tools look like the same job, or not: sentences for the person who decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.alignment import match_parameters
+from toolscope_core.merging.reading import Reading
+from toolscope_core.merging.vocabulary import opposites
+
+_MOST_NAMES = 6
+_VERY_CLOSE, _CLOSE = 0.85, 0.7
+_COUNTS = {
+    "closeness": "how close names and descriptions are",
+    "other_action": "what the verbs do",
+    "opposite_words": "opposite words in the names",
+    "shared_phrase": "the words after the verb",
+    "shared_object": "the noun they work on",
+    "name_words_apart": "name words that each has to itself",
+    "name_words_added": "name words that only one has",
+    "shared_arguments": "the words of the parameter names",
+}
+
+
+def explain(
+    tools: tuple[Tool, Tool],
+    readings: tuple[Reading, Reading],
+    similarity: float,
+    contributions: Mapping[str, float],
+) -> tuple[str, ...]:
+    """Plain sentences: what agrees, what differs, what decided.
+
+    ``contributions`` is what each signal added to the log-odds of *merge*. Names and words in
+    the sentences come from the catalog and are not escaped.
+    """
+    left, right = tools
+    if left.content_hash == right.content_hash:
+        return (
+            "Exact copies: name, description, parameters and results are the same.",
+            *_on_servers(left, right),
+        )
+    return (
+        _on_closeness(similarity),
+        *_on_actions(left, right, *readings),
+        *_on_words(left, right, *readings),
+        *_on_arguments(left, right),
+        *_on_servers(left, right),
+        *_on_what_decided(contributions),
+    )
+
+
+def _on_closeness(similarity: float) -> str:
+    degree = "hardly close"
+    if similarity >= _CLOSE:
+        degree = "very close" if similarity >= _VERY_CLOSE else "close"
+    return f"Names and descriptions are {degree} (cosine {similarity:.2f})."
+
+
+def _on_actions(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
+    contrary = opposites(a.contraries, b.contraries)
+    if contrary:
+        yield f"The names hold opposites: {contrary[0]} and {contrary[1]}."
+    common = sorted(a.classes & b.classes)
+    if common:
+        yield f"Each {' or '.join(common)} something ({_listed(dict.fromkeys((a.verb, b.verb)))})."
+    elif a.classes and b.classes:
+        yield (
+            f"They act differently: {_who(left, right)} {' or '.join(sorted(a.classes))} "
+            f"({a.verb}), {_who(right, left)} {' or '.join(sorted(b.classes))} ({b.verb})."
+        )
+
+
+def _on_words(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
+    both = [word for word in a.text if word in b.text]
+    if both:
+        yield f"Both mention {_listed(both)}."
+    for tool, other, ours, theirs in ((left, right, a, b), (right, left, b, a)):
+        alone = [word for word in ours.text if word not in theirs.text]
+        if alone:
+            yield f"Only {_who(tool, other)} mentions {_listed(alone)}."
+
+
+def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
+    for tool, other in ((left, right), (right, left)):
+        if tool.schema is None:
+            yield f"{_who(tool, other)} does not declare its parameters, so a person must look."
+        if not tool.description.strip():
+            yield f"{_who(tool, other)} has no description, so a person must look."
+    if left.schema is None or right.schema is None:
+        return
+    if not left.parameters and not right.parameters:
+        yield "Neither takes arguments."
+        return
+    matches = match_parameters(left, right)
+    if matches:
+        same = [m.left if m.left == m.right else f"{m.left} = {m.right}" for m in matches]
+        yield f"Arguments that align: {_listed(same)}."
+    else:
+        yield "No argument of one has a counterpart in the other."
+    ours, theirs = {m.left for m in matches}, {m.right for m in matches}
+    for tool, other, taken in ((left, right, ours), (right, left, theirs)):
+        rest = [
+            f"{p.name} ({'required' if p.required else 'optional'})"
+            for p in tool.parameters
+            if p.name not in taken
+        ]
+        if rest:
+            yield f"Only {_who(tool, other)} takes {_listed(rest)}."
+
+
+def _on_servers(left: Tool, right: Tool) -> Iterator[str]:
+    if left.server and left.server == right.server:
+        yield f"Both are on server {left.server}, whose tools were made to stand side by side."
+    elif left.server or right.server:
+        names = (server or "no server" for server in (left.server, right.server))
+        yield f"They are on different servers: {' and '.join(names)}."
+
+
+def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
+    ranked = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
+    told = [(name, added) for name, added in ranked if abs(added) >= 0.05][:3]
+    for verdict, names in (
+        ("for", [_COUNTS[name] for name, added in told if added > 0]),
+        ("against", [_COUNTS[name] for name, added in told if added < 0]),
+    ):
+        if names:
+            yield f"What counted most {verdict} merging: {'; '.join(names)}."
+
+
+def _who(tool: Tool, other: Tool) -> str:
+    """What tells the tool apart in a sentence: its name, or its id where both share a name."""
+    return tool.id if tool.name == other.name else tool.name
+
+
+def _listed(words: Iterable[str]) -> str:
+    names: Sequence[str] = list(words)
+    more = len(names) - _MOST_NAMES
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {more} more" if more > 0 else shown

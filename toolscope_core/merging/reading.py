@@ -1,0 +1,110 @@
+"""What the offline judge reads in a tool: what it does, on what, with which arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.vocabulary import (
+    action_classes,
+    contrary_words,
+    is_border,
+    is_empty,
+    is_plain_verb,
+    stem,
+    words_of,
+)
+from toolscope_core.similarity import split_name
+
+_DESCRIPTION = 220
+_PHRASE = 6
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One tool as words (stems, no repeats, in order), empty words left out.
+
+    ``verb`` is the word that says what it does, ``classes`` what that word may mean;
+    ``contraries`` the name words that have an opposite. ``name`` leaves the verb out; ``phrase``
+    is the first noun phrase after the description's verb; ``objects`` the last nouns of name and
+    phrase, ``text`` all of name and description; ``arguments`` the words of the parameter names,
+    ``None`` where parameters are not declared.
+    """
+
+    verb: str
+    classes: frozenset[str]
+    contraries: frozenset[str]
+    name: tuple[str, ...]
+    objects: tuple[str, ...]
+    phrase: tuple[str, ...]
+    text: tuple[str, ...]
+    arguments: tuple[str, ...] | None
+
+
+def read_tool(tool: Tool) -> Reading:
+    """The words that the judge compares; hidden characters and case play no part."""
+    name = split_name(tool.name)
+    told = words_of(tool.description[:_DESCRIPTION])
+    sentence = words_of(_SENTENCE.split(tool.description.strip(), maxsplit=1)[0])
+    verb_at = _verb_in_name(tool.name, name)
+    told_verb = next((word for word in sentence[:3] if action_classes(word)), "")
+    verb = name[verb_at] if verb_at is not None else told_verb
+    nouns = [word for at, word in enumerate(name) if at != verb_at]
+    phrase = _noun_phrase(sentence[sentence.index(told_verb) + 1 :] if told_verb else sentence)
+    classes = action_classes(verb)
+    content = [word for word in told if not is_empty(word) and not (action_classes(word) & classes)]
+    name_words = _stems(word for word in nouns if not is_empty(word))
+    return Reading(
+        verb=verb,
+        classes=classes,
+        contraries=contrary_words(frozenset(name)),
+        name=name_words,
+        objects=_distinct([*_last(_noun_phrase(nouns)), *_last(phrase)]),
+        phrase=phrase[:_PHRASE],
+        text=_distinct([*name_words, *_stems(content)]),
+        arguments=_argument_words(tool),
+    )
+
+
+def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
+    """Where the verb stands: a plain verb, else a leading verb-or-noun, else a trailing one."""
+    last_part = len(words) - len(split_name(name.rsplit(".", 1)[-1]))
+    for start in (last_part, 0):
+        for at in range(start, len(words)):
+            if is_plain_verb(words[at]):
+                return at
+        if start < len(words) and action_classes(words[start]):
+            return start
+    return next((at for at in range(len(words) - 1, 0, -1) if action_classes(words[at])), None)
+
+
+def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for word in words:
+        if is_border(word) and found:
+            break
+        if not is_border(word) and not is_empty(word):
+            found.append(stem(word))
+    return tuple(found)
+
+
+def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
+    """The head noun; none where the phrase is a whole clause."""
+    return phrase[-1:] if len(phrase) <= _PHRASE else ()
+
+
+def _argument_words(tool: Tool) -> tuple[str, ...] | None:
+    if tool.schema is None:
+        return None
+    return _stems(word for parameter in tool.parameters for word in split_name(parameter.name))
+
+
+def _stems(words: Iterable[str]) -> tuple[str, ...]:
+    return _distinct(stem(word) for word in words)
+
+
+def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))

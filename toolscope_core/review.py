@@ -1,0 +1,440 @@
+"""People's decisions: what may join the append-only log, and what the log asks of a merge."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, combinations, product
+from typing import Any, TypeVar, get_args
+
+from toolscope_core.datamodel import (
+    Action,
+    Catalog,
+    Constraints,
+    Decision,
+    Edit,
+    Pair,
+    Tool,
+    digest,
+)
+from toolscope_core.errors import DecisionError, StaleDecisionError
+
+LINKING: tuple[Action, ...] = ("accept", "reject", "split", "drop")
+EDITABLE = ("name", "description", "schema", "renames")
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
+    """The decisions that stand, in order: without the retracted ones and without undo rows."""
+    retracted = {item.detail["retracts"] for item in log if item.action == "undo"}
+    return tuple(item for item in log if item.action != "undo" and item.seq not in retracted)
+
+
+def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
+    """What a form on these fingerprints was based on: a hash of them and of who touched them."""
+    wanted = sorted(members)
+    return digest(wanted, [item.seq for item in _touching(active(log), wanted)])
+
+
+def admit(log: Sequence[Decision], proposal: Decision, seen_version: str | None = None) -> Decision:
+    """The gatekeeper of the log: ``proposal`` as the row to append, with the next ``seq``.
+
+    Call it inside the transaction that appends. A repeat of the last standing decision on these
+    members by the same reviewer (a double click; accept, reject, split, drop) is no new row: the
+    standing one is returned, whatever version was seen. An undo gets the members of what it
+    retracts. Raises ``StaleDecisionError`` when ``seen_version`` is not today's ``version_of``
+    the members, ``DecisionError`` when the proposal is malformed, contradicts a standing
+    decision, or takes back what later decisions build on.
+    """
+    if proposal.action == "undo":
+        target = _target(log, proposal)
+        proposal = replace(proposal, members=target.members, ids=target.ids)
+    _check_form(proposal)
+    standing = active(log)
+    last = next(iter(_touching(standing, proposal.members)[::-1]), None)
+    if last is not None and _repeats(last, proposal):
+        return last
+    if seen_version not in (None, version_of(proposal.members, log)):
+        raise StaleDecisionError(_what_happened(log, proposal))
+    if proposal.action == "undo":
+        _check_undo(log, proposal)
+    elif (other := _contradicted(standing, proposal)) is not None:
+        raise DecisionError(
+            f"this {proposal.action} of {_list(proposal.ids)} contradicts {_cite(other)} on "
+            f"{_list(other.ids)}; undo that one first"
+        )
+    return replace(proposal, seq=log[-1].seq + 1 if log else 1)
+
+
+def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
+    """What the standing decisions ask of the tools of ``catalog``, by id; ``must`` sorted.
+
+    A member that has left the catalog is left out. A member whose id now bears another
+    fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
+    each of its members is stale until a later decision includes it as it is now. A joined group
+    that holds a pair to be kept apart is in conflict and not enforced.
+    """
+    find = _Finder(catalog)
+    linking = [item for item in active(log) if item.action in LINKING]
+    latest = {member: item.seq for item in linking for member in item.members}
+    joined: list[tuple[str, ...]] = []
+    apart: set[Pair] = set()
+    stale: set[str] = set()
+    for item in linking:
+        found, changed = find(item)
+        must, cannot = _links(item)
+        apart.update(Pair.of(found[i], found[j]) for i, j in cannot if i in found and j in found)
+        if changed:
+            present = {*found.values(), *changed}
+            stale.update(i for i in present if latest.get(find.fingerprint(i), 0) <= item.seq)
+        else:
+            joined.extend(tuple(found[i] for i in group if i in found) for group in must)
+    home = _unite(joined)
+    groups = {frozenset(group) for group in home.values() if len(group) > 1}
+    clashing = {frozenset(home[p.left]) for p in apart if p.right in home.get(p.left, ())}
+    return Constraints(
+        must=tuple(sorted(groups - clashing, key=sorted)),
+        cannot=frozenset(apart),
+        stale=frozenset(stale),
+        conflict=frozenset(chain.from_iterable(clashing)),
+    )
+
+
+def accepted_sets(catalog: Catalog, log: Sequence[Decision]) -> frozenset[frozenset[str]]:
+    """The sets of tool ids of which people said: exactly these are one tool.
+
+    They are the groups that ``constraints`` enforces, since only people join: a cluster with one
+    member more than such a set is a proposal.
+    """
+    return frozenset(constraints(catalog, log).must)
+
+
+def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
+    """The latest canonical choice and the merged document edit of each edited member set.
+
+    Later edits override field by field. Members that left the catalog are left out of the set; a
+    changed member suspends the edit.
+    """
+    find = _Finder(catalog)
+    chosen: dict[frozenset[str], Edit] = {}
+    for item in active(log):
+        found, changed = find(item)
+        if item.action in LINKING or changed or not found:
+            continue
+        key = frozenset(found.values())
+        edit = chosen.get(key, Edit())
+        if item.action == "edit":
+            edit = replace(edit, document={**edit.document, **item.detail})
+        else:
+            position = item.members.index(item.detail["canonical"])
+            edit = replace(edit, canonical=found.get(position))
+        chosen[key] = edit
+    return chosen
+
+
+def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
+    """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
+
+    ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
+    ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
+    """
+    actions = get_args(Action)
+    action = next((known for known in actions if known == row.get("action")), None)
+    if action is None:
+        raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(actions)}")
+    detail = row.get("detail") or {}
+    if not isinstance(detail, Mapping):
+        raise DecisionError(f"detail is {detail!r}; give an object")
+    seq = row.get("seq") or 0
+    if not isinstance(seq, int):
+        raise DecisionError(f"seq is {seq!r}; give a whole number, or leave it out")
+    ids = _texts(row.get("ids") or (), "ids")
+    members = _texts(row.get("members") or (), "members")
+    if not members:
+        members = tuple(_known(catalog.by_id, "tool id", i).fingerprint for i in ids)
+    if not ids:
+        owner = {tool.fingerprint: tool for tool in reversed(catalog.tools)}
+        ids = tuple(_known(owner, "fingerprint", member).id for member in members)
+    return Decision(
+        action=action,
+        members=members,
+        ids=ids,
+        reviewer=str(row.get("reviewer") or ""),
+        at=str(row.get("at") or ""),
+        seq=seq,
+        detail=_by_fingerprint(detail, dict(zip(ids, members, strict=False))),
+    )
+
+
+def decision_row(decision: Decision) -> dict[str, Any]:
+    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``resolve``."""
+    return {
+        "seq": decision.seq,
+        "at": decision.at,
+        "reviewer": decision.reviewer,
+        "action": decision.action,
+        "members": list(decision.members),
+        "ids": list(decision.ids),
+        "detail": dict(decision.detail),
+    }
+
+
+# The form of a decision --------------------------------------------------------------------
+
+
+def _check_form(decision: Decision) -> None:
+    """``DecisionError`` unless the decision can be read on its own."""
+    size = len(decision.members)
+    least = 2 if decision.action in LINKING else 1
+    if not decision.reviewer.strip():
+        raise DecisionError("the decision has no reviewer; give a name")
+    if len(decision.ids) != size or len(set(decision.ids)) != size:
+        raise DecisionError(
+            f"{size} members and the ids {_list(decision.ids)} do not match; give each member "
+            "its own tool id"
+        )
+    if size < least:
+        raise DecisionError(f"{decision.action} names {size} tools; give at least {least}")
+    check = {"split": _check_split, "drop": _check_drop, "edit": _check_edit}
+    if decision.action in check:
+        check[decision.action](decision)
+    elif (
+        decision.action == "canonical" and decision.detail.get("canonical") not in decision.members
+    ):
+        raise DecisionError(
+            f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
+            f"{_list(decision.ids)}"
+        )
+
+
+def _check_split(decision: Decision) -> None:
+    groups = decision.detail.get("groups")
+    if not isinstance(groups, list | tuple):
+        raise DecisionError(f"split has the groups {groups!r}; give a list of lists of members")
+    parts = [_texts(group, "a group of the split") for group in groups]
+    whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
+    if not whole or len(parts) < 2 or not all(parts):
+        raise DecisionError(
+            f"the groups of the split do not divide {_list(decision.ids)}; put each member into "
+            "exactly one of two or more groups"
+        )
+
+
+def _check_drop(decision: Decision) -> None:
+    dropped = _texts(decision.detail.get("drop"), "drop")
+    inside = Counter(dropped) <= Counter(decision.members)
+    if not inside or not 0 < len(dropped) < len(decision.members):
+        raise DecisionError(
+            f"drop names {_list(dropped)}; give some, not all, of the members {_list(decision.ids)}"
+        )
+
+
+def _check_edit(decision: Decision) -> None:
+    unknown = sorted(set(decision.detail) - set(EDITABLE))
+    if unknown or not decision.detail:
+        raise DecisionError(f"edit has the fields {unknown}; give some of {', '.join(EDITABLE)}")
+    name = decision.detail.get("name", "name")
+    if not isinstance(name, str) or not name.strip():
+        raise DecisionError(f"the edited name is {name!r}; give a name that is not blank")
+    if not isinstance(decision.detail.get("description", ""), str):
+        raise DecisionError(f"the edited description of {_list(decision.ids)} is no text")
+    renames = decision.detail.get("renames", {})
+    if not isinstance(renames, Mapping) or not all(
+        isinstance(new, str) for new in renames.values()
+    ):
+        raise DecisionError(
+            f"the renames of {_list(decision.ids)} are {renames!r}; give an object of old and new "
+            "parameter names"
+        )
+    if not isinstance(decision.detail.get("schema", {}), Mapping):
+        raise DecisionError(f"the edited schema of {_list(decision.ids)} is no JSON object")
+
+
+def _texts(value: object, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise DecisionError(f"{what} is {value!r}; give a list of texts")
+    return tuple(value)
+
+
+# The log ------------------------------------------------------------------------------------
+
+
+def _target(log: Sequence[Decision], undo: Decision) -> Decision:
+    seq = undo.detail.get("retracts")
+    target = next((item for item in log if item.seq == seq), None)
+    if target is None:
+        raise DecisionError(f"there is no decision {seq!r} to undo; choose one of the history")
+    if target.action == "undo":
+        raise DecisionError(f"decision {seq} is itself an undo; decide again instead")
+    return target
+
+
+def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
+    target = _target(log, undo)
+    standing = active(log)
+    if target not in standing:
+        by = next(i for i in log if i.action == "undo" and i.detail["retracts"] == target.seq)
+        raise DecisionError(f"{_cite(target)} was already taken back: {_cite(by)}")
+    members = Counter(target.members)
+    later = [
+        item
+        for item in standing
+        if item.seq > target.seq and (Counter(item.members) & members).total() > 1
+    ]
+    if later:
+        raise DecisionError(
+            f"{_cite(target)} cannot be undone: {', '.join(map(_cite, later))} came later on the "
+            "same tools; undo the later ones first"
+        )
+
+
+def _repeats(standing: Decision, proposal: Decision) -> bool:
+    return (
+        proposal.action in LINKING
+        and standing.action == proposal.action
+        and standing.reviewer == proposal.reviewer
+        and _meaning(standing) == _meaning(proposal)
+    )
+
+
+def _contradicted(standing: Sequence[Decision], proposal: Decision) -> Decision | None:
+    """The standing decision that completes a contradiction with ``proposal``, if there is one."""
+    if proposal.action not in LINKING:
+        return None
+    linking = [item for item in standing if item.action in LINKING]
+    meanings = [_meaning(item) for item in (proposal, *linking)]
+
+    def clash(count: int) -> bool:
+        home = _unite(group for must, _ in meanings[: count + 1] for group in must)
+        pairs = chain.from_iterable(cannot for _, cannot in meanings[: count + 1])
+        return any(right in home.get(left, ()) for left, right in pairs)
+
+    if not clash(len(linking)):
+        return None
+    return linking[bisect_left(range(len(linking)), True, key=lambda n: clash(n + 1))]
+
+
+def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]:
+    wanted = set(members)
+    return [item for item in log if not wanted.isdisjoint(item.members)]
+
+
+def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
+    recent = _touching(log, proposal.members)
+    happened = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
+    return f"{_list(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
+
+
+def _cite(decision: Decision) -> str:
+    return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {decision.at})"
+
+
+def _list(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:5]) or "nothing"
+    return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
+
+
+# Links --------------------------------------------------------------------------------------
+
+Positions = tuple[int, ...]
+Copy = tuple[str, int]
+
+
+def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
+    """Who stays together and who apart, as positions in ``members``."""
+    everybody = tuple(range(len(decision.members)))
+    match decision.action:
+        case "accept":
+            return [everybody], []
+        case "reject":
+            return [], list(combinations(everybody, 2))
+        case "split":
+            groups = _positions(decision.members, decision.detail["groups"])
+            across = (product(a, b) for a, b in combinations(groups, 2))
+            return groups, list(chain.from_iterable(across))
+        case _:
+            (dropped,) = _positions(decision.members, [decision.detail["drop"]])
+            rest = tuple(i for i in everybody if i not in dropped)
+            return [rest], list(product(dropped, rest))
+
+
+def _positions(members: Sequence[str], groups: Iterable[Iterable[str]]) -> list[Positions]:
+    """Each fingerprint of the groups takes the next position that bears it: copies are equal."""
+    free: dict[str, list[int]] = {}
+    for position, member in enumerate(members):
+        free.setdefault(member, []).append(position)
+    return [tuple(free[member].pop(0) for member in group) for group in groups]
+
+
+def _meaning(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:
+    """The links between fingerprints, pairs sorted; the n-th copy of one is (fingerprint, n)."""
+    members = decision.members
+    copies = [(member, members[:i].count(member)) for i, member in enumerate(members)]
+    must, cannot = _links(decision)
+    return (
+        {frozenset(copies[i] for i in group) for group in must},
+        {(min(copies[i], copies[j]), max(copies[i], copies[j])) for i, j in cannot},
+    )
+
+
+def _unite(groups: Iterable[Collection[Node]]) -> dict[Node, set[Node]]:
+    """For every member the set it ends up in when groups that share a member become one."""
+    home: dict[Node, set[Node]] = {}
+    for group in groups:
+        merged = set(group).union(*(home[item] for item in group if item in home))
+        home.update(dict.fromkeys(merged, merged))
+    return home
+
+
+# Fingerprints in a catalog ------------------------------------------------------------------
+
+
+class _Finder:
+    """Where the members of decisions are in one catalog today."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._by_id = catalog.by_id
+        self._owners: dict[str, list[str]] = {}
+        for tool_id in sorted(self._by_id):
+            self._owners.setdefault(self._by_id[tool_id].fingerprint, []).append(tool_id)
+
+    def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
+        """Tool ids by position in ``members``, and the ids of members that have changed.
+
+        Among tools with one fingerprint the one that bears the recorded id comes first.
+        """
+        named = enumerate(zip(decision.members, decision.ids, strict=True))
+        found = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
+        taken = set(found.values())
+        for i, member in enumerate(decision.members):
+            free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)
+            if i not in found and (tool_id := next(free, None)) is not None:
+                found[i] = tool_id
+                taken.add(tool_id)
+        missing = {old for i, old in enumerate(decision.ids) if i not in found}
+        return found, {old for old in missing - taken if old in self._by_id}
+
+    def fingerprint(self, tool_id: str) -> str:
+        return self._by_id[tool_id].fingerprint
+
+
+def _known(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
+    if key not in tools:
+        raise DecisionError(f"the catalog has no tool with the {what} {key!r}; check the decision")
+    return tools[key]
+
+
+def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict[str, Any]:
+    """``detail`` with the tool ids in it replaced by fingerprints."""
+
+    def translate(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [translate(item) for item in value]
+        known = isinstance(value, str) and value not in named.values()
+        return named.get(value, value) if known else value
+
+    places = ("groups", "drop", "canonical")
+    return {key: translate(value) if key in places else value for key, value in detail.items()}

@@ -1,0 +1,42 @@
+"""The store: everything that lasts, in one SQLite file. The only place that knows SQL.
+
+``Store(url)`` opens it; the functions take it first and exchange frozen dataclasses. Each is one
+short transaction and raises ``StoreError`` when the file cannot be used.
+"""
+
+from toolscope_core.store.catalogs import CatalogRecord, list_catalogs, load_catalog, save_catalog
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.jobs import (
+    Job,
+    JobState,
+    end_job,
+    get_job,
+    latest_job,
+    mark_orphans,
+    record_step,
+    renew_leases,
+    request_cancel,
+    start_job,
+)
+from toolscope_core.store.review import append_decision, read_log
+
+__all__ = [
+    "CatalogRecord",
+    "Job",
+    "JobState",
+    "Store",
+    "append_decision",
+    "end_job",
+    "get_job",
+    "latest_job",
+    "list_catalogs",
+    "load_catalog",
+    "mark_orphans",
+    "now",
+    "read_log",
+    "record_step",
+    "renew_leases",
+    "request_cancel",
+    "save_catalog",
+    "start_job",
+]

@@ -1,0 +1,132 @@
+"""Catalogs by name, every imported version kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.orm import defer
+from sqlmodel import Session, col, select
+
+from toolscope_core.datamodel import Catalog, Finding, Problem, Server, Tool
+from toolscope_core.errors import StoreError
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.tables import CatalogRow, ToolRow
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRecord:
+    """A stored catalog without its content.
+
+    ``number`` counts the versions of ``name`` from 1; ``version`` is ``Catalog.version``; ``at``
+    when it was imported; ``tools`` and ``servers`` are counts.
+    """
+
+    id: int
+    name: str
+    number: int
+    version: str
+    at: str
+    tools: int
+    servers: int
+    format: str
+
+
+def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
+    """Store ``catalog`` as the newest version of ``name``, whole or not at all.
+
+    Where the newest version already is this very catalog, nothing is written and its record is
+    returned. Raises ``StoreError`` for a blank name.
+    """
+    if not name.strip():
+        raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
+    body = _body(catalog)
+    tools = [_definition(tool) for tool in catalog.tools]
+    content = hashlib.sha256(json.dumps([catalog.format, body, tools]).encode()).hexdigest()
+    newest = select(CatalogRow).where(CatalogRow.name == name).order_by(-col(CatalogRow.number))
+    with store.write() as session:
+        last = session.exec(newest).first()
+        if last is not None and last.content == content:
+            return _record(last)
+        row = CatalogRow(
+            name=name,
+            number=last.number + 1 if last else 1,
+            version=catalog.version,
+            content=content,
+            at=now(),
+            format=catalog.format,
+            tools=len(tools),
+            servers=len(catalog.servers),
+            body=body,
+        )
+        session.add(row)
+        session.flush()
+        rows = [
+            {"catalog_id": row.id, "position": position, "body": tool}
+            for position, tool in enumerate(tools)
+        ]
+        if rows:
+            session.connection().execute(insert(ToolRow), rows)
+        return _record(row)
+
+
+def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
+    """All versions of all catalogs, by name, the newest version first."""
+    light = select(CatalogRow).options(defer(CatalogRow.body))  # type: ignore[arg-type]
+    with store.read() as session:
+        records = [_record(row) for row in session.exec(light)]
+    return tuple(sorted(records, key=lambda record: (record.name, -record.number)))
+
+
+def load_catalog(store: Store, catalog_id: int) -> Catalog:
+    """The catalog as it was saved. Raises ``StoreError`` for an id that is not in the store."""
+    tools = (
+        select(ToolRow.body).where(ToolRow.catalog_id == catalog_id).order_by(col(ToolRow.position))
+    )
+    with store.read() as session:
+        row = catalog_row(session, store, catalog_id)
+        body = row.body
+        return Catalog(
+            tools=tuple(Tool(**body) for body in session.exec(tools)),
+            servers=tuple(Server(**item) for item in body["servers"]),
+            format=row.format,
+            problems=tuple(Problem(**item) for item in body["problems"]),
+            findings=tuple(Finding(**item) for item in body["findings"]),
+        )
+
+
+def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
+    """The row of a catalog; ``StoreError`` if there is none."""
+    row = session.get(CatalogRow, catalog_id)
+    if row is None:
+        raise StoreError(f"{store.path} has no catalog {catalog_id}; import it or choose another")
+    return row
+
+
+def _record(row: CatalogRow) -> CatalogRecord:
+    return CatalogRecord(
+        id=row.id or 0,
+        name=row.name,
+        number=row.number,
+        version=row.version,
+        at=row.at,
+        tools=row.tools,
+        servers=row.servers,
+        format=row.format,
+    )
+
+
+def _body(catalog: Catalog) -> dict[str, Any]:
+    return {
+        "servers": [dataclasses.asdict(item) for item in catalog.servers],
+        "problems": [dataclasses.asdict(item) for item in catalog.problems],
+        "findings": [dataclasses.asdict(item) for item in catalog.findings],
+    }
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    return {item.name: getattr(tool, item.name) for item in dataclasses.fields(tool) if item.init}

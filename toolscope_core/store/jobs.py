@@ -1,0 +1,166 @@
+"""Background jobs: who works on which catalog, how far, and whether that process still lives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from sqlalchemy import CursorResult, update
+from sqlmodel import Session, col, select
+
+from toolscope_core.backends import Step
+from toolscope_core.errors import StoreError
+from toolscope_core.store.catalogs import catalog_row
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.tables import JobRow
+
+JobState = Literal["running", "done", "failed", "cancelled", "interrupted"]
+LEASE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as the store knows it; ``message`` says why it failed or ended early.
+
+    A job that waits for its turn is ``running`` with an empty ``stage``.
+    """
+
+    id: str
+    catalog_id: int
+    kind: str
+    state: JobState
+    stage: str
+    done: int
+    total: int
+    message: str
+    cancel_requested: bool
+    started_at: str
+    updated_at: str
+
+    @property
+    def live(self) -> bool:
+        return self.state == "running"
+
+
+def start_job(
+    store: Store, job_id: str, catalog_id: int, kind: str, lease: float = LEASE_SECONDS
+) -> Job:
+    """Record the start of a job, unless one runs on this catalog: then that one is returned.
+
+    Its id tells which: it is ``job_id`` only for a new job. ``lease`` is in seconds.
+    """
+    with store.write() as session:
+        catalog_row(session, store, catalog_id)
+        _interrupt_orphans(session)
+        running = select(JobRow).where(JobRow.catalog_id == catalog_id, JobRow.state == "running")
+        row = session.exec(running).first()
+        if row is None:
+            time = now()
+            row = JobRow(
+                id=job_id,
+                catalog_id=catalog_id,
+                kind=kind,
+                started_at=time,
+                updated_at=time,
+                lease_until=now(lease),
+            )
+            session.add(row)
+            session.flush()
+        return _job(row)
+
+
+def record_step(store: Store, job_id: str, step: Step) -> bool:
+    """Write the progress of a running job; false when it has to stop.
+
+    It has to when somebody asked for it, or when it is not running any more.
+    """
+    with store.write() as session:
+        row = _row(session, store, job_id)
+        if row.state != "running":
+            return False
+        row.stage, row.done, row.total, row.updated_at = step.stage, step.done, step.total, now()
+        session.add(row)
+        return not row.cancel
+
+
+def renew_leases(store: Store, job_ids: Collection[str], lease: float = LEASE_SECONDS) -> None:
+    """Say that the process which runs these jobs still lives, for ``lease`` more seconds."""
+    with store.write() as session:
+        running = update(JobRow).where(col(JobRow.id).in_(job_ids), col(JobRow.state) == "running")
+        session.connection().execute(running.values(lease_until=now(lease)))
+
+
+def request_cancel(store: Store, job_id: str) -> Job:
+    """Ask a job to stop; it does so at its next step. A job that has ended stays as it is."""
+    with store.write() as session:
+        row = _row(session, store, job_id)
+        if row.state == "running":
+            row.cancel = True
+            session.add(row)
+        return _job(row)
+
+
+def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Job:
+    """Record how a running job ended; one that has ended already stays as it is."""
+    with store.write() as session:
+        row = _row(session, store, job_id)
+        if row.state == "running":
+            row.state, row.message, row.updated_at = state, message, now()
+            session.add(row)
+        return _job(row)
+
+
+def get_job(store: Store, job_id: str) -> Job:
+    """Raises ``StoreError`` for an id that is not in the store."""
+    with store.read() as session:
+        return _job(_row(session, store, job_id))
+
+
+def latest_job(store: Store, catalog_id: int) -> Job | None:
+    """The job started last on this catalog, if there was one."""
+    with store.read() as session:
+        jobs = select(JobRow).where(JobRow.catalog_id == catalog_id)
+        row = session.exec(jobs.order_by(-col(JobRow.number))).first()
+        return None if row is None else _job(row)
+
+
+def mark_orphans(store: Store) -> int:
+    """Mark running jobs whose lease ran out, because their process died, as interrupted.
+
+    Returns how many there were.
+    """
+    with store.write() as session:
+        return _interrupt_orphans(session)
+
+
+def _interrupt_orphans(session: Session) -> int:
+    orphans = update(JobRow).where(col(JobRow.state) == "running", col(JobRow.lease_until) < now())
+    message = "the program ended before this was done; start it again"
+    changed = session.connection().execute(
+        orphans.values(state="interrupted", message=message, updated_at=now())
+    )
+    return cast("CursorResult[object]", changed).rowcount
+
+
+def _row(session: Session, store: Store, job_id: str) -> JobRow:
+    row = session.exec(select(JobRow).where(JobRow.id == job_id)).first()
+    if row is None:
+        raise StoreError(f"{store.path} has no job {job_id!r}; reload the page")
+    return row
+
+
+def _job(row: JobRow) -> Job:
+    return Job(
+        id=row.id,
+        catalog_id=row.catalog_id,
+        kind=row.kind,
+        state=cast(JobState, row.state),
+        stage=row.stage,
+        done=row.done,
+        total=row.total,
+        message=row.message,
+        cancel_requested=row.cancel,
+        started_at=row.started_at,
+        updated_at=row.updated_at,
+    )

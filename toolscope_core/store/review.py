@@ -1,0 +1,67 @@
+"""The append-only log of decisions. It belongs to a catalog's name and outlives its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from sqlmodel import Session, col, select
+
+from toolscope_core.datamodel import Action, Decision
+from toolscope_core.store.catalogs import catalog_row
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.tables import DecisionRow
+
+Log = tuple[Decision, ...]
+
+
+def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decision]) -> Decision:
+    """Append what ``decide`` makes of the log as it is now; nobody else writes in between.
+
+    ``decide`` refuses by raising, then nothing is written. Where it returns a row of the log (a
+    repeat), that row is the answer and nothing is written either. The log gives ``seq`` (1, 2, …
+    without gaps) and, where the decision has no time, ``at``.
+    """
+    with store.write() as session:
+        name = catalog_row(session, store, catalog_id).name
+        log = _log(session, name)
+        decision = decide(log)
+        if decision in log:
+            return decision
+        row = DecisionRow(
+            name=name,
+            seq=len(log) + 1,
+            at=decision.at or now(),
+            action=decision.action,
+            reviewer=decision.reviewer,
+            members=list(decision.members),
+            ids=list(decision.ids),
+            detail=dict(decision.detail),
+        )
+        session.add(row)
+        session.flush()
+        session.refresh(row)
+        return _decision(row)
+
+
+def read_log(store: Store, catalog_id: int) -> Log:
+    """All decisions on the catalogs of this name, in order of ``seq``."""
+    with store.read() as session:
+        return _log(session, catalog_row(session, store, catalog_id).name)
+
+
+def _log(session: Session, name: str) -> Log:
+    rows = select(DecisionRow).where(DecisionRow.name == name).order_by(col(DecisionRow.seq))
+    return tuple(_decision(row) for row in session.exec(rows))
+
+
+def _decision(row: DecisionRow) -> Decision:
+    return Decision(
+        action=cast(Action, row.action),
+        members=tuple(row.members),
+        ids=tuple(row.ids),
+        reviewer=row.reviewer,
+        at=row.at,
+        seq=row.seq,
+        detail=row.detail,
+    )

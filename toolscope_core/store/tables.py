@@ -1,0 +1,90 @@
+"""The row classes. They hang on a registry of their own, so that importing them twice works."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Dialect, ForeignKey, Text
+from sqlalchemy.orm import registry
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value as ASCII text: for all text of other people, lone surrogates included."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        return json.dumps(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return json.loads(value)
+
+
+class Row(SQLModel, registry=registry()):
+    """Base of all row classes."""
+
+
+class CatalogRow(Row, table=True):
+    """One version of a named catalog; ``body`` holds its servers, problems and findings."""
+
+    __tablename__ = "catalog"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(sa_type=Json)
+    number: int
+    version: str
+    content: str
+    at: str
+    format: str = Field(sa_type=Json)
+    tools: int
+    servers: int
+    body: dict[str, Any] = Field(sa_type=Json)
+
+
+class ToolRow(Row, table=True):
+    """One tool of a catalog, at its place in ``Catalog.tools``."""
+
+    __tablename__ = "tool"
+
+    catalog_id: int = Field(primary_key=True, sa_column_args=[ForeignKey("catalog.id")])
+    position: int = Field(primary_key=True)
+    body: dict[str, Any] = Field(sa_type=Json)
+
+
+class DecisionRow(Row, table=True):
+    """One line of the decision log of the catalogs named ``name``."""
+
+    __tablename__ = "decision"
+
+    name: str = Field(primary_key=True, sa_type=Json)
+    seq: int = Field(primary_key=True)
+    at: str
+    action: str
+    reviewer: str = Field(sa_type=Json)
+    members: list[str] = Field(sa_type=Json)
+    ids: list[str] = Field(sa_type=Json)
+    detail: dict[str, Any] = Field(sa_type=Json)
+
+
+class JobRow(Row, table=True):
+    """One background job; ``number`` counts them in order of their start."""
+
+    __tablename__ = "job"
+
+    number: int | None = Field(default=None, primary_key=True)
+    id: str
+    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    kind: str
+    state: str = "running"
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    message: str = Field(default="", sa_type=Json)
+    cancel: bool = False
+    started_at: str
+    updated_at: str
+    lease_until: str

@@ -1,0 +1,158 @@
+"""What a reviewer sees of one cluster: its members, where each argument goes, the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Cluster,
+    Document,
+    Finding,
+    Pair,
+    Tool,
+    Verdict,
+    canonical_json,
+)
+from toolscope_core.pipeline import Analysis
+
+EVIDENCE_SHOWN = 10
+"""So many pairs of a cluster, the weakest, are explained in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentRow:
+    """One parameter of the merged tool; ``sources`` says by member id where its value comes from.
+
+    An argument that would be lost is a row too, with ``lost`` true and no type.
+    """
+
+    name: str
+    type: str
+    required: bool
+    sources: Mapping[str, str]
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A cluster with everything a person looks at before deciding.
+
+    ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
+    ``pairs`` in all. Tokens are estimates.
+    """
+
+    cluster: Cluster
+    tools: tuple[Tool, ...]
+    newcomers: tuple[Tool, ...]
+    findings: Mapping[str, tuple[Finding, ...]]
+    tokens_before: int
+    tokens_after: int
+    arguments: tuple[ArgumentRow, ...]
+    evidence: tuple[Verdict, ...]
+    pairs: int
+
+    @property
+    def canonical(self) -> Tool:
+        return self.tools[0]
+
+    @property
+    def eligible(self) -> tuple[Tool, ...]:
+        """The members that may be canonical: those without a block finding, if there are any."""
+        free = [t for t in self.tools if all(f.severity != "block" for f in self.findings[t.id])]
+        return tuple(free) or self.tools
+
+    @property
+    def switched_off(self) -> tuple[Tool, ...]:
+        """The members that agents no longer see after the merge."""
+        return self.tools[1:]
+
+
+def card_of(analysis: Analysis, cluster: Cluster) -> Card:
+    """The card of one cluster of a plan on this analysis."""
+    rows, tools = analysis.rows, analysis.catalog.tools
+    order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
+    members = tuple(tools[rows[member]] for member in order)
+    shown = (*cluster.members, *cluster.newcomers)
+    pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
+    weakest = np.argsort(analysis.probabilities(pairs), kind="stable")[:EVIDENCE_SHOWN]
+    return Card(
+        cluster=cluster,
+        tools=members,
+        newcomers=tuple(tools[rows[tool_id]] for tool_id in cluster.newcomers),
+        findings={
+            tool_id: tuple(f for f in analysis.catalog.findings if f.tool_id == tool_id)
+            for tool_id in shown
+        },
+        tokens_before=sum(tool_tokens(tool) for tool in members),
+        tokens_after=tool_tokens(documented(members[0], cluster.document)),
+        arguments=argument_rows(cluster.document, cluster.arguments),
+        evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
+        pairs=len(pairs),
+    )
+
+
+def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
+    """The merged parameters in order, then what would be lost, each with its sources."""
+    merged = Tool("", document.name, schema=document.schema)
+    kept = tuple(
+        ArgumentRow(
+            name=parameter.name,
+            type=parameter.type,
+            required=parameter.required,
+            sources={
+                alpha.tool_id: told
+                for alpha in arguments
+                if (told := _source(alpha, parameter.name))
+            },
+        )
+        for parameter in merged.parameters
+    )
+    lost = tuple(
+        ArgumentRow(name, "", False, {alpha.tool_id: reason}, lost=True)
+        for alpha in arguments
+        for name, reason in alpha.dropped.items()
+    )
+    return kept + lost
+
+
+def documented(tool: Tool, document: Document) -> Tool:
+    """The tool as agents would read it under the document."""
+    return replace(
+        tool,
+        name=document.name,
+        description=document.description,
+        schema=document.schema,
+        returns=document.returns,
+        annotations=document.annotations,
+    )
+
+
+def _source(alpha: ArgumentMap, target: str) -> str:
+    """Where the calls of one member get the merged argument from; empty if they leave it out."""
+    if target in alpha.constants:
+        return f"always {canonical_json(alpha.constants[target])}"
+    return next((_told(move) for move in alpha.moves if move.target == target), "")
+
+
+def _told(move: ArgumentMove) -> str:
+    match move.op:
+        case "map":
+            values = ", ".join(f"{_plain(old)} → {_plain(new)}" for old, new in move.values)
+            return f"{move.source}: {values}"
+        case "wrap":
+            return f"{move.source}, as a list of one"
+        case "cast":
+            return f"{move.source}, written as text"
+        case _:
+            return move.source
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else canonical_json(value)

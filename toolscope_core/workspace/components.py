@@ -1,0 +1,151 @@
+"""The merge graph as a table of clusters, and the part of it that is drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool
+from toolscope_core.figures.views import Edge, Network, Node, NodeState
+from toolscope_core.merging.graph import MergeGraph
+
+Tools = Mapping[str, Tool]
+
+SHOWN_NODES = 300
+_NAMED_MEMBERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A cluster in the table, or (``kind`` empty) a component that correction took apart.
+
+    ``component`` numbers the connected component it is part of, from 1; ``bridges`` and
+    ``intransitive`` (triples a-b-c without a-c) are counted among the members.
+    """
+
+    name: str
+    members: str
+    size: int
+    weakest: float
+    bridges: int
+    intransitive: int
+    servers: str
+    kind: str
+    state: str
+    reasons: str
+    component: int
+    id: str
+
+
+def cluster_rows(plan: MergePlan, graph: MergeGraph) -> tuple[ClusterRow, ...]:
+    """All clusters and all components without one: the largest first, then the weakest."""
+    tools = plan.catalog.by_id
+    home = {member: cluster for cluster in plan.clusters for member in cluster.members}
+    rows: list[ClusterRow] = []
+    for number, (component, part) in enumerate(_parts(graph), 1):
+        clusters = {home[tool].id: home[tool] for tool in component if tool in home}
+        rows += [_row(tools, number, part, cluster) for cluster in clusters.values()]
+        if not clusters:
+            rows.append(_taken_apart(tools, number, part, component))
+    return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
+
+
+def network_of(
+    plan: MergePlan,
+    graph: MergeGraph,
+    links: Constraints,
+    row_ids: Sequence[str],
+    limit: int = SHOWN_NODES,
+) -> Network:
+    """The components that hold the given rows of the table, whole, at most ``limit`` tools.
+
+    Where there are more, the ends of the most probable edges stay.
+    """
+    home = {member: cluster for cluster in plan.clusters for member in cluster.members}
+    wanted, tools = set(row_ids), plan.catalog.by_id
+    edges: dict[Pair, Edge] = {}
+    for component, part in _parts(graph):
+        if wanted & ({component[0]} | {home[tool].id for tool in component if tool in home}):
+            bridges = set(part.bridges)
+            edges |= {pair: Edge(pair, p, pair in bridges) for pair, p in part.edges.items()}
+    inside = {tool for pair in edges for tool in (pair.left, pair.right)}
+    kept = _strongest(edges.values(), limit)
+    shown = [e for pair, e in sorted(edges.items()) if {pair.left, pair.right} <= kept]
+    apart = [p for p in sorted(links.cannot) if {p.left, p.right} <= kept]
+    return Network(
+        nodes=tuple(_node(tools, tool, home) for tool in sorted(kept)),
+        edges=(*shown, *(Edge(pair, 0.0, forbidden=True) for pair in apart)),
+        left_out=len(inside - kept),
+    )
+
+
+def _parts(graph: MergeGraph) -> list[tuple[tuple[str, ...], MergeGraph]]:
+    """Each component with its own edges."""
+    components = graph.components
+    number = {tool: at for at, component in enumerate(components) for tool in component}
+    edges: list[dict[Pair, float]] = [{} for _ in components]
+    for pair, probability in graph.edges.items():
+        edges[number[pair.left]][pair] = probability
+    return [(c, MergeGraph(e)) for c, e in zip(components, edges, strict=True)]
+
+
+def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster) -> ClusterRow:
+    inside = set(cluster.members)
+    return ClusterRow(
+        name=cluster.document.name,
+        members=_names(tools, cluster.members),
+        size=len(cluster.members),
+        weakest=cluster.weakest_edge,
+        bridges=sum({pair.left, pair.right} <= inside for pair in part.bridges),
+        intransitive=len(part.intransitive(cluster.members)),
+        servers=_servers(tools, cluster.members),
+        kind=cluster.kind,
+        state=cluster.state,
+        reasons="; ".join(cluster.reasons),
+        component=number,
+        id=cluster.id,
+    )
+
+
+def _taken_apart(tools: Tools, number: int, part: MergeGraph, members: Sequence[str]) -> ClusterRow:
+    return ClusterRow(
+        name=tools[members[0]].name,
+        members=_names(tools, members),
+        size=len(members),
+        weakest=min(part.edges.values()),
+        bridges=len(part.bridges),
+        intransitive=len(part.intransitive(members)),
+        servers=_servers(tools, members),
+        kind="",
+        state="taken apart",
+        reasons="correction leaves no two of these tools together",
+        component=number,
+        id=members[0],
+    )
+
+
+def _strongest(edges: Iterable[Edge], limit: int) -> set[str]:
+    kept: set[str] = set()
+    for edge in sorted(edges, key=lambda item: (-item.probability, item.pair)):
+        ends = {edge.pair.left, edge.pair.right}
+        if len(kept | ends) <= limit:
+            kept |= ends
+    return kept
+
+
+def _node(tools: Tools, tool_id: str, home: Mapping[str, Cluster]) -> Node:
+    tool = tools[tool_id]
+    state: NodeState = home[tool_id].state if tool_id in home else "alone"
+    return Node(tool_id, tool.name, tool.server, state)
+
+
+def _names(tools: Tools, members: Sequence[str]) -> str:
+    names = [tools[member].name for member in members[:_NAMED_MEMBERS]]
+    more = len(members) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+def _servers(tools: Tools, members: Sequence[str]) -> str:
+    counts = Counter(tools[member].server for member in members)
+    return ", ".join(sorted(name for name in counts if name))

@@ -1,0 +1,183 @@
+"""Editing a merged document: its parameters as rows of a table, the way back, and what follows.
+
+A rename is stated, never guessed: each row keeps the name that the synthesised document gave the
+parameter, so that the argument maps can follow it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolscope_core.datamodel import (
+    Cluster,
+    Constraints,
+    Document,
+    Edit,
+    Group,
+    JsonObject,
+    Parameter,
+    Tool,
+    canonical_json,
+)
+from toolscope_core.errors import DecisionError
+from toolscope_core.merging.plan import build_clusters
+from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.pipeline import Analysis
+
+TYPES = ("string", "integer", "number", "boolean", "array", "object", "any")
+_WORDS = ("description", "title", "default", "enum")
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One line of the parameter table.
+
+    ``origin`` is the name in the synthesised document (empty for an added parameter), ``current``
+    the name in the document being edited (empty for a new line). ``enum`` holds texts: strings as
+    they are, other values as JSON.
+    """
+
+    origin: str = ""
+    current: str = ""
+    name: str = ""
+    type: str = "string"
+    required: bool = False
+    description: str = ""
+    enum: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document being edited; ``renames`` maps synthesised parameter names to new ones."""
+
+    document: Document
+    renames: Mapping[str, str] = field(default_factory=dict)
+
+
+def synthesised(analysis: Analysis, cluster: Cluster) -> Document:
+    """The cluster's document before anybody edited it, under the canonical it has now."""
+    members = _members(analysis, cluster)
+    return synthesise(members, analysis.catalog.blocked, cluster.canonical).document
+
+
+def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
+    """The declared parameters of the draft as rows, in their order."""
+    origins = {new: old for old, new in draft.renames.items()}
+    parameters = Tool("", draft.document.name, schema=draft.document.schema).parameters
+    return tuple(
+        ParameterRow(
+            origin=origins.get(p.name, p.name),
+            current=p.name,
+            name=p.name,
+            type=p.type,
+            required=p.required,
+            description=p.description,
+            enum=tuple(_enum_text(value) for value in p.enum),
+        )
+        for p in parameters
+    )
+
+
+def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, dict[str, str]]:
+    """The draft's schema with the rows for its parameters, and the renames they state.
+
+    What the table does not show of a parameter stays, unless its type was changed. Unchanged rows
+    give an equal schema. Raises ``DecisionError`` for a name that is blank or repeats.
+    """
+    names = [row.name.strip() for row in rows]
+    wrong = sorted(name for name, count in Counter(names).items() if count > 1 or not name)
+    if wrong:
+        raise DecisionError(
+            f"the parameter names {', '.join(map(repr, wrong))} are blank or repeat; give each "
+            "parameter a name of its own"
+        )
+    before = {p.name: p for p in Tool("", "", schema=draft.document.schema).parameters}
+    schema: dict[str, Any] = {"type": "object", **(draft.document.schema or {})}
+    schema["properties"] = {
+        name: _property(row, before.get(row.current)) for name, row in zip(names, rows, strict=True)
+    }
+    required = _required(schema.get("required"), before, rows)
+    if required or "required" in schema:
+        schema["required"] = required
+    renames = {
+        row.origin: name
+        for name, row in zip(names, rows, strict=True)
+        if row.origin and row.origin != name
+    }
+    return schema, renames
+
+
+def parsed(text: str) -> JsonObject:
+    """A JSON Schema from text. Raises ``DecisionError`` naming line and column."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DecisionError(
+            f"the JSON Schema cannot be read: {error.msg} in line {error.lineno}, column "
+            f"{error.colno}; correct it"
+        ) from error
+    except RecursionError as error:
+        raise DecisionError("the JSON Schema is nested too deeply; make it flatter") from error
+    if not isinstance(value, dict):
+        raise DecisionError("the JSON Schema is no object; begin it with { and end it with }")
+    return value
+
+
+def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
+    """The cluster as it would be with this document: kind, argument maps, reasons."""
+    document = draft.document
+    said: dict[str, Any] = {"name": document.name, "description": document.description}
+    if document.schema is not None:
+        said.update(schema=document.schema, renames=dict(draft.renames))
+    group = Group(cluster.members, cluster.weakest_edge, decided=cluster.state == "accepted")
+    edit = {frozenset(cluster.members): Edit(cluster.canonical, said)}
+    (made,) = build_clusters(analysis.catalog, [group], Constraints(), edit, 0.0)
+    return made
+
+
+def _members(analysis: Analysis, cluster: Cluster) -> list[Tool]:
+    return [analysis.catalog.tools[analysis.rows[member]] for member in cluster.members]
+
+
+def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
+    schema = dict(before.schema) if before else {}
+    if before is None or row.type != before.type:
+        schema = {key: schema[key] for key in _WORDS if key in schema}
+        if row.type != "any":
+            types = row.type.split("|")
+            schema = {"type": types if len(types) > 1 else types[0], **schema}
+    if row.description != (before.description if before else ""):
+        schema["description"] = row.description
+    if row.enum != tuple(_enum_text(value) for value in (before.enum if before else ())):
+        known = {_enum_text(value): value for value in (before.enum if before else ())}
+        schema["enum"] = [known.get(text, _enum_value(text, row.type)) for text in row.enum]
+        if not row.enum:
+            del schema["enum"]
+    return schema
+
+
+def _required(
+    listed: object, before: Mapping[str, Parameter], rows: Sequence[ParameterRow]
+) -> list[str]:
+    """The required names: those that stay in their old order, renamed, then the new ones."""
+    wanted = {row.current or row.name: row.name.strip() for row in rows if row.required}
+    old = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    kept = [wanted.get(name, name) for name in old if name in wanted or name not in before]
+    return kept + [name for name in wanted.values() if name not in kept]
+
+
+def _enum_text(value: object) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def _enum_value(text: str, kind: str) -> Any:
+    if kind == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,184 @@
+"""The first three pages: what a catalog holds, which tools overlap, the merge graph."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Catalog, Pair, digest
+from toolscope_core.errors import JobError
+from toolscope_core.figures.views import Grid, Measure, Network, ToolMap
+from toolscope_core.pipeline import Analysis, graph_of
+from toolscope_core.review import constraints
+from toolscope_core.store import CatalogRecord
+from toolscope_core.workspace import components, listing, overlaps
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.review import OPEN_STATES, Review
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A catalog in numbers; ``tokens`` is an estimate, ``blocked`` counts tools with a *block*
+    finding, ``problems`` the records that could not be read.
+    """
+
+    tools: int
+    servers: int
+    tokens: int
+    blocked: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What merging brings: clusters found, those that wait for a person, and tools and
+    (estimated) tokens left once the decided and the safe ones are merged.
+    """
+
+    clusters: int
+    waiting: int
+    tools_after: int
+    tokens_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """The two nearest tools of a catalog, by name, and their cosine."""
+
+    left: str
+    right: str
+    similarity: float
+
+
+class Explore:
+    """Looks at catalogs and analyses; changes nothing but what ``add`` stores."""
+
+    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+        self._tokens: dict[int, dict[str, int]] = {}
+        self._rows: dict[int, tuple[listing.ToolRow, ...]] = {}
+        self._previewed: tuple[str, Catalog] | None = None
+
+    def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
+        """What these files would bring; read once for the same files.
+
+        Raises ``CatalogError`` where no catalog can be made of them.
+        """
+        key = digest(forced, [(s.label, hashlib.sha256(s.data).hexdigest()) for s in sources])
+        known = self._previewed
+        if known is not None and known[0] == key:
+            return known[1]
+        catalog = self._catalogs.preview(sources, forced)
+        self._previewed = (key, catalog)
+        return catalog
+
+    def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
+        """Store the previewed catalog and start its analysis."""
+        record = self._catalogs.add(name, self.preview(sources, forced))
+        if self._analyses.get(record.id) is None:
+            self._analyses.start(record.id)
+        return record
+
+    def overview(self, catalog_id: int) -> Overview:
+        """What is known without an analysis."""
+        catalog = self._catalogs.open(catalog_id)
+        return Overview(
+            tools=len(catalog.tools),
+            servers=len(catalog.servers),
+            tokens=sum(self._costs(catalog_id).values()),
+            blocked=len(catalog.blocked),
+            problems=len(catalog.problems),
+        )
+
+    def forecast(self, catalog_id: int) -> Forecast:
+        """What merging brings. Raises ``JobError`` before the analysis is finished."""
+        costs = self._costs(catalog_id)
+        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
+        clusters = self._review.plan(catalog_id).clusters
+        return Forecast(
+            clusters=len(clusters),
+            waiting=sum(c.state in OPEN_STATES or bool(c.newcomers) for c in clusters),
+            tools_after=len(plan.tools),
+            tokens_after=sum(
+                tool_tokens(item.tool) if len(item.members) > 1 else costs[item.tool.id]
+                for item in plan.tools
+            ),
+        )
+
+    def tools(
+        self, catalog_id: int, find: str = "", server: str | None = None
+    ) -> tuple[listing.ToolRow, ...]:
+        """Rows of the tools that hold every word of ``find``, of one server if given."""
+        if catalog_id not in self._rows:
+            catalog = self._catalogs.open(catalog_id)
+            self._rows[catalog_id] = listing.tool_rows(catalog, self._costs(catalog_id))
+        return listing.matching(self._rows[catalog_id], find, server)
+
+    def servers(self, catalog_id: int) -> tuple[listing.ServerRow, ...]:
+        """Rows of the servers, the largest first."""
+        return listing.server_rows(self._catalogs.open(catalog_id), self._costs(catalog_id))
+
+    def findings(self, catalog_id: int) -> tuple[listing.FindingRow, ...]:
+        """Rows of the findings, the worst first."""
+        return listing.finding_rows(self._catalogs.open(catalog_id))
+
+    def pairs(self, catalog_id: int, wanted: overlaps.PairFilter) -> overlaps.PairList:
+        """The strongest candidate pairs that pass the filter."""
+        return overlaps.pair_list(self._analysis(catalog_id), wanted)
+
+    def pair(self, catalog_id: int, pair: Pair) -> overlaps.PairView:
+        """A pair with its verdict, evidence and tools."""
+        return overlaps.pair_view(self._analysis(catalog_id), pair)
+
+    def closest(self, catalog_id: int) -> Closest | None:
+        """The nearest two tools; ``None`` for a single tool."""
+        analysis = self._analysis(catalog_id)
+        found = overlaps.closest(analysis)
+        if found is None:
+            return None
+        tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]
+        return Closest(tools[0].name, tools[1].name, found[1])
+
+    def server_grid(self, catalog_id: int, measure: Measure) -> tuple[Grid, int]:
+        """Servers against servers, and how many servers have an overlap."""
+        return overlaps.server_grid(self._analysis(catalog_id), measure)
+
+    def strongest_grid(self, catalog_id: int) -> Grid:
+        """Cosine among the tools of the strongest pairs."""
+        return overlaps.strongest_grid(self._analysis(catalog_id))
+
+    def tool_map(self, catalog_id: int) -> ToolMap:
+        """All tools on a plane."""
+        return overlaps.tool_map(self._analysis(catalog_id), self._review.plan(catalog_id))
+
+    def clusters(self, catalog_id: int) -> tuple[components.ClusterRow, ...]:
+        """Rows of the merge graph, the largest cluster first."""
+        graph = graph_of(self._analysis(catalog_id), self._review.log(catalog_id))
+        return components.cluster_rows(self._review.plan(catalog_id), graph)
+
+    def network(self, catalog_id: int, row_ids: Sequence[str]) -> Network:
+        """The components that hold the given rows, for drawing."""
+        analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
+        links = constraints(analysis.catalog, log)
+        plan = self._review.plan(catalog_id)
+        return components.network_of(plan, graph_of(analysis, log), links, row_ids)
+
+    def _costs(self, catalog_id: int) -> dict[str, int]:
+        """Estimated tokens of each tool, by id; catalogs never change."""
+        if catalog_id not in self._tokens:
+            tools = self._catalogs.open(catalog_id).tools
+            self._tokens[catalog_id] = {tool.id: tool_tokens(tool) for tool in tools}
+        return self._tokens[catalog_id]
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis

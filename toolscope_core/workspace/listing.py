@@ -1,0 +1,142 @@
+"""What is in a catalog, row by row: tools, servers, findings, records that could not be read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.datamodel import Catalog, Problem, Tool
+
+_SHOWN = 400
+_SEVERITIES = ("block", "warn", "info")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool in the table; ``parameters`` is ``None`` where none are declared, ``tokens`` an
+    estimate, ``findings`` such as ``1 block, 2 warn``.
+    """
+
+    name: str
+    server: str
+    description: str
+    parameters: int | None
+    tokens: int
+    findings: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """A server with the number of its tools and their estimated tokens."""
+
+    name: str
+    tools: int
+    tokens: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding in the table, the worst first."""
+
+    severity: str
+    tool: str
+    place: str
+    message: str
+    excerpt: str
+
+
+def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:
+    """A row for each tool, in id order; ``tokens`` by tool id."""
+    found: dict[str, Counter[str]] = {}
+    for finding in catalog.findings:
+        found.setdefault(finding.tool_id, Counter())[finding.severity] += 1
+    return tuple(
+        ToolRow(
+            name=tool.name,
+            server=tool.server,
+            description=_one_line(tool.description),
+            parameters=None if tool.schema is None else len(tool.parameters),
+            tokens=tokens[tool.id],
+            findings=_counted(found.get(tool.id, Counter())),
+            id=tool.id,
+        )
+        for tool in catalog.tools
+    )
+
+
+def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
+    """Rows that hold every word of ``find`` somewhere, of one server if given."""
+    words = find.casefold().split()
+    return tuple(
+        row
+        for row in rows
+        if (server is None or row.server == server)
+        and all(w in f"{row.name} {row.server} {row.description}".casefold() for w in words)
+    )
+
+
+def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow, ...]:
+    """A row for each server that is named, by number of tools, the most first."""
+    counts = Counter(tool.server for tool in catalog.tools)
+    cost: Counter[str] = Counter()
+    for tool in catalog.tools:
+        cost[tool.server] += tokens[tool.id]
+    said = {server.name: _one_line(server.description) for server in catalog.servers}
+    names = sorted((counts.keys() | said.keys()) - {""}, key=lambda name: (-counts[name], name))
+    return tuple(ServerRow(name, counts[name], cost[name], said.get(name, "")) for name in names)
+
+
+def finding_rows(catalog: Catalog) -> tuple[FindingRow, ...]:
+    """A row for each finding: *block* first, then by tool."""
+    ranked = sorted(
+        catalog.findings,
+        key=lambda item: (_SEVERITIES.index(item.severity), item.tool_id, item.field, item.code),
+    )
+    return tuple(
+        FindingRow(item.severity, item.tool_id, item.field, item.message, item.excerpt)
+        for item in ranked
+    )
+
+
+def rejects_csv(problems: Sequence[Problem]) -> bytes:
+    """The records that could not be read, as CSV in UTF-8.
+
+    A cell that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(("position", "reason", "raw"))
+    writer.writerows([_inert(p.position), _inert(p.reason), _inert(p.raw)] for p in problems)
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def parameter_rows(tool: Tool) -> list[dict[str, str]]:
+    """The declared parameters of a tool as a table."""
+    return [
+        {
+            "parameter": parameter.name,
+            "type": parameter.type,
+            "required": "yes" if parameter.required else "",
+            "description": _one_line(parameter.description),
+        }
+        for parameter in tool.parameters
+    ]
+
+
+def _inert(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _counted(found: Counter[str]) -> str:
+    return ", ".join(f"{found[severity]} {severity}" for severity in _SEVERITIES if found[severity])
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,0 +1,189 @@
+"""Which tools overlap: the ranked pairs, who collides with whom, where the tools lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.datamodel import MergePlan, Pair, Tool, Verdict
+from toolscope_core.figures.views import Grid, Measure, ToolMap
+from toolscope_core.pipeline import Analysis
+from toolscope_core.similarity import nearest, project
+
+SHOWN_PAIRS = 2_000
+SHOWN_SERVERS = 60
+SHOWN_TOOLS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PairFilter:
+    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any."""
+
+    verdict: str | None = None
+    server: str | None = None
+    least: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A candidate pair in the table."""
+
+    probability: float
+    similarity: float
+    verdict: str
+    left: str
+    left_server: str
+    right: str
+    right_server: str
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class PairList:
+    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates."""
+
+    rows: tuple[PairRow, ...]
+    matching: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """A pair with its verdict and both tools, in the order of the pair."""
+
+    verdict: Verdict
+    tools: tuple[Tool, Tool]
+
+
+def pair_list(analysis: Analysis, wanted: PairFilter, limit: int = SHOWN_PAIRS) -> PairList:
+    """The pairs that pass, by probability, then similarity, then ids."""
+    scores, tools = analysis.scores, analysis.catalog.tools
+    passing = scores.probability >= wanted.least
+    if wanted.server is not None:
+        here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
+        passing &= here[scores.left] | here[scores.right]
+    if wanted.verdict is not None:
+        passing &= _outcomes(analysis) == wanted.verdict
+    found = np.flatnonzero(passing)
+    ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
+    outcomes = _outcomes(analysis)
+    rows = [_row(analysis, row, str(outcomes[row])) for row in ranked[:limit].tolist()]
+    return PairList(tuple(rows), len(found), len(scores))
+
+
+def pair_view(analysis: Analysis, pair: Pair) -> PairView:
+    """What is to be known of a pair before deciding on it."""
+    left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
+    return PairView(analysis.verdict(pair), (left, right))
+
+
+def server_grid(analysis: Analysis, measure: Measure) -> tuple[Grid, int]:
+    """Servers against servers, and how many servers take part.
+
+    ``pairs`` counts the pairs that the judge would merge, ``cosine`` is the closest candidate
+    pair. The ``SHOWN_SERVERS`` with the most are in the grid, in that order.
+    """
+    tools, scores = analysis.catalog.tools, analysis.scores
+    names = sorted({tool.server for tool in tools} - {""})
+    code = {name: at for at, name in enumerate(names)}
+    owner = np.array([code.get(tool.server, -1) for tool in tools], dtype=np.int64)
+    left, right = owner[scores.left], owner[scores.right]
+    counted = (left >= 0) & (right >= 0)
+    if measure == "pairs":
+        counted &= _outcomes(analysis) == "merge"
+    left, right = np.sort((left[counted], right[counted]), axis=0)
+    values = np.zeros((len(names), len(names)))
+    if measure == "pairs":
+        np.add.at(values, (left, right), 1.0)
+    else:
+        np.maximum.at(values, (left, right), scores.similarity[counted])
+    values = np.maximum(values, values.T)
+    strength = values.sum(axis=1)
+    order = np.lexsort((np.arange(len(names)), -strength))
+    order = order[strength[order] > 0]
+    shown = order[:SHOWN_SERVERS]
+    part = values[np.ix_(shown, shown)]
+    grid = Grid(tuple(names[at] for at in shown), np.where(part > 0, part, np.nan), measure)
+    return grid, len(order)
+
+
+def strongest_grid(analysis: Analysis, side: int = SHOWN_TOOLS) -> Grid:
+    """Cosine among the tools of the strongest pairs, at most ``side`` of them, like beside like."""
+    tools, scores = analysis.catalog.tools, analysis.scores
+    ranked = np.lexsort((np.arange(len(scores)), -scores.similarity, -scores.probability))
+    chosen: dict[int, None] = {}
+    for row in ranked.tolist():
+        pair = dict.fromkeys((int(scores.left[row]), int(scores.right[row])))
+        if len(chosen | pair) > side:
+            break
+        chosen |= pair
+    rows = np.array(list(chosen), dtype=np.int64)
+    cosine = np.clip(analysis.vectors[rows] @ analysis.vectors[rows].T, -1.0, 1.0)
+    cosine = cosine.astype(np.float64)
+    order = _chain(cosine)
+    np.fill_diagonal(cosine, np.nan)
+    names = [_titled(tools[rows[at]]) for at in order]
+    return Grid(tuple(names), cosine[np.ix_(order, order)], "cosine")
+
+
+def tool_map(analysis: Analysis, plan: MergePlan) -> ToolMap:
+    """All tools on the two principal components of their embeddings."""
+    tools = analysis.catalog.tools
+    inside = {member for cluster in plan.clusters for member in cluster.members}
+    return ToolMap(
+        points=project(analysis.vectors),
+        names=tuple(tool.name for tool in tools),
+        servers=tuple(tool.server for tool in tools),
+        clustered=np.array([tool.id in inside for tool in tools], dtype=bool),
+    )
+
+
+def closest(analysis: Analysis) -> tuple[Pair, float] | None:
+    """The nearest two tools with their cosine; ``None`` for a single tool."""
+    tools, found = analysis.catalog.tools, analysis.scores
+    near = found if len(found) else nearest(analysis.vectors, 1, -1.0)
+    if not len(near):
+        return None
+    row = int(near.similarity.argmax())
+    pair = Pair.of(tools[near.left[row]].id, tools[near.right[row]].id)
+    return pair, float(near.similarity[row])
+
+
+def _row(analysis: Analysis, row: int, outcome: str) -> PairRow:
+    scores = analysis.scores
+    left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
+    return PairRow(
+        probability=float(scores.probability[row]),
+        similarity=float(scores.similarity[row]),
+        verdict=outcome,
+        left=left.name,
+        left_server=left.server,
+        right=right.name,
+        right_server=right.server,
+        pair=Pair.of(left.id, right.id),
+    )
+
+
+def _outcomes(analysis: Analysis) -> NDArray[np.str_]:
+    """The verdict of every candidate pair, by its probability."""
+    probability, weights = analysis.scores.probability, analysis.judge.weights
+    below = np.where(probability >= weights.unsure_at, "unsure", "keep")
+    return np.asarray(np.where(probability >= weights.merge_at, "merge", below))
+
+
+def _titled(tool: Tool) -> str:
+    return f"{tool.name} · {tool.server}" if tool.server else tool.name
+
+
+def _chain(cosine: NDArray[np.float64]) -> list[int]:
+    """Rows in an order that puts each beside the nearest of those that are left."""
+    if not len(cosine):
+        return []
+    order, left = [0], set(range(1, len(cosine)))
+    while left:
+        here = cosine[order[-1]]
+        order.append(max(left, key=lambda at: (here[at], -at)))
+        left.remove(order[-1])
+    return order
