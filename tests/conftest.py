@@ -27,8 +27,15 @@ def _no_network(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", _loopback_only)
 
 
+@pytest.fixture(scope="session")
+def vector_cache(tmp_path_factory) -> Path:
+    """One cache for the whole run: no text is embedded twice."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def _own_places(tmp_path, monkeypatch):
+def _own_places(tmp_path, monkeypatch, vector_cache):
+    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'store.db'}")
 
 

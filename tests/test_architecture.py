@@ -60,6 +60,11 @@ def part_of(path: Path) -> str:
     return inside.parts[0].removesuffix(".py")
 
 
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
 def imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -67,8 +72,9 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if is_module(inner) else str(node.module))
     return found
 
 

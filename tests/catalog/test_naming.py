@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
+from toolscope_core.catalog.sources import Source
+from toolscope_core.datamodel import Tool
+
+
+def test_a_repeated_id_gets_the_fingerprint_of_each_holder():
+    a, b, c = Tool("x", "x", "one"), Tool("x", "x", "two"), Tool("y", "y")
+    assert {tool.id for tool in assign_ids([a, b, c])} == {
+        f"x~{a.fingerprint[:6]}",
+        f"x~{b.fingerprint[:6]}",
+        "y",
+    }
+
+
+def test_exact_repeats_are_numbered_and_reported():
+    tool = Tool("x", "x")
+    named = assign_ids([tool, Tool("x", "x", "other"), tool, tool])
+    stem = f"x~{tool.fingerprint[:6]}"
+    assert {stem, f"{stem}-2", f"{stem}-3"} < {item.id for item in named}
+    found = find_repeats(named)
+    assert [(item.tool_id, item.severity, item.code) for item in found] == [
+        (f"{stem}-2", "info", "exact-repeat"),
+        (f"{stem}-3", "info", "exact-repeat"),
+    ]
+    assert repr(stem) in found[0].message
+
+
+def test_a_suffix_never_takes_the_id_of_another_tool():
+    a, b = Tool("x", "x", "one"), Tool("x", "x", "two")
+    squatters = [Tool(f"x~{a.fingerprint[:n]}", "z") for n in range(6, 65)]
+    named = assign_ids([a, b, *squatters])
+    assert len({tool.id for tool in named}) == len(named)
+    mine = {tool.id for tool in named if tool.name == "x"}
+    assert mine == {f"x~~{a.fingerprint}", f"x~~{b.fingerprint}"}
+
+
+def test_fingerprints_that_share_digits_get_more():
+    def with_print(tool, digits):
+        object.__setattr__(tool, "fingerprint", digits.ljust(64, "0"))
+        return tool
+
+    tools = [with_print(Tool("x", "x", d), d) for d in ("abcdef1", "abcdef2")]
+    assert [tool.id for tool in assign_ids(tools)] == ["x~abcdef1", "x~abcdef2"]
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.builds(Tool, st.sampled_from("xy"), st.just("n"), st.sampled_from("abc")), max_size=8
+    ),
+    st.randoms(),
+)
+def test_ids_are_unique_sorted_and_free_of_order(tools, rng):
+    named = assign_ids(tools)
+    assert [tool.id for tool in named] == sorted({tool.id for tool in named})
+    assert len(named) == len(tools)
+    assert sorted(tool.fingerprint for tool in named) == sorted(tool.fingerprint for tool in tools)
+    assert assign_ids(rng.sample(tools, len(tools))) == named
+    assert assign_ids([replace(tool) for tool in named]) == named
+
+
+def test_source_names():
+    labels = ["a.json", "x/b.json", "y/b.json", "c.json", "c.jsonl", "d.json", "d.json", ""]
+    names = source_names([Source(label, str(n).encode()) for n, label in enumerate(labels)])
+    assert names[:5] == ("a", "x/b", "y/b", "c.json", "c.jsonl")
+    assert names[5].startswith("d.json~")
+    assert len(set(names)) == len(names)
+    assert names[7].startswith("~")

@@ -1,0 +1,409 @@
+import json
+import random
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.catalog import FORMATS, Source, load_paths, read_catalog
+from toolscope_core.datamodel import Server, canonical_json
+from toolscope_core.errors import CatalogError
+
+DATA = Path(__file__).parents[1] / "data"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
+
+
+def read(value, label="x.json", forced=None):
+    return read_catalog([Source(label, json.dumps(value).encode())], forced)
+
+
+def one(record, **options):
+    return read([record], **options).tools[0]
+
+
+def reasons(catalog):
+    return [(problem.position, problem.reason) for problem in catalog.problems]
+
+
+@pytest.mark.parametrize(
+    ("file", "format", "ids"),
+    [
+        ("mcp_list.json", "mcp", ["gate_state", "open_gate"]),
+        (
+            "mcp_servers.json",
+            "mcp",
+            ["barn/pick", "orchard/pick", "orchard/rest", "orchard/wait", "pond/pick"],
+        ),
+        ("bfcl.jsonl", "bfcl", ["row_0", "row_1"]),
+        ("seal_tools.jsonl", "seal-tools", ["countBees", "listHives"]),
+        ("ultratool.jsonl", "ultratool", ["barn_paint", "barn_sweep"]),
+        ("openai_chat.json", "openai-chat", ["ring_bell", "stop_bell"]),
+        ("openai_responses.json", "openai-responses", ["ring_bell"]),
+        ("anthropic.json", "anthropic", ["ring_bell"]),
+        ("neutral.json", "neutral", ["bell"]),
+        ("generic.json", "generic", ["7", "mow", "sow"]),
+    ],
+)
+def test_each_shape_is_detected_and_read(file, format, ids):
+    catalog = read_catalog(load_paths([DATA / file]))
+    assert (catalog.format, [tool.id for tool in catalog.tools]) == (format, ids)
+    assert catalog.problems == ()
+
+
+def test_mcp_parts():
+    gate = read_catalog(load_paths([DATA / "mcp_list.json"])).by_id
+    assert gate["open_gate"].annotations == {"title": "Open gate", "readOnlyHint": False}
+    assert gate["open_gate"].raw["_meta"] == {"since": 2}
+    assert gate["open_gate"].schema["$schema"].startswith("https")
+    assert gate["gate_state"].returns["properties"] == {"open": {"type": "boolean"}}
+
+    farm = read_catalog(load_paths([DATA / "mcp_servers.json"]))
+    assert farm.servers == (Server("barn"), Server("orchard", "Trees."), Server("pond"))
+    assert farm.by_id["orchard/pick"].schema == {
+        "type": "object",
+        "properties": {
+            "tree": {"type": "string", "description": "Which tree."},
+            "kinds": {"type": "array", "items": {"type": "string"}, "description": "Kinds."},
+        },
+        "required": ["tree"],
+    }
+    assert farm.by_id["orchard/rest"].schema is None
+    assert farm.by_id["barn/pick"].schema is None
+    assert farm.by_id["orchard/wait"].schema == {"type": "object", "properties": {}}
+
+
+def test_flat_and_listed_parts():
+    bees = read_catalog(load_paths([DATA / "seal_tools.jsonl"])).by_id["countBees"]
+    assert [(p.name, p.type, p.required) for p in bees.parameters] == [
+        ("hive", "string", True),
+        ("night", "boolean", False),
+    ]
+    assert bees.returns["properties"]["count"]["type"] == "integer"
+    tools = read_catalog(load_paths([DATA / "generic.json"])).by_id
+    assert tools["sow"].schema["properties"]["depth"] == {"type": "number"}
+    assert (tools["sow"].description, tools["sow"].returns) == (
+        "Sow a bed.",
+        {"description": "A receipt."},
+    )
+    assert tools["mow"].schema["required"] == ["lawn"]
+    assert list(tools["mow"].schema["properties"]) == ["lawn", "type"]
+    hoe = tools["7"]
+    assert (hoe.server, hoe.schema["required"]) == ("shed", ["bed"])
+    assert hoe.schema["properties"]["bed"] == {"type": "array"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"tools": [{"name": "a"}], "nextCursor": "2"}, {"tools": [{"name": "b"}]}],
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "a"}, {"name": "b"}]}},
+        {"servers": [{"tools": [{"name": "a"}]}, {"tools": [{"name": "b"}]}]},
+        {"data": [{"name": "a", "description": ""}, {"name": "b"}]},
+    ],
+)
+def test_records_are_found_in_pages_answers_and_lists(value):
+    assert [tool.id for tool in read(value).tools] == ["a", "b"]
+
+
+def test_one_record_is_a_catalog_and_a_list_of_returns_is_not():
+    tool = {"name": "a", "results": [{"name": "x", "type": "int"}]}
+    catalog = read(tool)
+    assert [tool.id for tool in catalog.tools] == ["a"]
+    assert catalog.tools[0].returns["properties"] == {"x": {"type": "integer"}}
+
+
+def test_a_container_that_names_servers_makes_flat_shapes_generic():
+    seal = json.loads((DATA / "seal_tools.jsonl").read_text().splitlines()[0])
+    catalog = read([{"server": "s", "tools": [seal]}])
+    assert (catalog.format, catalog.tools[0].id) == ("generic", "s/countBees")
+    flat = {"id": "1", "name": "a", "server": "s", "parameters": {"type": "dict"}}
+    assert read([flat]).format == "generic"
+
+
+def test_a_shape_that_would_not_read_everything_is_not_chosen():
+    catalog = read({"tools": [{"name": "a", "returns": "A number."}]})
+    assert (catalog.format, catalog.tools[0].returns) == ("generic", {"description": "A number."})
+    assert read({"tools": [{"name": "a"}]}).format == "mcp"
+    assert read([{"name": "a"}]).format == "generic"
+
+
+def test_mixed_records_and_mixed_sources_are_generic():
+    seal = {"api_name": "a", "parameters": {}}
+    bfcl = {"id": "b", "name": "b", "parameters": {"type": "dict", "properties": {}}}
+    assert read([seal, bfcl]).format == "generic"
+    assert read([seal, {"api_name": " "}, {"nothing": 1}, 5]).format == "seal-tools"
+    sources = [Source(f"{n}.json", json.dumps([r]).encode()) for n, r in (("a", seal), ("b", bfcl))]
+    assert read_catalog(sources).format == "generic"
+    assert read_catalog([sources[0], Source("c.json", b"[{}]")]).format == "seal-tools"
+
+
+def test_forcing_a_format():
+    record = {"name": "a", "inputSchema": {"type": "object", "properties": {"x": {}}}}
+    assert read([record], forced="generic").format == "generic"
+    with pytest.raises(CatalogError, match="no name; give a text under api_name"):
+        read([record], forced="seal-tools")
+    with pytest.raises(CatalogError, match="'csv' is unknown; give one of neutral"):
+        read([record], forced="csv")
+
+
+def test_problems_say_where_and_why():
+    catalog = read(
+        [
+            {"server": "s", "tools": [{"name": "ok"}, {"description": "?"}, 5]},
+            {"tools": [{"name": 3}, {"name": "b", "description": ["x"]}]},
+            {"name": "c", "inputSchema": {"type": "string"}},
+            {"name": "d", "inputSchema": "none"},
+            {"name": "e", "inputSchema": {"properties": {"p": {"type": 5}}}},
+        ]
+    )
+    assert [tool.id for tool in catalog.tools] == ["s/ok"]
+    assert reasons(catalog) == [
+        ("x.json: server 1, tool 2", "has no name; give a text under name"),
+        ("x.json: server 1, tool 3", "is 5, not an object; give an object with a name"),
+        ("x.json: page 2, tool 1", "has the name 3, which is not text; write it in quotes"),
+        (
+            "x.json: page 2, tool 2",
+            'has the description ["x"], which is not text; write it in quotes',
+        ),
+        ("x.json: tool 3", 'has parameters of type "string"; a tool takes an object'),
+        ("x.json: tool 4", 'has parameters "none"; give an object or a list'),
+        (
+            "x.json: tool 5",
+            "has 5 at parameters/properties/p/type; give a type's name such as string",
+        ),
+    ]
+
+
+def test_own_ids_are_text_and_blank_ones_are_none():
+    ids = [one({"id": id_, "name": "n", "server": "s"}).id for id_ in (5, 1.5, "x", None, " ")]
+    assert ids == ["5", "1.5", "x", "s/n", "s/n"]
+
+
+def test_several_sources_keep_servers_apart():
+    def listed(**extra):
+        return json.dumps({**extra, "tools": [{"name": "go"}]}).encode()
+
+    sources = [
+        Source("a.json", listed()),
+        Source("x/b.json", listed()),
+        Source("y/b.json", listed(server="hub", description="One.")),
+        Source("c.json", listed(server="hub")),
+        Source("d.json", listed(server="own")),
+    ]
+    catalog = read_catalog(sources)
+    assert catalog.servers == (
+        Server("a"),
+        Server("hub (c)"),
+        Server("hub (y/b)", "One."),
+        Server("own"),
+        Server("x/b"),
+    )
+    inferred = [tool for tool in catalog.tools if tool.server in ("a", "x/b")]
+    assert [tool.id for tool in inferred] == sorted(f"go~{t.fingerprint[:6]}" for t in inferred)
+    assert {"hub (c)/go", "hub (y/b)/go", "own/go"} < set(catalog.by_id)
+    assert read_catalog(sources[:1]).servers == ()
+
+
+def test_a_bad_source_beside_a_good_one_is_a_problem():
+    catalog = read_catalog([Source("a.json", b'[{"name": "a"}]'), Source("b.json", b"nonsense")])
+    assert len(catalog.tools) == 1
+    assert catalog.problems[0].position == "b.json"
+    assert catalog.problems[0].reason.startswith("is not JSON: Expecting value at line 1, column 1")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "x.json is empty"),
+        (b"[]", "give a list of objects with a name"),
+        (b'{"tools": []}', "give a list of objects with a name"),
+        (b"\xff\xff{", "x.json is not text: byte 0 is not utf-8"),
+        (b'{"name": }', "x.json: line 1 is not JSON"),
+        (b'[{"name": "a"},\n{"name": "b",]', "Illegal|Expecting property name"),
+        (b"[" * 100_000, "nested deeper than 100"),
+        (b'{"tools": [], "tools": []}', "has the key 'tools' twice; keep one"),
+        (b"3", "is 3, not an object"),
+    ],
+)
+def test_no_catalog_can_be_made(data, message):
+    with pytest.raises(CatalogError, match=message):
+        read_catalog([Source("x.json", data)])
+    with pytest.raises(CatalogError, match="no input"):
+        read_catalog([])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('"x": NaN', "x is NaN, which JSON does not have; write null"),
+        ('"x": [1, -Infinity]', "x/1 is -Infinity, which JSON does not have; write null"),
+        ('"x": 1e999', "x is 1e999, too large for a number; write it as text"),
+        ('"x": ' + "9" * 5000, "x is a number of 5000 digits; write it as text"),
+        ('"x": {"k": 1, "k": 1}', "x has the key 'k' twice; keep one"),
+        ('"x": "\\ud800"', "x holds a lone surrogate; remove it"),
+        ('"x": {"\\udfff": 1}', "a key of x holds a lone surrogate; remove it"),
+        ('"x": ' + "[" * 120 + "]" * 120, "is nested deeper than 100 levels; flatten it"),
+    ],
+)
+def test_what_cannot_be_kept_exactly_is_rejected_with_its_place(text, reason):
+    record = f'{{"name": "bad", {text}}}'
+    good = '{"name": "good"}'
+    listed = read_catalog([Source("t.json", f"[{good}, {record}]".encode())])
+    lines = read_catalog([Source("t.jsonl", f"{good}\n\n{record}\n".encode())])
+    assert reasons(listed) == [("t.json: tool 2", reason)]
+    assert reasons(lines) == [("t.jsonl: line 3", reason)]
+    assert all(0 < len(item.problems[0].raw) <= 500 for item in (listed, lines))
+
+
+def test_odd_text_is_kept_exactly():
+    record = {"name": "a\x00b", "description": "\u2028\x85 é 🙂", "big": 10**400, "f": 5e-324}
+    text = json.dumps(record, ensure_ascii=False) + "\n"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"):
+        tool = read_catalog([Source("t.jsonl", (text * 2).encode(encoding))]).tools[0]
+        assert tool.raw == record
+
+
+def test_line_endings_and_broken_lines_of_jsonl():
+    text = '{"name": "a"}\r\n{"name": \r\n{"name": "c"}\r\n{"name": "d"}\r\n'
+    catalog = read_catalog([Source("t.jsonl", text.encode())])
+    assert [tool.id for tool in catalog.tools] == ["a", "c", "d"]
+    assert catalog.problems[0].position == "t.jsonl: line 2"
+
+
+def test_surrogates_in_server_names_do_not_escape():
+    catalog = read([{"server": "\ud800", "description": "\udc00", "tools": [{"name": "a"}]}])
+    assert catalog.servers == (Server("\\ud800", "\\udc00"),)
+
+
+KEYS = (
+    "name tools server id function parameters type properties arguments required description "
+    "annotations returns items inputSchema servers x"
+).split()
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS) | st.text(max_size=3),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(json_values, max_size=4), st.sampled_from([None, *FORMATS]))
+def test_any_json_is_a_catalog_or_a_catalog_error(values, forced):
+    try:
+        catalog = read([{"name": "one"}, *values], forced=forced)
+    except CatalogError:
+        return
+    assert len({tool.id for tool in catalog.tools}) == len(catalog.tools)
+    for tool in catalog.tools:
+        canonical_json(tool.raw).encode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
+)
+def test_any_bytes_are_a_catalog_or_a_catalog_error(data):
+    with pytest.raises(CatalogError):
+        read_catalog([Source("x", data)])
+
+
+records = st.fixed_dictionaries(
+    {"name": st.sampled_from(["a", "b", " "])},
+    optional={
+        "id": st.sampled_from(["1", 1, "a"]),
+        "server": st.sampled_from(["s", "t"]),
+        "description": st.sampled_from(["", "d", 3]),
+        "parameters": st.sampled_from([{}, {"x": "int", "y": {"type": "str", "required": True}}]),
+    },
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(records, max_size=6), min_size=1, max_size=3), st.randoms())
+def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
+    def shuffled(value):
+        if isinstance(value, dict):
+            return dict(rng.sample(list(value.items()), len(value)))
+        return rng.sample(value, len(value))
+
+    def attempt(lists):
+        named = [(f"{n}.json", records) for n, records in enumerate(lists)]
+        changed = [
+            Source(label, json.dumps([shuffled(r) for r in shuffled(records)]).encode())
+            for label, records in shuffled(named)
+        ]
+        return read_catalog(changed)
+
+    try:
+        first, second = attempt(files), attempt(files)
+    except CatalogError:
+        return
+    assert len(first.tools) + len(first.problems) == sum(map(len, files))
+    assert (first.tools, first.servers, first.format) == (
+        second.tools,
+        second.servers,
+        second.format,
+    )
+    assert first.findings == second.findings
+    assert sorted(p.reason for p in first.problems) == sorted(p.reason for p in second.problems)
+
+
+def test_the_example_is_clean_and_has_what_the_tour_shows():
+    catalog = read_catalog(load_paths([EXAMPLE]))
+    assert (len(catalog.tools), len(catalog.servers), catalog.format) == (28, 4, "mcp")
+    assert (catalog.problems, catalog.findings) == ((), ())
+    names = Counter(tool.name for tool in catalog.tools)
+    assert names["convert_currency"] == 2
+    assert max(len(tool.parameters) for tool in catalog.tools) >= 12
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("file", "format", "tools", "servers"),
+    [
+        ("bfcl/tools.jsonl", "bfcl", 400, 0),
+        ("bfcl-live/tools.jsonl", "bfcl", 1073, 0),
+        ("seal-tools/tools.jsonl", "seal-tools", 4076, 0),
+        ("ultratool/tools.jsonl", "ultratool", 1323, 0),
+        ("livemcpbench/servers.json", "mcp", 527, 70),
+        ("docker-mcp/servers.json", "mcp", 755, 28),
+    ],
+)
+def test_benchmark_catalogs(shared_data, file, format, tools, servers):
+    started = time.perf_counter()
+    catalog = read_catalog(load_paths([shared_data / file]))
+    assert time.perf_counter() - started < 10
+    assert (catalog.format, len(catalog.tools), len(catalog.servers)) == (format, tools, servers)
+    assert (catalog.problems, catalog.blocked) == ((), frozenset())
+
+
+@pytest.mark.shared_data
+def test_the_labelled_pairs_name_known_tools(shared_data):
+    for name, file in (
+        ("bfcl", "bfcl/tools.jsonl"),
+        ("bfcl-live", "bfcl-live/tools.jsonl"),
+        ("ultratool", "ultratool/tools.jsonl"),
+        ("docker-mcp", "docker-mcp/servers.json"),
+    ):
+        ids = set(read_catalog(load_paths([shared_data / file])).by_id)
+        lines = (shared_data / "pairs" / f"{name}.jsonl").read_text().splitlines()
+        assert {json.loads(line)[side] for line in lines for side in ("left", "right")} <= ids
+
+
+@pytest.mark.shared_data
+def test_shuffled_lines_of_a_benchmark_make_the_same_catalog(shared_data):
+    source = load_paths([shared_data / "bfcl/tools.jsonl"])[0]
+    lines = source.data.decode().splitlines()
+    random.Random(3).shuffle(lines)
+    shuffled = Source(source.label, "\n".join(lines).encode())
+    assert read_catalog([shuffled]) == read_catalog([source])

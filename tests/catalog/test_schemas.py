@@ -1,0 +1,219 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.catalog.schemas import (
+    BFCL_WORDS,
+    RecordError,
+    flatten,
+    read_parameters,
+    read_returns,
+    rename_types,
+)
+from toolscope_core.datamodel import canonical_json
+
+EMPTY = {"type": "object", "properties": {}}
+
+
+def properties(value):
+    return read_parameters(value)["properties"]
+
+
+@pytest.mark.parametrize("value", [None, {"type": "object"}, {"type": "dict"}])
+def test_nothing_said(value):
+    assert read_parameters(value) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{}, [], EMPTY, {"type": "object", "properties": []}, {"type": "object", "properties": None}],
+)
+def test_no_parameters(value):
+    assert read_parameters(value) == EMPTY
+
+
+@pytest.mark.parametrize(
+    ("native", "json"),
+    [
+        ("dict", {"type": "object"}),
+        ("str", {"type": "string"}),
+        ("int", {"type": "integer"}),
+        ("float", {"type": "number"}),
+        ("bool", {"type": "boolean"}),
+        ("tuple", {"type": "array"}),
+        ("ARRAY", {"type": "array"}),
+        ("any", {}),
+        ("Mystery", {}),
+        ("List[str]", {"type": "array"}),
+        ("string|null", {"type": ["string", "null"]}),
+        ("int or float", {"type": ["integer", "number"]}),
+        (["integer", "null"], {"type": ["integer", "null"]}),
+        (["str", "any"], {}),
+        (None, {}),
+    ],
+)
+def test_types(native, json):
+    schema = {"type": "object", "properties": {"x": {"type": native}}}
+    assert properties(schema) == {"x": json}
+
+
+def test_types_are_normalised_where_schemas_stand_and_nowhere_else():
+    text = {"type": "str"}
+    schema = {
+        "type": "dict",
+        "$schema": "kept",
+        "properties": {
+            "a": {"type": "list", "items": [text, True], "default": {"type": "str"}},
+            "b": {"anyOf": [text, {"type": "null"}], "nullable": True, "enum": ["str"]},
+            "c": {"additionalProperties": text, "$defs": {"d": text}, "not": text},
+            "d": {"items": "int"},
+        },
+    }
+    string = {"type": "string"}
+    assert read_parameters(schema) == {
+        "type": "object",
+        "$schema": "kept",
+        "properties": {
+            "a": {"type": "array", "items": [string, True], "default": {"type": "str"}},
+            "b": {"anyOf": [string, {"type": "null"}], "nullable": True, "enum": ["str"]},
+            "c": {"additionalProperties": string, "$defs": {"d": string}, "not": string},
+            "d": {"items": {"type": "integer"}},
+        },
+    }
+
+
+def test_required_is_gathered_sorted_and_left_out_when_empty():
+    flags = {"b": {"required": True}, "a": {"required": False}, "c": {}}
+    assert read_parameters({"type": "object", "properties": flags, "required": ["c", "c", 5]}) == {
+        "type": "object",
+        "properties": {"a": {}, "b": {}, "c": {}},
+        "required": ["b", "c"],
+    }
+    assert read_parameters({"x": "int"}, ["x"])["required"] == ["x"]
+    assert "required" not in read_parameters({"properties": {"x": {}}, "required": []})
+
+
+def test_lists_are_required_unless_they_say_otherwise():
+    def required(*entries):
+        return read_parameters(list(entries)).get("required", [])
+
+    assert required({"name": "a", "optional": True}, {"name": "b"}, "c") == ["b", "c"]
+    assert required({"name": "a", "required": True}, {"name": "b"}) == ["a"]
+    nested = {"type": "object", "properties": [{"name": "x", "type": "int"}]}
+    assert read_parameters(nested) == {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}},
+        "required": ["x"],
+    }
+
+
+@pytest.mark.parametrize(
+    "flat",
+    [
+        {"type": "string", "city": "string"},
+        {"type": {"type": "string"}},
+        {"description": {"type": "string"}, "items": {"type": "array"}},
+        {"properties": {"type": "dict", "description": "Which."}},
+        {"description": "string"},
+        {"city": "Name of the city", "days": None},
+        {"type": "string", "unit": {"type": "string"}},
+    ],
+)
+def test_parameters_named_like_keywords(flat):
+    assert set(properties(flat)) == set(flat)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        5,
+        "object",
+        {"type": "string", "description": "A name."},
+        [{"type": "str"}],
+        [3],
+        ["a", "a"],
+        {"x": 5},
+        {"type": "object", "properties": 5},
+        {"type": "object", "properties": {"x": {"type": {"a": 1}}}},
+        {"type": "object", "properties": {"x": {"type": [1]}}},
+        {"anyOf": [7]},
+    ],
+)
+def test_refused(value):
+    with pytest.raises(RecordError, match="; "):
+        read_parameters(value)
+
+
+def test_long_values_are_cut_in_reasons():
+    with pytest.raises(RecordError, match=r"a{59}…; give"):
+        read_parameters("a" * 1000)
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        (None, None),
+        ({}, None),
+        (7, None),
+        (" ", None),
+        ("any", {}),
+        ("bool", {"type": "boolean"}),
+        ("A receipt.", {"description": "A receipt."}),
+        ({"description": "A receipt."}, {"description": "A receipt."}),
+        (
+            {"type": "list", "items": {"type": "int"}},
+            {"type": "array", "items": {"type": "integer"}},
+        ),
+        ({"$ref": "#/x"}, {"$ref": "#/x"}),
+        ({"n": "int"}, {"type": "object", "properties": {"n": {"type": "integer"}}}),
+    ],
+)
+def test_returns(value, schema):
+    assert read_returns(value) == schema
+
+
+words = st.sampled_from(["object", "string", "integer", "number", "boolean", "array", "null"])
+leaves = st.fixed_dictionaries(
+    {}, optional={"type": words, "description": st.text(max_size=5), "default": st.integers()}
+)
+subschemas = st.recursive(
+    leaves,
+    lambda inner: (
+        st.builds(
+            lambda props, required, extra: (
+                {"type": "object", "properties": props, **extra}
+                | ({"required": sorted(set(required) & props.keys())} if required else {})
+            ),
+            st.dictionaries(st.sampled_from(["a", "b", "type", "properties", "items"]), inner),
+            st.lists(st.sampled_from(["a", "b", "type"])),
+            st.sampled_from(
+                [{}, {"additionalProperties": False}, {"$defs": {"d": {"type": "null"}}}]
+            ),
+        )
+        | inner.map(lambda item: {"type": "array", "items": item})
+    ),
+    max_leaves=6,
+)
+schemas = st.dictionaries(st.sampled_from(["a", "b", "type", "x y"]), subschemas, max_size=4).map(
+    lambda props: read_parameters({"type": "object", "properties": props})
+)
+
+
+@settings(max_examples=100)
+@given(schemas)
+def test_reading_a_normal_schema_changes_nothing_and_dialects_lead_back(schema):
+    assert canonical_json(read_parameters(schema)) == canonical_json(schema)
+    assert read_parameters(rename_types(schema, BFCL_WORDS)) == schema
+    flat = flatten(schema)
+    if flat is not None:
+        assert read_parameters(flat, schema.get("required")) == schema
+
+
+def test_flat_form_only_where_nothing_is_lost():
+    assert flatten({"type": "object", "properties": {"x": {"type": "integer"}}}) == {
+        "x": {"type": "int"}
+    }
+    assert flatten(EMPTY) == {}
+    assert flatten({**EMPTY, "additionalProperties": False}) is None
+    assert flatten({"type": "object", "properties": {"x": True}}) is None
+    assert flatten({"type": "object", "properties": {"x": {"type": 5}}}) is None

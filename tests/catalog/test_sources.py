@@ -1,0 +1,59 @@
+import os
+
+import pytest
+
+from toolscope_core.catalog import Source, load_paths, read_catalog, sources
+from toolscope_core.errors import CatalogError
+
+
+def test_files_and_folders(tmp_path):
+    for name in ("b.json", "a.jsonl", "notes.txt", "sub/b.json"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    (tmp_path / "odd.cfg").write_text("odd")
+    loaded = load_paths([tmp_path / "odd.cfg", tmp_path, tmp_path / "b.json", tmp_path / "sub"])
+    assert [(source.label, source.data.decode()) for source in loaded] == [
+        ("odd.cfg", "odd"),
+        ("a.jsonl", "a.jsonl"),
+        (f"{tmp_path.name}/b.json", "b.json"),
+        ("sub/b.json", "sub/b.json"),
+    ]
+
+
+def test_stems_that_stay_equal(tmp_path):
+    for name in ("b.json", "b.jsonl"):
+        (tmp_path / name).write_text("[]")
+    assert [source.label for source in load_paths([tmp_path])] == [
+        f"{tmp_path.name}/b.json",
+        f"{tmp_path.name}/b.jsonl",
+    ]
+
+
+def test_what_cannot_be_loaded(tmp_path, monkeypatch):
+    with pytest.raises(CatalogError, match=r"missing\.json': No such file"):
+        load_paths([tmp_path / "missing.json"])
+    with pytest.raises(CatalogError, match="check the path"):
+        load_paths([tmp_path / "nul\0.json"])
+    with pytest.raises(CatalogError, match="nothing was given"):
+        load_paths([])
+    with pytest.raises(CatalogError, match=r"give \*\.json or \*\.jsonl files or their folder"):
+        load_paths([tmp_path])
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(CatalogError, match="neither a file nor a folder"):
+        load_paths([tmp_path / "pipe.json"])
+    (tmp_path / "big.json").write_bytes(b"[1, 2, 3, 4]")
+    monkeypatch.setattr(sources, "MAX_BYTES", 10)
+    with pytest.raises(CatalogError, match=r"big\.json has 0\.0 MiB; at most"):
+        load_paths([tmp_path / "big.json"])
+    with pytest.raises(CatalogError, match="big has"):
+        read_catalog([Source("big", b"[1, 2, 3, 4]")])
+
+
+def test_an_unreadable_folder(tmp_path, monkeypatch):
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(tmp_path), "iterdir", refuse)
+    with pytest.raises(CatalogError, match=r"cannot read the folder .*: Permission denied"):
+        load_paths([tmp_path])

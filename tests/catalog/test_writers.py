@@ -1,0 +1,332 @@
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.catalog.test_schemas import schemas
+from toolscope_core.catalog import (
+    FORMATS,
+    Source,
+    load_paths,
+    name_violations,
+    read_catalog,
+    write_toolset,
+)
+from toolscope_core.datamodel import MergedTool, Server, Tool, canonical_json
+from toolscope_core.errors import CatalogError, ExportError
+
+DATA = Path(__file__).parents[1] / "data"
+FILES = sorted(path.name for path in DATA.glob("*.json*"))
+WITH_IDS = ("neutral", "bfcl", "generic")
+WITH_SERVERS = ("neutral", "mcp", "generic")
+WITH_RETURNS = (*WITH_SERVERS, "seal-tools", "ultratool", "bfcl", "openai-responses")
+
+
+def kept(tools):
+    return [MergedTool(tool, (tool.id,)) for tool in tools]
+
+
+def load(name):
+    return read_catalog(load_paths([DATA / name]))
+
+
+def again(value):
+    return read_catalog([Source("again.json", json.dumps(value).encode())])
+
+
+def written(tool, format):
+    """The one record of a written tool."""
+    value = write_toolset(kept([tool]), (), format)
+    while not isinstance(value, dict) or "tools" in value:
+        value = (value["tools"] if isinstance(value, dict) else value)[0]
+    return value
+
+
+def seen(tools, format):
+    """What a shape can carry of tools."""
+    return Counter(
+        (
+            tool.id if format in WITH_IDS else "",
+            tool.server if format in WITH_SERVERS else "",
+            tool.name,
+            tool.description,
+            canonical_json(tool.schema),
+            canonical_json(tool.returns) if format in WITH_RETURNS else "",
+            canonical_json(tool.annotations) if format in WITH_SERVERS else "",
+        )
+        for tool in tools
+    )
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_unchanged_records_come_back_exactly(file):
+    catalog = load(file)
+    value = write_toolset(kept(catalog.tools), catalog.servers, catalog.format)
+    back = again(value)
+    assert (back.version, back.servers, back.format) == (
+        catalog.version,
+        catalog.servers,
+        catalog.format,
+    )
+    if catalog.format != "neutral":  # its members are written anew
+        assert [tool.raw for tool in back.tools] == [tool.raw for tool in catalog.tools]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("file", FILES)
+def test_every_shape_carries_every_catalog(file, format):
+    catalog = load(file)
+    back = again(write_toolset(kept(catalog.tools), catalog.servers, format))
+    assert seen(back.tools, format) == seen(catalog.tools, format)
+
+
+tools = st.lists(
+    st.builds(
+        lambda name, description, server, schema, returns, hints: Tool(
+            id=f"{server}/{name}" if server else name,
+            name=name,
+            description=description,
+            server=server,
+            schema=schema,
+            returns=returns,
+            annotations=hints,
+        ),
+        st.sampled_from(["a", "b.c", "d e"]) | st.text("xyz", min_size=1, max_size=3),
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+        st.sampled_from(["", "s", "t"]),
+        st.none() | schemas,
+        st.none() | schemas.filter(bool),
+        st.dictionaries(st.sampled_from(["readOnlyHint", "openWorldHint"]), st.booleans()),
+    ),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda tool: (tool.server, tool.name),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tools, st.sampled_from(FORMATS))
+def test_any_tools_can_be_read_again(tools, format):
+    back = again(write_toolset(kept(tools), [Server("s", "Served.")], format))
+    assert back.problems == ()
+    assert seen(back.tools, format) == seen(tools, format)
+    if format == "mcp":
+        assert {tool.id for tool in back.tools} == {tool.id for tool in tools}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(FILES),
+    st.sampled_from(["name", "description", "schema", "returns", "annotations"]),
+    st.data(),
+)
+def test_a_change_is_overlaid_and_unknown_fields_stay(file, part, data):
+    catalog = load(file)
+    tool = data.draw(st.sampled_from(catalog.tools))
+    value = {
+        "name": "renamed",
+        "description": "Told anew.",
+        "schema": data.draw(schemas),
+        "returns": {"type": "object", "properties": {"n": {"type": "integer"}}},
+        "annotations": {"readOnlyHint": True},
+    }[part]
+    changed = replace(tool, **{part: value}, id=tool.id)
+    record = written(changed, catalog.format)
+    assert {"_meta", "field", "principle", "params_note", "cache_control"} & tool.raw.keys() <= {
+        key for key in record if record[key] == tool.raw.get(key)
+    }
+    try:
+        back = again([record]).tools[0]
+    except CatalogError as error:
+        raise AssertionError(record) from error
+    assert seen([replace(back, id="", server="")], catalog.format) == seen(
+        [replace(changed, id="", server="")], catalog.format
+    )
+
+
+def test_only_what_changed_is_overlaid():
+    gate = load("mcp_list.json").by_id["open_gate"]
+    hints = replace(gate, annotations={"readOnlyHint": True})
+    assert written(hints, "mcp") == {
+        **gate.raw,
+        "annotations": {"audience": ["user"], "readOnlyHint": True},
+    }
+    pick = load("mcp_servers.json").by_id["orchard/pick"]
+    schema = {"type": "object", "properties": {"tree": {"type": "integer"}}}
+    assert written(replace(pick, schema=schema), "mcp") == {
+        "name": "pick",
+        "description": "Pick fruit.",
+        "inputSchema": schema,
+    }
+    true_for_one = {"type": "object", "properties": {"x": {"default": True}}}
+    raw = {"name": "n", "inputSchema": {"type": "object", "properties": {"x": {"default": 1}}}}
+    assert written(Tool("n", "n", schema=true_for_one, raw=raw), "mcp")["inputSchema"] == (
+        true_for_one
+    )
+
+
+def test_native_dialects():
+    bees = load("seal_tools.jsonl").by_id["countBees"]
+    wider = {**bees.schema, "properties": {**bees.schema["properties"], "n": {"type": "number"}}}
+    record = written(replace(bees, schema=wider), "seal-tools")
+    assert (record["parameters"]["n"], record["required"]) == ({"type": "float"}, ["hive"])
+    closed = written(replace(bees, schema={**wider, "additionalProperties": False}), "seal-tools")
+    assert closed["parameters"]["additionalProperties"] is False
+    assert "required" not in closed
+    area = load("bfcl.jsonl").by_id["row_1"]
+    new = written(replace(area, raw={}), "bfcl")
+    assert new == load("bfcl.jsonl").by_id["row_1"].raw
+
+
+def test_parts_that_go():
+    gate = load("mcp_list.json").by_id["gate_state"]
+    without = written(replace(gate, schema=None, returns=None), "mcp")
+    assert without == {
+        "name": "gate_state",
+        "description": "Tell whether a garden gate is open.",
+        "inputSchema": {"type": "object"},
+    }
+    bell = load("openai_chat.json").by_id["ring_bell"]
+    assert "parameters" not in written(replace(bell, schema=None), "openai-chat")["function"]
+
+
+def test_new_records_by_hand():
+    schema = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
+    tool = Tool("s/go", "go", "Go.", "s", schema, {"type": "boolean"}, {"readOnlyHint": True})
+    assert write_toolset(kept([tool]), [Server("s", "Served."), Server("t")], "mcp") == [
+        {
+            "server": "s",
+            "description": "Served.",
+            "tools": [
+                {
+                    "name": "go",
+                    "description": "Go.",
+                    "inputSchema": schema,
+                    "outputSchema": {"type": "boolean"},
+                    "annotations": {"readOnlyHint": True},
+                }
+            ],
+        },
+        {"server": "t", "tools": []},
+    ]
+    assert write_toolset(kept([replace(tool, server="")]), (), "mcp")["tools"][0]["name"] == "go"
+    assert written(tool, "openai-chat") == {
+        "type": "function",
+        "function": {"name": "go", "description": "Go.", "parameters": schema},
+    }
+    assert written(tool, "openai-responses") == {
+        "type": "function",
+        "name": "go",
+        "description": "Go.",
+        "parameters": schema,
+        "strict": False,
+        "output_schema": {"type": "boolean"},
+    }
+    assert written(tool, "anthropic") == {
+        "name": "go",
+        "description": "Go.",
+        "input_schema": schema,
+    }
+    assert written(tool, "seal-tools") == {
+        "api_name": "go",
+        "api_description": "Go.",
+        "parameters": {"n": {"type": "float"}},
+        "required": ["n"],
+        "responses": {"type": "boolean"},
+    }
+    merged = MergedTool(tool, ("s/go", "s/walk"))
+    assert write_toolset([merged], [Server("s", "Served.")], "neutral") == {
+        "version": 1,
+        "servers": [{"name": "s", "description": "Served."}],
+        "tools": [
+            {
+                "id": "s/go",
+                "server": "s",
+                "name": "go",
+                "description": "Go.",
+                "parameters": schema,
+                "returns": {"type": "boolean"},
+                "annotations": {"readOnlyHint": True},
+                "members": ["s/go", "s/walk"],
+            }
+        ],
+    }
+
+
+def test_repeated_ids_survive_when_some_holders_go():
+    rows = [{"id": "x", "name": "n", "description": d} for d in "abc"] + [{"name": "y"}]
+    catalog = again(rows)
+    everything = write_toolset(kept(catalog.tools), (), "generic")
+    assert sorted(map(canonical_json, everything)) == sorted(map(canonical_json, rows))
+    for stays in (catalog.tools[:1], catalog.tools[1:3], catalog.tools[3:]):
+        back = again(write_toolset(kept(stays), (), "generic"))
+        assert [tool.id for tool in back.tools] == [tool.id for tool in stays]
+
+
+def test_servers_of_sources_keep_ids_where_the_shape_has_them():
+    rows = {name: [{"name": "go"}, {"name": name}] for name in "ab"}
+    sources = [Source(f"{name}.json", json.dumps(rows[name]).encode()) for name in rows]
+    catalog = read_catalog(sources)
+    for format in ("generic", "neutral"):
+        back = again(write_toolset(kept(catalog.tools), catalog.servers, format))
+        assert back.version == catalog.version
+
+
+def test_a_server_kept_apart_is_written_so():
+    record = {"name": "go", "server": "hub", "inputSchema": {"type": "object"}}
+    sources = [Source(f"{name}.json", json.dumps([record]).encode()) for name in "ab"]
+    catalog = read_catalog(sources)
+    for format in WITH_SERVERS:
+        back = again(write_toolset(kept(catalog.tools), catalog.servers, format))
+        assert [tool.server for tool in back.tools] == ["hub (a)", "hub (b)"]
+        assert back.version == catalog.version
+
+
+def test_what_cannot_be_written():
+    with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
+        write_toolset([], (), "xml")
+    with pytest.raises(ExportError, match="'xml' is unknown"):
+        name_violations([], "xml")
+    with pytest.raises(ExportError, match="'x' has no name"):
+        write_toolset(kept([Tool("x", " ")]), (), "generic")
+
+
+def test_name_violations():
+    tools = kept(
+        [
+            Tool("1", "geo.area"),
+            Tool("2", "Go", server="s"),
+            Tool("3", "ｇｏ", server="t"),
+            Tool("4", "go", server="s"),
+            Tool("5", "x" * 65),
+        ]
+    )
+    openai = name_violations(tools, "openai-chat")
+    assert [text.split(" ")[2] for text in openai[:3]] == ["'geo.area'", "'ｇｏ'", repr("x" * 65)]
+    assert openai[3] == "The name 'go' is held by 3 tools: 2, 3, 4."
+    assert len(openai) == 4
+    assert len(name_violations(tools, "mcp")) == 2
+    assert name_violations(tools, "mcp")[1] == "The name 'go' is held by 2 tools: 2, 4."
+    assert name_violations(tools, "seal-tools") == openai[3:]
+    assert name_violations(tools, "neutral") == ()
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    "file",
+    [
+        *(f"{name}/tools.jsonl" for name in ("bfcl", "bfcl-live", "seal-tools", "ultratool")),
+        *(f"{name}/servers.json" for name in ("livemcpbench", "docker-mcp")),
+    ],
+)
+def test_benchmark_catalogs_come_back(shared_data, file):
+    catalog = read_catalog(load_paths([shared_data / file]))
+    merged = kept(catalog.tools)
+    own = again(write_toolset(merged, catalog.servers, catalog.format))
+    assert own == catalog
+    neutral = again(write_toolset(merged, catalog.servers, "neutral"))
+    assert (neutral.version, neutral.servers) == (catalog.version, catalog.servers)

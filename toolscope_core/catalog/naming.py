@@ -1,0 +1,94 @@
+"""What tools and servers are called in a catalog, whatever order they come in."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from toolscope_core.catalog.sources import Source
+from toolscope_core.datamodel import Finding, Tool, canonical_json, digest
+
+DIGITS = 6
+HASH_DIGITS = 64
+
+
+def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The tools sorted by id, every id unique (DESIGN, section 3, row *ids*).
+
+    Tools come with the id their record gives. Where several hold the same, each gets ``~`` and
+    the first 6 hex digits of its fingerprint; more digits where those of different tools agree or
+    the result is taken. Of tools with the same fingerprint the 2nd, 3rd… get ``-2``, ``-3``… on
+    top.
+    """
+    groups: defaultdict[str, list[Tool]] = defaultdict(list)
+    for tool in tools:
+        groups[tool.id].append(tool)
+    named = [group[0] for group in groups.values() if len(group) == 1]
+    taken = {tool.id for tool in named}
+    for given in sorted(groups):
+        if len(groups[given]) > 1:
+            ids = _distinct_ids(groups[given], taken)
+            taken.update(ids)
+            group = sorted(groups[given], key=_content_order)
+            named += [replace(tool, id=id_) for tool, id_ in zip(group, ids, strict=True)]
+    return tuple(sorted(named, key=lambda tool: tool.id))
+
+
+def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
+    """An ``info`` finding on each tool whose server, name and definition another already has."""
+    first: dict[str, str] = {}
+    findings = []
+    for tool in sorted(tools, key=lambda tool: (len(tool.id), tool.id)):
+        original = first.setdefault(tool.fingerprint, tool.id)
+        if original != tool.id:
+            message = f"This tool is an exact repeat of {original!r}; one of them is enough."
+            findings.append(Finding(tool.id, "info", "exact-repeat", "name", message, tool.name))
+    return tuple(findings)
+
+
+def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
+    """One name a source, in their order: the label's stem, with folders if another has that stem.
+
+    Sources that share even the label are told apart by a hash of their content.
+    """
+    spellings: tuple[Callable[[Source], str], ...] = (
+        lambda source: PurePosixPath(source.label).stem,
+        lambda source: source.label.removesuffix(PurePosixPath(source.label).suffix),
+        lambda source: source.label,
+        lambda source: f"{source.label}~{digest(source.data.hex())[:DIGITS]}",
+    )
+    names = [""] * len(sources)
+    for spell in spellings:
+        spelled = [spell(source) for source in sources]
+        counts = Counter(spelled)
+        last = spell is spellings[-1]
+        names = [
+            name or (other if last or counts[other] == 1 else "")
+            for name, other in zip(names, spelled, strict=True)
+        ]
+    return tuple(names)
+
+
+def _distinct_ids(tools: Sequence[Tool], taken: set[str]) -> list[str]:
+    """Ids for tools that hold the same one, in the order of ``_content_order``."""
+    prints = sorted(tool.fingerprint for tool in tools)
+    suffixes = [
+        f"-{copy}" if copy > 1 else ""
+        for _, repeats in itertools.groupby(prints)
+        for copy, _ in enumerate(repeats, 1)
+    ]
+    ids: list[str] = []
+    for length in itertools.count(DIGITS):
+        mark = "~" * max(1, length - HASH_DIGITS + 1)
+        stems = [f"{tools[0].id}{mark}{print_[:length]}" for print_ in prints]
+        ids = [stem + suffix for stem, suffix in zip(stems, suffixes, strict=True)]
+        if len(set(ids)) == len(ids) and taken.isdisjoint(ids):
+            break
+    return ids
+
+
+def _content_order(tool: Tool) -> tuple[str, str]:
+    return tool.fingerprint, canonical_json(tool.raw)

@@ -1,0 +1,259 @@
+"""Declarations of parameters in every native dialect as JSON Schema, and back.
+
+Three forms are understood: a JSON Schema (with any dialect's type words), a flat object
+``{name: {"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolscope_core.datamodel import JsonObject, canonical_json
+
+TYPES = {
+    **dict.fromkeys(("object", "dict", "dictionary", "map", "hashmap", "struct", "json"), "object"),
+    **dict.fromkeys(("string", "str", "text", "char"), "string"),
+    **dict.fromkeys(("integer", "int", "long"), "integer"),
+    **dict.fromkeys(("number", "float", "double", "decimal"), "number"),
+    **dict.fromkeys(("boolean", "bool"), "boolean"),
+    **dict.fromkeys(("array", "list", "tuple", "set", "arraylist"), "array"),
+    **dict.fromkeys(("null", "none"), "null"),
+    "any": "",
+}
+BFCL_WORDS = {"object": "dict", "number": "float"}
+SEAL_WORDS = {
+    "object": "dict",
+    "number": "float",
+    "string": "str",
+    "integer": "int",
+    "boolean": "bool",
+    "array": "list",
+}
+NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
+
+MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+LISTS = ("prefixItems", "anyOf", "oneOf", "allOf")
+SINGLE = (
+    *("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
+KEYWORDS = {
+    *(*MAPS, *LISTS, *SINGLE, "type", "description", "title", "default", "enum", "const", "format"),
+    *("required", "examples", "pattern", "minimum", "maximum", "exclusiveMinimum", "nullable"),
+    *("exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"),
+    *("uniqueItems", "minProperties", "maxProperties", "dependencies", "deprecated", "readOnly"),
+    *("writeOnly", "$ref", "$schema", "$id", "$comment", "$anchor", "optional"),
+}
+
+
+class RecordError(ValueError):
+    """A record cannot be read; the text says what of it, the value and the remedy."""
+
+
+def read_parameters(value: object, required: object = None) -> JsonObject | None:
+    """JSON Schema (an object) of the parameters that a record declares in any form.
+
+    ``required`` is a list of names that stands beside a flat form. ``None`` means that nothing is
+    said: no value, or a schema of only ``{"type": "object"}``; an empty list or object says that
+    there are no parameters. Raises ``RecordError``.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, (Mapping, list)):
+        raise RecordError(f"has parameters {_shown(value)}; give an object or a list")
+    schema = _read_form(value, required, "parameters")
+    kind = schema.get("type", "object")
+    if kind != "object" and "object" not in kind:
+        raise RecordError(f"has parameters of type {_shown(kind)}; a tool takes an object")
+    return {**schema, "type": "object"} if schema.keys() - {"type"} else None
+
+
+def read_returns(value: object) -> JsonObject | None:
+    """JSON Schema of what a tool returns; ``None`` where nothing is said. Raises ``RecordError``.
+
+    A text is a type word or becomes the description.
+    """
+    if isinstance(value, str) and value.strip():
+        return _normalise_object(_as_schema(value), "returns")
+    if not isinstance(value, (Mapping, list)) or not value:
+        return None
+    return _read_form(value, None, "returns")
+
+
+def flatten(schema: JsonObject) -> JsonObject | None:
+    """The properties in Seal-Tools' flat form, or ``None`` where that form would lose something.
+
+    The required names stand beside it in the record.
+    """
+    flat = {
+        name: rename_types(sub, SEAL_WORDS)
+        for name, sub in schema.get("properties", {}).items()
+        if isinstance(sub, Mapping)
+    }
+    try:
+        again = read_parameters(flat, schema.get("required"))
+    except RecordError:
+        return None
+    return flat if canonical_json(again) == canonical_json(schema) else None
+
+
+def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
+    """The schema with its JSON types written in a dialect's words, at every depth."""
+
+    def rename(kind: Any) -> Any:
+        if isinstance(kind, list):
+            return [words.get(item, item) for item in kind]
+        return words.get(kind, kind)
+
+    if not isinstance(schema, Mapping):
+        return schema
+    renamed = _map_subschemas(schema, lambda sub, _: rename_types(sub, words), "")
+    return {**renamed, "type": rename(schema["type"])} if "type" in schema else renamed
+
+
+def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: str) -> JsonObject:
+    if isinstance(value, list):
+        value = _from_list(value, where)
+    elif not _is_schema(value):
+        value = {"type": "object", "properties": value, "required": required}
+    return _normalise_object(value, where)
+
+
+def _is_schema(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a JSON Schema, and not parameters by name (some called ``type``…)."""
+    properties, kind = value.get("properties"), value.get("type")
+    subs = properties.values() if isinstance(properties, Mapping) else (None,)
+    if all(isinstance(sub, (Mapping, bool)) for sub in subs):
+        return True
+    if isinstance(kind, list) or (isinstance(kind, str) and _json_type(kind) == "object"):
+        return True
+    if isinstance(kind, str):
+        others = {key: sub for key, sub in value.items() if key not in KEYWORDS}
+        return not any(isinstance(sub, Mapping) or _is_type_word(sub) for sub in others.values())
+    if any(isinstance(value.get(key), list) for key in ("anyOf", "oneOf", "allOf", "enum")):
+        return True
+    texts = [value.get(key) for key in ("$ref", "description")]
+    return any(isinstance(text, str) and not _is_type_word(text) for text in texts)
+
+
+def _from_list(entries: list[Any], where: str) -> JsonObject:
+    """A list of named parameters as a schema.
+
+    Where some entry has the flag ``required``, those flagged are required; otherwise all that are
+    not ``optional``, as in Docker's MCP registry.
+    """
+    properties: dict[str, Any] = {}
+    required = []
+    flagged = any(isinstance(entry, Mapping) and "required" in entry for entry in entries)
+    for number, entry in enumerate(entries, 1):
+        named = {"name": entry} if isinstance(entry, str) else entry
+        name = named.get("name") if isinstance(named, Mapping) else None
+        if not isinstance(name, str):
+            raise RecordError(f"has no name for entry {number} of {where}; name each parameter")
+        if name in properties:
+            raise RecordError(f"has {name!r} twice in {where}; keep one")
+        properties[name] = {
+            key: sub for key, sub in named.items() if key not in ("name", "optional", "required")
+        }
+        if named.get("required") is True if flagged else named.get("optional") is not True:
+            required.append(name)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _normalise(schema: Any, where: str) -> JsonObject | bool:
+    """A subschema as JSON Schema; a text is a type word or a description, null says nothing."""
+    if isinstance(schema, bool):
+        return schema
+    if isinstance(schema, str):
+        schema = _as_schema(schema)
+    if not isinstance(schema, (Mapping, type(None))):
+        raise RecordError(f"has {_shown(schema)} at {where}; give a JSON Schema there")
+    return _normalise_object(schema or {}, where)
+
+
+def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
+    """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
+    plain = {("description" if key == "desc" else key): sub for key, sub in schema.items()}
+    if "properties" in plain:
+        plain |= _read_properties(plain["properties"], where)
+    result = _map_subschemas(plain, _normalise, where)
+    names = _required_names(plain)
+    result.pop("required", None)
+    if names:
+        result["required"] = names
+    kind = _json_types(result.pop("type", None), where)
+    return {"type": kind, **result} if kind else result
+
+
+def _as_schema(text: str) -> JsonObject:
+    """A schema of only a type word, or of any other text as its description."""
+    return {"type": _json_type(text)} if _is_type_word(text) else {"description": text}
+
+
+def _required_names(schema: JsonObject) -> list[str]:
+    listed = schema.get("required")
+    names = (
+        {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+    )
+    for name, sub in schema.get("properties", {}).items():
+        if isinstance(sub, Mapping) and sub.get("required") is True:
+            names.add(name)
+    return sorted(names)
+
+
+def _read_properties(properties: object, where: str) -> dict[str, Any]:
+    """``properties`` as an object; some exporters write an empty one as a list, or list them."""
+    if isinstance(properties, Mapping):
+        return {}
+    if isinstance(properties, list) and properties:
+        listed = _from_list(properties, f"{where}/properties")
+        return {key: listed[key] for key in ("properties", "required")}
+    if properties is None or properties == []:
+        return {"properties": {}}
+    raise RecordError(f"has {_shown(properties)} at {where}/properties; give an object")
+
+
+def _map_subschemas(
+    schema: JsonObject, change: Callable[[Any, str], Any], where: str
+) -> dict[str, Any]:
+    """The schema with each of its direct subschemas replaced by ``change(subschema, place)``."""
+    result = dict(schema)
+    for key, value in schema.items():
+        place = f"{where}/{key}"
+        if key in MAPS and isinstance(value, Mapping):
+            result[key] = {name: change(sub, f"{place}/{name}") for name, sub in value.items()}
+        elif key in (*LISTS, "items") and isinstance(value, list):
+            result[key] = [change(sub, f"{place}/{row}") for row, sub in enumerate(value)]
+        elif key in SINGLE and (isinstance(value, Mapping) or key == "items"):
+            result[key] = change(value, place)
+    return result
+
+
+def _json_types(kind: Any, where: str) -> str | list[str]:
+    """JSON type or types of a ``type``; empty where it says *any* or nothing known."""
+    if kind is None:
+        return ""
+    words = re.split(r"\s*\|\s*|\s+or\s+", kind) if isinstance(kind, str) else kind
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise RecordError(f"has {_shown(kind)} at {where}/type; give a type's name such as string")
+    types = list(dict.fromkeys(_json_type(word) for word in words))
+    if "" in types:
+        return ""
+    return types if isinstance(kind, list) or len(types) > 1 else types[0]
+
+
+def _json_type(word: str) -> str:
+    """JSON type of a type word such as ``List[str]``; empty for *any* and unknown words."""
+    head = re.match(r"\w*", word.strip().lower())
+    return TYPES.get(head.group() if head else "", "")
+
+
+def _is_type_word(value: object) -> bool:
+    return isinstance(value, str) and value.strip().lower() in TYPES
+
+
+def _shown(value: object) -> str:
+    text = canonical_json(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"

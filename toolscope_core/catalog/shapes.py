@@ -1,0 +1,240 @@
+"""The native shapes of a tool record: where each keeps a tool's parts, and one record read so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
+from toolscope_core.datamodel import JsonObject, Tool, canonical_json
+
+Part = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
+Path = tuple[str, ...]
+
+READ: tuple[Part, ...] = ("server", "name", "description", "schema", "returns", "annotations")
+
+HINTS = {
+    "title": str,
+    **dict.fromkeys(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"), bool),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One way to write a tool.
+
+    ``places`` lists for each part the paths where it may stand, the usual one first; a part
+    without any cannot be carried. ``marks`` tells whether a record has what only this shape has;
+    ``template`` is what every record has besides its parts.
+    """
+
+    name: str
+    places: Mapping[Part, tuple[Path, ...]]
+    marks: Callable[[JsonObject], bool]
+    template: JsonObject = field(default_factory=dict)
+
+    def fits(self, record: JsonObject) -> bool:
+        """Whether the record is written in this shape and says nothing that it would not read."""
+        if not self.marks(record):
+            return False
+        for part in READ:
+            found = SHAPES["generic"].find(record, part)
+            if found and found[0] not in self.places.get(part, ()):
+                return False
+        return True
+
+    def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
+        """The first place of the part that holds a value other than null, and that value."""
+        for path in self.places.get(part, ()):
+            value: Any = record
+            for key in path:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            if value is not None:
+                return path, value
+        return None
+
+    def get(self, record: JsonObject, part: Part) -> Any:
+        """The value that ``find`` gives, or ``None``."""
+        found = self.find(record, part)
+        return found[1] if found else None
+
+
+def read_record(record: JsonObject, shape: Shape, server: str = "") -> Tool:
+    """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
+    else ``server/name``, else the name.
+
+    Raises ``RecordError`` where a part is missing or cannot be understood.
+    """
+    name = _text(shape, record, "name")
+    if not name.strip():
+        keys = " or ".join(".".join(path) for path in shape.places["name"])
+        raise RecordError(f"has no name; give a text under {keys}")
+    own = record.get("id")
+    own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
+    return Tool(
+        id=own_id if own_id.strip() else f"{server}/{name}" if server else name,
+        name=name,
+        description=_text(shape, record, "description"),
+        server=server,
+        schema=read_parameters(shape.get(record, "schema"), record.get("required")),
+        returns=read_returns(shape.get(record, "returns")),
+        annotations=_hints(shape.get(record, "annotations")),
+        raw=record,
+    )
+
+
+def own_server(record: JsonObject, shape: Shape) -> str:
+    """The server that the record itself names; empty if none."""
+    server = shape.get(record, "server")
+    return server if isinstance(server, str) and server.strip() else ""
+
+
+def detect(records: Sequence[JsonObject], in_lists: bool, on_servers: bool) -> Shape:
+    """The most specific shape that every record with a name is written in, else ``generic``.
+
+    ``in_lists`` says that the records stand in objects with a ``tools`` list, where one that says
+    nothing of its parameters still is an MCP tool; ``on_servers`` that these objects name servers.
+    """
+    generic = SHAPES["generic"]
+    named = [record for record in records if generic.fits(record)]
+    telling = in_lists or any({"inputSchema", "arguments"} & record.keys() for record in named)
+    for shape in SHAPES.values():
+        possible = telling if shape.name == "mcp" else "server" in shape.places or not on_servers
+        if possible and all(shape.fits(record) for record in named):
+            return shape
+    return generic
+
+
+def _text(shape: Shape, record: JsonObject, part: Part) -> str:
+    value = shape.get(record, part)
+    if value is not None and not isinstance(value, str):
+        shown = canonical_json(value)[:60]
+        raise RecordError(f"has the {part} {shown}, which is not text; write it in quotes")
+    return value or ""
+
+
+def _hints(value: object) -> JsonObject:
+    given = value if isinstance(value, Mapping) else {}
+    return {key: given[key] for key, kind in HINTS.items() if isinstance(given.get(key), kind)}
+
+
+def _shape(
+    shape: str,
+    marks: Callable[[JsonObject], bool],
+    template: JsonObject,
+    **places: str,
+) -> Shape:
+    """A shape whose places are written as words: ``"function.name name"``."""
+    paths: dict[Any, tuple[Path, ...]] = {
+        part: tuple(tuple(word.split(".")) for word in words.split())
+        for part, words in places.items()
+    }
+    return Shape(shape, paths, marks, template)
+
+
+def _marks_mcp(record: JsonObject) -> bool:
+    arguments = record.get("arguments")
+    return "name" in record and (arguments is None or isinstance(arguments, list))
+
+
+def _marks_bfcl(record: JsonObject) -> bool:
+    parameters = record.get("parameters")
+    return isinstance(parameters, Mapping) and parameters.get("type") == "dict"
+
+
+_SHAPES = (
+    _shape(
+        "neutral",
+        lambda record: {"id", "server", "name", "parameters", "members"} <= record.keys(),
+        {
+            **{"id": "", "server": "", "name": "", "description": "", "parameters": None},
+            **{"returns": None, "annotations": {}},
+        },
+        id="id",
+        server="server",
+        name="name",
+        description="description",
+        schema="parameters",
+        returns="returns",
+        annotations="annotations",
+    ),
+    _shape(
+        "openai-chat",
+        lambda record: isinstance(record.get("function"), Mapping),
+        {"type": "function", "function": {}},
+        name="function.name",
+        description="function.description",
+        schema="function.parameters",
+    ),
+    _shape(
+        "openai-responses",
+        lambda record: record.get("type") == "function" and "name" in record,
+        {"type": "function", "name": "", "description": "", "parameters": None, "strict": False},
+        name="name",
+        description="description",
+        schema="parameters",
+        returns="output_schema",
+    ),
+    _shape(
+        "anthropic",
+        lambda record: "input_schema" in record and "name" in record,
+        {"name": "", "description": "", "input_schema": {"type": "object"}},
+        name="name",
+        description="description",
+        schema="input_schema",
+    ),
+    _shape(
+        "seal-tools",
+        lambda record: "api_name" in record,
+        {"api_name": "", "api_description": "", "parameters": {"type": "object"}},
+        name="api_name",
+        description="api_description",
+        schema="parameters",
+        returns="responses",
+    ),
+    _shape(
+        "ultratool",
+        lambda record: isinstance(record.get("arguments"), Mapping) and "results" in record,
+        {"name": "", "description": "", "arguments": {"type": "object"}, "results": {}},
+        name="name",
+        description="description",
+        schema="arguments",
+        returns="results",
+    ),
+    _shape(
+        "bfcl",
+        _marks_bfcl,
+        {"id": "", "name": "", "description": "", "parameters": {"type": "dict"}},
+        id="id",
+        name="name",
+        description="description",
+        schema="parameters",
+        returns="response",
+    ),
+    _shape(
+        "mcp",
+        _marks_mcp,
+        {"name": "", "description": "", "inputSchema": {"type": "object"}},
+        server="server server_name",
+        name="name",
+        description="description",
+        schema="inputSchema arguments",
+        returns="outputSchema",
+        annotations="annotations",
+    ),
+    _shape(
+        "generic",
+        lambda record: isinstance(SHAPES["generic"].get(record, "name"), str),
+        {"id": "", "name": "", "description": ""},
+        id="id",
+        server="server server_name",
+        name="name function.name api_name tool_name function_name",
+        description="description function.description desc api_description summary",
+        schema="parameters inputSchema input_schema function.parameters arguments args schema",
+        returns="returns outputSchema output_schema results responses response",
+        annotations="annotations",
+    ),
+)
+SHAPES: dict[str, Shape] = {shape.name: shape for shape in _SHAPES}
+FORMATS: tuple[str, ...] = tuple(SHAPES)

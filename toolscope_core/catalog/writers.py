@@ -1,0 +1,208 @@
+"""A toolset in any native shape; records that did not change come back exactly as they were."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolscope_core.catalog.naming import assign_ids
+from toolscope_core.catalog.schemas import BFCL_WORDS, RecordError, flatten, rename_types
+from toolscope_core.catalog.shapes import (
+    FORMATS,
+    HINTS,
+    SHAPES,
+    Part,
+    Path,
+    Shape,
+    own_server,
+    read_record,
+)
+from toolscope_core.datamodel import JsonObject, MergedTool, Server, Tool, canonical_json
+from toolscope_core.errors import ExportError
+
+NAME_RULES = {
+    **dict.fromkeys(("openai-chat", "openai-responses", "anthropic"), r"[a-zA-Z0-9_-]{1,64}"),
+    "mcp": r"[A-Za-z0-9_.-]{1,128}",
+}
+ON_SERVERS = ("mcp", "neutral", "generic")
+NOTHING = Tool(id="", name="")
+OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
+
+
+def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format: str) -> Any:
+    """The toolset as a JSON value, tools in the order given.
+
+    A tool read from this shape comes back as its raw record, overlaid with what differs from
+    what that record says; other tools are written anew. ``neutral`` is one object (DESIGN,
+    section 6), ``mcp`` and ``generic`` a list of ``{"server", "description"?, "tools"}`` where
+    there are servers (else ``{"tools": […]}`` and a list), all other shapes a list of records.
+    Raises ``ExportError`` for a format not in ``FORMATS``.
+    """
+    shape = _shape_named(format)
+    records = _keep_ids([_write_record(item.tool, shape) for item in tools], tools, shape)
+    if format == "neutral":
+        listed = [
+            {**record, "members": list(item.members)}
+            for record, item in zip(records, tools, strict=True)
+        ]
+        known = [{"name": server.name, "description": server.description} for server in servers]
+        return {"version": 1, "servers": known, "tools": listed}
+    on_servers = servers or any(item.tool.server for item in tools)
+    if format in ON_SERVERS and on_servers:
+        return _by_server(records, tools, servers)
+    return {"tools": records} if format == "mcp" else records
+
+
+def name_violations(tools: Sequence[MergedTool], format: str) -> tuple[str, ...]:
+    """A sentence for each name that the target refuses, and for each that repeats.
+
+    Names are compared as targets do (NFKC, case ignored): over all tools, for ``mcp`` within a
+    server; shapes whose records carry an id may repeat names. Raises ``ExportError`` for a format
+    not in ``FORMATS``.
+    """
+    shape = _shape_named(format)
+    rule = NAME_RULES.get(format)
+    sentences = [
+        f"The name {tool.name!r} ({tool.id}) does not match {rule}, which {format} asks for."
+        for tool in (item.tool for item in tools)
+        if rule and not re.fullmatch(rule, tool.name)
+    ]
+    if "id" in shape.places:
+        return tuple(sentences)
+    holders: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for tool in (item.tool for item in tools):
+        server = tool.server if format in ON_SERVERS else ""
+        holders[server, unicodedata.normalize("NFKC", tool.name).casefold()].append(tool.id)
+    sentences += [
+        f"The name {name!r} is held by {len(ids)} tools: {', '.join(sorted(ids))}."
+        for (_, name), ids in holders.items()
+        if len(ids) > 1
+    ]
+    return tuple(sentences)
+
+
+def _shape_named(format: str) -> Shape:
+    if format not in SHAPES:
+        raise ExportError(f"the format {format!r} is unknown; give one of {', '.join(FORMATS)}")
+    return SHAPES[format]
+
+
+def _write_record(tool: Tool, shape: Shape) -> JsonObject:
+    """The tool's raw record where it has this shape, else a new one, saying what the tool says."""
+    told = _told(tool, shape)
+    record = tool.raw if told else shape.template
+    for part in OVERLAID:
+        value = getattr(tool, part)
+        if canonical_json(value) != canonical_json(getattr(told or NOTHING, part)):
+            record = _set_part(record, shape, part, value)
+    if not told and "id" in shape.places:
+        record = {**record, "id": tool.id}
+    named = own_server(record, shape)
+    if named != tool.server and (named or shape.name == "neutral"):
+        record = _put(record, _place(record, shape, "server"), tool.server)
+    return record
+
+
+def _told(tool: Tool, shape: Shape) -> Tool | None:
+    """What the tool's raw record says, if it has this shape."""
+    try:
+        return read_record(tool.raw, shape, tool.server) if shape.fits(tool.raw) else None
+    except RecordError:
+        return None
+
+
+def _set_part(record: JsonObject, shape: Shape, part: Part, value: Any) -> JsonObject:
+    """The record with one part replaced where it stands; a part the shape lacks is left out."""
+    if part not in shape.places:
+        return record
+    path = _place(record, shape, part)
+    said = shape.get(record, part)
+    if value is None:
+        return _put(record, path, shape.template.get(path[0]) if len(path) == 1 else None)
+    if part == "schema":
+        if isinstance(said, list):
+            record, path = _put(record, path, None), shape.places[part][0]
+        return _set_schema(record, shape, path, value)
+    if part == "returns" and shape.name == "seal-tools" and "required" not in value:
+        value = flatten(value) or value
+    if part == "annotations" and isinstance(said, Mapping):
+        value = {**{key: hint for key, hint in said.items() if key not in HINTS}, **value}
+    return _put(record, path, value)
+
+
+def _set_schema(record: JsonObject, shape: Shape, path: Path, schema: JsonObject) -> JsonObject:
+    """The record with its parameters in the shape's dialect.
+
+    A list of required names beside flat parameters goes, or is written anew with them.
+    """
+    if shape.name in ("seal-tools", "generic"):
+        record = _put(record, ("required",), None)
+    flat = flatten(schema) if shape.name == "seal-tools" else None
+    if flat is not None:
+        return {**_put(record, path, flat), "required": schema.get("required", [])}
+    return _put(record, path, rename_types(schema, BFCL_WORDS) if shape.name == "bfcl" else schema)
+
+
+def _place(record: JsonObject, shape: Shape, part: Part) -> Path:
+    """Where the part stands in the record, or usually would."""
+    found = shape.find(record, part)
+    return found[0] if found else shape.places[part][0]
+
+
+def _put(record: JsonObject, path: Path, value: Any) -> JsonObject:
+    """A copy of the record with ``value`` at the path, or without it for ``None``."""
+    key, rest = path[0], path[1:]
+    if rest:
+        value = _put(record.get(key, {}), rest, value)
+    if value is None:
+        return {other: kept for other, kept in record.items() if other != key}
+    return {**record, key: value}
+
+
+def _keep_ids(
+    records: list[JsonObject], tools: Sequence[MergedTool], shape: Shape
+) -> list[JsonObject]:
+    """The records with their ids written, where reading them again would give others."""
+    if "id" not in shape.places:
+        return records
+    servers = [item.tool.server if shape.name in ON_SERVERS else "" for item in tools]
+    again = [
+        _read_again(record, shape, server) for record, server in zip(records, servers, strict=True)
+    ]
+    given = {(tool.id, tool.content_hash) for tool in assign_ids(again)}
+    if given == {(item.tool.id, item.tool.content_hash) for item in tools}:
+        return records
+    return [
+        record if alone.id == item.tool.id else {**record, "id": item.tool.id}
+        for record, alone, item in zip(records, again, tools, strict=True)
+    ]
+
+
+def _read_again(record: JsonObject, shape: Shape, server: str) -> Tool:
+    try:
+        return read_record(record, shape, server)
+    except RecordError as error:
+        raise ExportError(f"the tool {record['id']!r} {error}") from error
+
+
+def _by_server(
+    records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
+) -> list[JsonObject]:
+    """``{"server", "description"?, "tools"}`` for each server by name; one without a name has
+    only ``tools``.
+    """
+    descriptions = {server.name: server.description for server in servers}
+    held: defaultdict[str, list[JsonObject]] = defaultdict(list)
+    for record, item in zip(records, tools, strict=True):
+        held[item.tool.server].append(record)
+    return [
+        {
+            **({"server": name} if name else {}),
+            **({"description": descriptions[name]} if descriptions.get(name) else {}),
+            "tools": held[name],
+        }
+        for name in sorted(held.keys() | descriptions.keys())
+    ]
