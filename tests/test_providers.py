@@ -1,0 +1,140 @@
+"""Embedding models: the packaged one is checked, others load from a folder, nothing is silent."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from toolscope_core import providers
+from toolscope_core.errors import ModelError
+from toolscope_core.providers import SentenceEmbedder
+
+VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] open close the file door get weather".split()
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory):
+    """A real sentence-transformers model of a few kilobytes, made here and saved."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    folder = tmp_path_factory.mktemp("bert")
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), "utf-8")
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=512,
+    )
+    BertModel(config).save_pretrained(folder)
+    word = Transformer(str(folder), max_seq_length=512)
+    saved = tmp_path_factory.mktemp("saved") / "tiny"
+    model = SentenceTransformer(modules=[word, Pooling(16)], device="cpu")
+    model.save(str(saved), create_model_card=False)
+    return saved
+
+
+def test_importing_and_naming_load_no_torch():
+    code = (
+        "import sys; from toolscope_core.providers import SentenceEmbedder; "
+        "e = SentenceEmbedder(); assert e.name == 'all-MiniLM-L6-v2'; "
+        "assert e.encode([]).shape == (0, 0); "
+        "sys.exit(any(m in sys.modules for m in ('torch', 'sentence_transformers')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_packaged_model_puts_the_same_job_closer():
+    embedder = SentenceEmbedder("sentence-transformers/all-MiniLM-L6-v2")
+    assert embedder.name == "all-MiniLM-L6-v2"
+    vectors = embedder.encode(["get the weather", "delete a user account", "fetch weather data"])
+    assert vectors.shape == (3, 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert vectors[0] @ vectors[2] > vectors[0] @ vectors[1] + 0.3
+    tail = ["word " * 400 + "open", "word " * 400 + "close"]
+    assert np.allclose(*embedder.encode(tail), atol=1e-5)
+
+
+def test_another_model_loads_from_its_folder_and_its_files_name_it(tiny_model):
+    embedder = SentenceEmbedder(str(tiny_model))
+    vectors = embedder.encode(["open the file", "close the door", "open the file"])
+    assert vectors.shape == (3, 16)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert np.allclose(vectors[0], vectors[2], atol=1e-6)
+    assert not np.allclose(vectors[0], vectors[1], atol=1e-3)
+    assert embedder.name.startswith("tiny@")
+    (tiny_model / "note.txt").write_text("changed")
+    assert SentenceEmbedder(str(tiny_model)).name != embedder.name
+    (tiny_model / "note.txt").unlink()
+    assert SentenceEmbedder(str(tiny_model)).name == embedder.name
+
+
+def test_texts_of_many_batches_come_back_in_their_order(tiny_model):
+    embedder = SentenceEmbedder(str(tiny_model))
+    texts = [" ".join(["open", "file", "door"][at % 3 :] * (1 + at % 7)) for at in range(700)]
+    one_by_one = {text: embedder.encode([text])[0] for text in set(texts)}
+    expected = np.array([one_by_one[text] for text in texts])
+    assert np.allclose(embedder.encode(texts), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["no-such-model-anywhere", "not a valid name!", "folder"])
+def test_a_missing_model_is_an_error_that_names_it(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    source = str(tmp_path / "folder") if name == "folder" else name
+    with pytest.raises(ModelError, match=f"{name}.*cannot be loaded.*give the folder"):
+        SentenceEmbedder(source).encode(["text"])
+
+
+def test_a_damaged_model_folder_is_an_error(tiny_model, tmp_path):
+    for path in tiny_model.rglob("*"):
+        target = tmp_path / "broken" / path.relative_to(tiny_model)
+        if path.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    weights = tmp_path / "broken" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(ModelError, match="broken"):
+        SentenceEmbedder(str(tmp_path / "broken")).encode(["text"])
+
+
+class _Package:
+    def __init__(self, folder):
+        self.folder = folder
+
+    def get_model_path(self):
+        return self.folder
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"model.safetensors": b"x", "tokenizer.json": b"y"}, "model.safetensors.*published"),
+        ({"tokenizer.json": b"y"}, "cannot be read.*reinstall"),
+    ],
+)
+def test_packaged_files_that_are_not_the_published_ones_are_refused(
+    tmp_path, monkeypatch, files, message
+):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.setattr(providers, "import_module", lambda name: _Package(tmp_path))
+    with pytest.raises(ModelError, match=message):
+        providers._packaged_model()
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "weights").write_text("x")
+    monkeypatch.setattr(providers, "_sha256", refuse)
+    with pytest.raises(ModelError, match="check its permissions"):
+        _ = SentenceEmbedder(str(tmp_path)).name

