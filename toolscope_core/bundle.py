@@ -27,7 +27,7 @@ from toolscope_core.datamodel import (
     Decision,
     JsonObject,
     MergePlan,
-    Pair,
+    Verdict,
     canonical_json,
 )
 from toolscope_core.errors import ExportError
@@ -47,6 +47,7 @@ FILES = (
     "manifest.json",
 )
 VERSION = 1
+LINES_DEEP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +86,20 @@ def bundle_files(
 
 def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
     """One row a judged pair, by left and right id."""
-    tools, scores = analysis.catalog.tools, analysis.scores
-    for left, right, similarity in zip(scores.left, scores.right, scores.similarity, strict=True):
-        pair = Pair.of(tools[left].id, tools[right].id)
-        said = analysis.verdict(pair)
-        yield {
-            "left": pair.left,
-            "right": pair.right,
-            "similarity": round(float(similarity), 6),
-            "probability": said.probability,
-            "verdict": said.outcome,
-            "evidence": list(said.evidence),
-        }
+    for said in analysis.judge.verdicts(analysis.scores.left, analysis.scores.right):
+        yield verdict_row(said.pair.left, said.pair.right, said)
+
+
+def verdict_row(left: str, right: str, said: Verdict) -> JsonObject:
+    """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked."""
+    return {
+        "left": left,
+        "right": right,
+        "similarity": round(said.similarity, 6),
+        "probability": said.probability,
+        "verdict": said.outcome,
+        "evidence": list(said.evidence),
+    }
 
 
 def argument_row(alpha: ArgumentMap) -> JsonObject:
@@ -227,6 +230,8 @@ def _manifest(
     analysis: Analysis, plan: MergePlan, config: PlanConfig, shape: str, files: Mapping[str, bytes]
 ) -> JsonObject:
     states = Counter(cluster.state for cluster in plan.clusters)
+    before = {tool.fingerprint: tool_tokens(tool) for tool in plan.catalog.tools}
+    after = [before.get(t.tool.fingerprint) or tool_tokens(t.tool) for t in plan.tools]
     applied = plan.applied
     return {
         "version": VERSION,
@@ -247,8 +252,8 @@ def _manifest(
         },
         "tokens": {
             "estimate": True,
-            "before": sum(tool_tokens(tool) for tool in plan.catalog.tools),
-            "after": sum(tool_tokens(item.tool) for item in plan.tools),
+            "before": sum(before[tool.fingerprint] for tool in plan.catalog.tools),
+            "after": sum(after),
         },
         "configuration": {
             "shape": shape,
@@ -273,8 +278,21 @@ def _replaceable(folder: Path) -> bool:
 
 
 def _json(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    return f"{text}\n".encode("utf-8", "backslashreplace")
+    return f"{_laid_out(value, LINES_DEEP)}\n".encode("utf-8", "backslashreplace")
+
+
+def _laid_out(value: object, levels: int) -> str:
+    """JSON with one entry a line for the outer ``levels``: good to read and to compare."""
+    if levels and isinstance(value, Mapping) and value:
+        rows = (f"{_compact(key)}: {_laid_out(item, levels - 1)}" for key, item in value.items())
+        return "\n".join(["{", ",\n".join(rows), "}"])
+    if levels and isinstance(value, list) and value:
+        return "\n".join(["[", ",\n".join(_laid_out(item, levels - 1) for item in value), "]"])
+    return _compact(value)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _lines(rows: Iterable[JsonObject]) -> bytes:

@@ -26,9 +26,12 @@ Operation = Literal["rename", "map", "wrap", "cast"]
 RelabelStatus = Literal["kept", "renamed", "merged"]
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
 def canonical_json(value: object) -> str:
     """The one text of a JSON value: sorted keys, no spaces, Unicode kept."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _CANONICAL.encode(value)
 
 
 def digest(*parts: object) -> str:

@@ -32,8 +32,8 @@ from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 from toolscope_core.review import constraints, edits, version_of
 
-HISTOGRAM_EDGES = tuple(round(step / 100, 2) for step in range(-20, 101))
-"""Bin edges of the collision histogram: cosines below the first are counted in its bin."""
+HISTOGRAM_EDGES = tuple(round(step / 100, 2) for step in range(-100, 101))
+"""Bin edges of the collision histogram: hundredths of the cosine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +67,15 @@ class Analysis:
             self._judged.update(zip(missing, found.tolist(), strict=True))
         return np.array([self._judged[pair] for pair in pairs], dtype=np.float64)
 
+    def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
+        """The verdicts on any pairs of tools, in their order, with their evidence."""
+        left = np.array([self.rows[pair.left] for pair in pairs], dtype=np.int32)
+        right = np.array([self.rows[pair.right] for pair in pairs], dtype=np.int32)
+        return self.judge.verdicts(left, right)
+
     def verdict(self, pair: Pair) -> Verdict:
         """The verdict on any pair of tools, with its evidence."""
-        return self.judge.verdict(self.rows[pair.left], self.rows[pair.right])
+        return self.verdicts([pair])[0]
 
 
 def analyse(

@@ -98,18 +98,18 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 
 def parameter_score(a: Parameter, b: Parameter) -> float:
     """How surely two parameters are the same, in [0, 1], from names, types and descriptions."""
-    if not _types_meet(a.schema, b.schema):
-        return 0.0
-    words_a, words_b = _name_words(a.name), _name_words(b.name)
+    words_a, words_b = name_words(a.name), name_words(b.name)
     shared = words_a & words_b
     told = _overlap(_text_words(a.description), _text_words(b.description))
     if words_a == words_b:
-        return 1.0
-    if shared and (shared in (words_a, words_b)):
-        return 0.75 + 0.2 * told
-    if shared:  # start_date and end_date: what is not shared tells them apart
-        return 0.25 + 0.3 * told
-    return 0.9 * told if told >= 0.7 else 0.3 * told
+        score = 1.0
+    elif shared and (shared in (words_a, words_b)):
+        score = 0.75 + 0.2 * told
+    elif shared:  # start_date and end_date: what is not shared tells them apart
+        score = 0.25 + 0.3 * told
+    else:
+        score = 0.9 * told if told >= 0.7 else 0.3 * told
+    return score if score < MATCH_AT or _types_meet(a.schema, b.schema) else 0.0
 
 
 def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
@@ -173,13 +173,13 @@ def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     ``translate_to_french(text)`` is ``translate(text, language="french")`` where ``language``
     lists ``french`` among its values.
     """
-    told = _name_words(tool.name) - _name_words(target.name)
+    told = name_words(tool.name) - name_words(target.name)
     constants: dict[str, Any] = {}
     for parameter in target.parameters:
         fitting = [
             value
             for value in parameter.enum
-            if isinstance(value, str) and _name_words(value) and _name_words(value) <= told
+            if isinstance(value, str) and name_words(value) and name_words(value) <= told
         ]
         if len(fitting) == 1:
             constants[parameter.name] = fitting[0]
@@ -192,14 +192,14 @@ def _match_last(
     if len(ours) != 1 or len(theirs) != 1:
         return
     a, b = ours[0], theirs[0]
-    hint = bool(_name_words(a.name) & _name_words(b.name)) and not _apart(a.name, b.name)
+    hint = bool(name_words(a.name) & name_words(b.name)) and not _apart(a.name, b.name)
     told = _overlap(_text_words(a.description), _text_words(b.description))
     if _types_meet(a.schema, b.schema) and (hint or told >= 0.4):
         found[a.name] = (b.name, MATCH_AT)
 
 
 def _apart(a: str, b: str) -> bool:
-    words_a, words_b = _name_words(a), _name_words(b)
+    words_a, words_b = name_words(a), name_words(b)
     return bool(words_a - words_b) and bool(words_b - words_a)
 
 
@@ -280,7 +280,7 @@ def _loose_types(schema: JsonObject) -> frozenset[str]:
 
 
 @lru_cache(maxsize=65_536)
-def _name_words(name: str) -> frozenset[str]:
+def name_words(name: str) -> frozenset[str]:
     """The words of an identifier, split at case and marks, singular, one per meaning."""
     split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
     words = re.findall(r"[^\W_]+", split.casefold())

@@ -28,10 +28,12 @@ def explain(
     readings: tuple[Reading, Reading],
     similarity: float,
     contributions: Mapping[str, float],
+    general: str = "",
 ) -> tuple[str, ...]:
     """Plain sentences: what agrees, what differs, what decided.
 
-    ``contributions`` is what each signal added to the log-odds of *merge*. Names and words in
+    ``contributions`` is what each signal added to the log-odds of *merge*; ``general`` the name
+    of the tool that both are with an argument fixed, if so. Names and words in
     the sentences come from the catalog and are not escaped.
     """
     left, right = tools
@@ -41,6 +43,7 @@ def explain(
             *_on_servers(left, right),
         )
     return (
+        *([f"Both are {general}, with an argument fixed or left open."] if general else []),
         _on_closeness(similarity),
         *_on_actions(left, right, *readings),
         *_on_words(left, right, *readings),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,13 +14,19 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Outcome, Pair, Tool, Verdict
+from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.evidence import explain
+from toolscope_core.merging.families import general_tools
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
+from toolscope_core.merging.vocabulary import words_of
 from toolscope_core.similarity import Rows, cosines
 
 _WEIGHTS = Path(__file__).with_name("judge_weights.json")
 _BLOCK = 4096
 _DIGITS = 6
+_IN_FAMILY = 0.97
+"""Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
+_APART = SIGNALS.index("name_words_apart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +88,39 @@ def shipped_weights() -> Weights:
 class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers into its tools.
 
-    A pair with a tool whose parameters are not declared, or that has no description, is at most
-    *unsure*; exact copies (equal content hash) have probability 1.
+    A pair with a tool whose calls cannot be mapped, or that has no description, is at most
+    *unsure*; exact copies (equal content hash) have probability 1. Tools of one server with the
+    same description and no name words apart are not held to be made to differ.
     """
 
     tools: tuple[Tool, ...]
     signals: Signals
     weights: Weights
+    general: Mapping[str, str]
     _unclear: NDArray[np.bool_]
     _servers: NDArray[np.int64]
     _contents: NDArray[np.int64]
+    _texts: NDArray[np.int64]
+    _families: NDArray[np.int64]
 
     @classmethod
     def of(
         cls, tools: Sequence[Tool], vectors: Vectors, weights: Weights | None = None
     ) -> OfflineJudge:
         """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``."""
+        general = general_tools(tools)
+        heads = set(general.values())
+        families = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
         return cls(
             tools=tuple(tools),
             signals=Signals.of(tools, vectors),
             weights=weights or shipped_weights(),
+            general=general,
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
             _servers=_codes([tool.server for tool in tools]),
             _contents=_codes([tool.content_hash for tool in tools]),
+            _texts=_codes([" ".join(words_of(tool.description)) for tool in tools]),
+            _families=_codes(families),
         )
 
     @property
@@ -121,39 +137,71 @@ class OfflineJudge:
         return np.concatenate([np.empty(0), *parts])
 
     def verdict(self, left: int, right: int) -> Verdict:
-        """The verdict on one pair of rows, with its reasons as plain-text sentences.
+        """The verdict on one pair of rows: see ``verdicts``."""
+        rows = np.array([left], dtype=np.int32), np.array([right], dtype=np.int32)
+        return self.verdicts(*rows)[0]
+
+    def verdicts(self, left: Rows, right: Rows) -> tuple[Verdict, ...]:
+        """The verdict on each pair of rows, with its reasons as plain-text sentences.
 
         The sentences quote names and words of the catalog, which are untrusted.
         """
-        left, right = min(left, right), max(left, right)
-        rows = np.array([left], dtype=np.int32), np.array([right], dtype=np.int32)
-        probability = float(self.probabilities(*rows)[0])
-        added = self.weights.contributions(self.signals.of_pairs(*rows))[0]
-        similarity = float(cosines(self.signals.vectors, *rows)[0])
-        evidence = explain(
-            (self.tools[left], self.tools[right]),
-            (self.signals.readings[left], self.signals.readings[right]),
-            similarity,
-            dict(zip(SIGNALS, added.tolist(), strict=True)),
-        )
-        return Verdict(
-            pair=Pair.of(self.tools[left].id, self.tools[right].id),
-            similarity=similarity,
-            probability=probability,
-            outcome=self.weights.outcome(probability),
-            evidence=evidence,
-            judge=self.name,
-        )
+        left, right = np.minimum(left, right), np.maximum(left, right)
+        parts = [self._explained(left[part], right[part]) for part in _parts(len(left))]
+        return tuple(verdict for part in parts for verdict in part)
+
+    def _explained(self, left: Rows, right: Rows) -> Iterator[Verdict]:
+        signals = self.signals.of_pairs(left, right)
+        added = self.weights.contributions(signals).tolist()
+        near = cosines(self.signals.vectors, left, right).tolist()
+        found = self._from_signals(left, right, signals).tolist()
+        for row, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            evidence = explain(
+                (self.tools[a], self.tools[b]),
+                (self.signals.readings[a], self.signals.readings[b]),
+                near[row],
+                dict(zip(SIGNALS, added[row], strict=True)),
+                self._family(a, b),
+            )
+            yield Verdict(
+                pair=Pair.of(self.tools[a].id, self.tools[b].id),
+                similarity=near[row],
+                probability=found[row],
+                outcome=self.weights.outcome(found[row]),
+                evidence=evidence,
+                judge=self.name,
+            )
+
+    def _family(self, left: int, right: int) -> str:
+        """Name of the general tool that both are, or empty."""
+        if not self._families[left] or self._families[left] != self._families[right]:
+            return ""
+        heads = (self.tools[left].id, self.tools[right].id)
+        head = next(self.general[tool] for tool in heads if tool in self.general)
+        return next(tool.name for tool in self.tools if tool.id == head)
 
     def _judge(self, left: Rows, right: Rows) -> NDArray[np.float64]:
-        odds = self.weights.contributions(self.signals.of_pairs(left, right)).sum(axis=1)
-        siblings = (self._servers[left] == self._servers[right]) & (self._servers[left] > 0)
-        odds += self.weights.intercept + np.where(siblings, self.weights.same_server, 0.0)
+        return self._from_signals(left, right, self.signals.of_pairs(left, right))
+
+    def _from_signals(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+        odds = self.weights.contributions(signals).sum(axis=1)
+        odds += self.weights.intercept
+        odds += np.where(self._made_to_differ(left, right, signals), self.weights.same_server, 0.0)
         probability = 1.0 / (1.0 + np.exp(-odds))
+        family = (self._families[left] == self._families[right]) & (self._families[left] > 0)
+        probability = np.where(family, np.maximum(probability, _IN_FAMILY), probability)
         unclear = self._unclear[left] | self._unclear[right]
         probability = np.where(unclear, self._held_back(probability), probability)
         copies = self._contents[left] == self._contents[right]
         return np.where(copies, 1.0, probability).round(_DIGITS)
+
+    def _made_to_differ(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.bool_]:
+        """Tools of one server, unless their descriptions are the same and so are their names but
+        for the verb.
+        """
+        siblings = (self._servers[left] == self._servers[right]) & (self._servers[left] > 0)
+        twins = (self._texts[left] == self._texts[right]) & (signals[:, _APART] == 0.0)
+        return np.asarray(siblings & ~twins)
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""
@@ -163,7 +211,7 @@ class OfflineJudge:
 
 
 def _is_unclear(tool: Tool) -> bool:
-    return tool.schema is None or not tool.description.strip()
+    return unmappable(tool) is not None or not tool.description.strip()
 
 
 def _codes(values: Sequence[str]) -> NDArray[np.int64]:

@@ -46,7 +46,10 @@ class WordTable:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs."""
+    """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
+
+    ``silent`` tells which tools do not declare their parameters.
+    """
 
     readings: tuple[Reading, ...]
     vectors: Vectors
@@ -56,6 +59,7 @@ class Signals:
     phrases: WordTable
     texts: WordTable
     arguments: WordTable
+    silent: NDArray[np.bool_]
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
@@ -75,6 +79,7 @@ class Signals:
             phrases=_table(phrases, _weights(phrases), ids),
             texts=_table([reading.text for reading in readings], text, ids),
             arguments=_table(arguments, _weights(arguments), ids),
+            silent=np.array([reading.arguments is None for reading in readings], dtype=np.bool_),
         )
 
     def of_pairs(self, left: Rows, right: Rows) -> Matrix:
@@ -132,8 +137,7 @@ class Signals:
 
     def _shared_arguments(self, left: Rows, right: Rows) -> Matrix:
         share = _jaccard(self.arguments, left, right, both_empty=1.0, one_empty=0.0)
-        unknown = np.array([reading.arguments is None for reading in self.readings])
-        return np.where(unknown[left] | unknown[right], np.nan, share)
+        return np.where(self.silent[left] | self.silent[right], np.nan, share)
 
 
 def _other_action(a: Reading, b: Reading) -> float:

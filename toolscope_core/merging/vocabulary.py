@@ -120,6 +120,7 @@ def leads(word: str) -> bool:
     return word in _LEAD
 
 
+@lru_cache(maxsize=65536)
 def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:
     """The first two words that mean the contrary, one on each side only; ``None`` if none."""
     for one, other in _CONTRARIES if left and right else ():

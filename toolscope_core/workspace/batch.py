@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.backends import Embedder, Progress, silent
-from toolscope_core.bundle import bundle_files, read_relabelling, write_folder
+from toolscope_core.bundle import bundle_files, read_relabelling, verdict_row, write_folder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.tokens import tool_tokens
@@ -121,13 +121,10 @@ def merge_files(
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
     analysis = _analysis(catalog, request.analysis, settings, request.model, progress)
     plan = plan_merge(analysis, log, request.plan)
-    write_folder(bundle_files(analysis, plan, log, request.plan, request.shape), request.out)
-    return MergeReport(
-        plan=plan,
-        tokens_before=sum(tool_tokens(tool) for tool in catalog.tools),
-        tokens_after=sum(tool_tokens(item.tool) for item in plan.tools),
-        out=request.out,
-    )
+    files = bundle_files(analysis, plan, log, request.plan, request.shape)
+    write_folder(files, request.out)
+    tokens = json.loads(files["manifest.json"])["tokens"]
+    return MergeReport(plan, tokens["before"], tokens["after"], request.out)
 
 
 def judge_files(
@@ -141,24 +138,10 @@ def judge_files(
     known = catalog.by_id
     rows = [_asked(number, row, known.keys()) for number, row in _read_rows(pairs)]
     analysis = _analysis(catalog, AnalysisConfig(), settings, None, progress)
-    analysis.probabilities([Pair.of(left, right) for left, right in rows])
-    counts: Counter[str] = Counter()
-    answers = []
-    for left, right in rows:
-        said = analysis.verdict(Pair.of(left, right))
-        counts[said.outcome] += 1
-        answers.append(
-            {
-                "left": left,
-                "right": right,
-                "similarity": said.similarity,
-                "probability": said.probability,
-                "verdict": said.outcome,
-                "evidence": list(said.evidence),
-            }
-        )
+    said = analysis.verdicts([Pair.of(left, right) for left, right in rows])
+    answers = [verdict_row(*ids, verdict) for ids, verdict in zip(rows, said, strict=True)]
     _write_rows(out, answers)
-    return counts
+    return Counter(verdict.outcome for verdict in said)
 
 
 def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspection:
