@@ -5,7 +5,8 @@ import streamlit as st
 from pages import _ui
 from toolscope_core.errors import ToolScopeError
 
-st.set_page_config(page_title="ToolScope", layout="wide")
+# An icon of our own, or the browser fetches that of the page from a font server.
+st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
 
 PAGES = [
     st.Page("pages/catalog.py", title="Catalog", icon=":material/inventory_2:", default=True),

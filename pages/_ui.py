@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from difflib import SequenceMatcher
+from typing import NoReturn
 
 import streamlit as st
 
@@ -15,6 +16,11 @@ from toolscope_core.store import CatalogRecord, Job
 from toolscope_core.workspace import Workspace
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
+
+
+_ADDRESS = re.compile(r"(https?:|www(?=\.)|@)", re.IGNORECASE)
+_MARKED = "border-radius:3px;padding:0 2px;background:rgba("
+DIFF_WORDS = 800
 
 
 @st.cache_resource
@@ -30,9 +36,11 @@ def untrusted(text: str) -> str:
     """Text of a catalog, made safe for every Streamlit call that reads markdown.
 
     It is the one door: no page puts such text into markdown or HTML by another way. Line ends
-    become spaces, so that no block element can begin.
+    become spaces, so that no block element can begin; an invisible joiner keeps addresses from
+    becoming links.
     """
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    unlinked = _ADDRESS.sub("\\1\u2060", " ".join(str(text).split()))
+    return _MARKDOWN.sub(r"\\\1", unlinked)
 
 
 def untrusted_html(text: str) -> str:
@@ -41,17 +49,21 @@ def untrusted_html(text: str) -> str:
 
 
 def word_diff(before: str, after: str) -> str:
-    """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour."""
-    old, new = before.split(), after.split()
+    """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
+
+    Only the first ``DIFF_WORDS`` words of each are compared, since the time grows with their
+    product.
+    """
+    old, new = before.split()[:DIFF_WORDS], after.split()[:DIFF_WORDS]
     parts = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         gone, come = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
         if tag == "equal":
             parts.append(gone)
         if tag in ("delete", "replace"):
-            parts.append(f"<del>−{gone}</del>")
+            parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{gone}</del>')
         if tag in ("insert", "replace"):
-            parts.append(f"<ins>+{come}</ins>")
+            parts.append(f'<ins style="{_MARKED}47,158,68,.22)">+{come}</ins>')
     return " ".join(parts)
 
 
@@ -78,8 +90,21 @@ def frame() -> None:
 
 def current() -> CatalogRecord:
     """The catalog chosen in the sidebar, newest version."""
+    if "catalog" not in st.session_state:
+        _through_the_app()
     records = {record.name: record for record in workspace().catalogs.newest()}
     return records[st.session_state["catalog"]]
+
+
+def _through_the_app() -> NoReturn:
+    """Run again, through app.py. Until a process has registered its pages once, Streamlit runs a
+    page that a link leads to on its own, without the frame.
+    """
+    here = st.context.url.rstrip("/").rpartition("/")[2]
+    st.navigation(
+        [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", here)]
+    )
+    st.rerun()
 
 
 def reviewer() -> str:
@@ -112,7 +137,11 @@ def analysis() -> Analysis:
     st.stop()
 
 
-STAGES = {"embed": "Reading what the tools say", "compare": "Finding near tools", "judge": "Judging pairs"}
+STAGES = {
+    "embed": "Reading what the tools say",
+    "compare": "Finding near tools",
+    "judge": "Judging pairs",
+}
 
 
 @st.fragment(run_every="1s")

@@ -3,6 +3,7 @@ import numpy as np
 from tests.merging.test_judge import judged
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.families import general_tools
+from toolscope_core.merging.judge import shipped_weights
 
 TEXT = {"type": "string"}
 
@@ -54,6 +55,7 @@ def test_siblings_with_one_description_are_twins_only_if_their_names_agree():
     told_otherwise = tool("d", "get_entry", "Return the last entry in a log.", log=TEXT)
     judge = judged((fetch, get, other, told_otherwise))
     twins, apart, reworded = judge.probabilities(np.array([0, 0, 0]), np.array([1, 2, 3]))
-    assert twins > 0.9
-    assert apart < 0.65
+    auto_at = shipped_weights().auto_at
+    assert twins >= auto_at
+    assert apart < auto_at
     assert reworded < twins

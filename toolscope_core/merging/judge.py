@@ -26,7 +26,7 @@ _BLOCK = 4096
 _DIGITS = 6
 _IN_FAMILY = 0.97
 """Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
-_APART = SIGNALS.index("name_words_apart")
+_ADDED = SIGNALS.index("name_words_added")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class OfflineJudge:
 
     A pair with a tool whose calls cannot be mapped, or that has no description, is at most
     *unsure*; exact copies (equal content hash) have probability 1. Tools of one server with the
-    same description and no name words apart are not held to be made to differ.
+    same description and no name word of their own are not held to be made to differ.
     """
 
     tools: tuple[Tool, ...]
@@ -196,11 +196,11 @@ class OfflineJudge:
         return np.where(copies, 1.0, probability).round(_DIGITS)
 
     def _made_to_differ(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.bool_]:
-        """Tools of one server, unless their descriptions are the same and so are their names but
-        for the verb.
+        """Tools of one server, unless their descriptions are the same and neither has a name word
+        that the other never mentions.
         """
         siblings = (self._servers[left] == self._servers[right]) & (self._servers[left] > 0)
-        twins = (self._texts[left] == self._texts[right]) & (signals[:, _APART] == 0.0)
+        twins = (self._texts[left] == self._texts[right]) & (signals[:, _ADDED] == 0.0)
         return np.asarray(siblings & ~twins)
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool
 from toolscope_core.figures.views import Edge, Network, Node, NodeState
 from toolscope_core.merging.graph import MergeGraph
+from toolscope_core.workspace.review import OPEN_STATES
 
 Tools = Mapping[str, Tool]
+Copies = Mapping[str, str]
 
 SHOWN_NODES = 300
 _NAMED_MEMBERS = 8
@@ -21,7 +23,8 @@ class ClusterRow:
     """A cluster in the table, or (``kind`` empty) a component that correction took apart.
 
     ``component`` numbers the connected component it is part of, from 1; ``bridges`` and
-    ``intransitive`` (triples a-b-c without a-c) are counted among the members.
+    ``intransitive`` (triples a-b-c without a-c) are counted among the members, exact copies as
+    one tool.
     """
 
     name: str
@@ -37,28 +40,39 @@ class ClusterRow:
     component: int
     id: str
 
+    @property
+    def waiting(self) -> bool:
+        """Whether it waits for a person."""
+        return self.state in OPEN_STATES
 
-def cluster_rows(plan: MergePlan, graph: MergeGraph) -> tuple[ClusterRow, ...]:
-    """All clusters and all components without one: the largest first, then the weakest."""
+
+def cluster_rows(plan: MergePlan, graph: MergeGraph, copies: Copies) -> tuple[ClusterRow, ...]:
+    """All clusters and all components without one: the largest first, then the weakest.
+
+    ``copies`` maps each tool to the first of equal content.
+    """
     tools = plan.catalog.by_id
     home = {member: cluster for cluster in plan.clusters for member in cluster.members}
     rows: list[ClusterRow] = []
     for number, (component, part) in enumerate(_parts(graph), 1):
+        once = _without_copies(part, copies)
         clusters = {home[tool].id: home[tool] for tool in component if tool in home}
-        rows += [_row(tools, number, part, cluster) for cluster in clusters.values()]
+        rows += [_row(tools, number, once, cluster) for cluster in clusters.values()]
         if not clusters:
-            rows.append(_taken_apart(tools, number, part, component))
+            rows.append(_taken_apart(tools, number, once, component))
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
 def network_of(
     plan: MergePlan,
     graph: MergeGraph,
+    copies: Copies,
     links: Constraints,
     row_ids: Sequence[str],
-    limit: int = SHOWN_NODES,
+    limit: int | None = None,
 ) -> Network:
-    """The components that hold the given rows of the table, whole, at most ``limit`` tools.
+    """The components that hold the given rows of the table, whole, at most ``limit`` tools
+    (default: ``SHOWN_NODES``).
 
     Where there are more, the ends of the most probable edges stay.
     """
@@ -67,10 +81,12 @@ def network_of(
     edges: dict[Pair, Edge] = {}
     for component, part in _parts(graph):
         if wanted & ({component[0]} | {home[tool].id for tool in component if tool in home}):
-            bridges = set(part.bridges)
-            edges |= {pair: Edge(pair, p, pair in bridges) for pair, p in part.edges.items()}
+            bridges = set(_without_copies(part, copies).bridges)
+            for pair, probability in part.edges.items():
+                bridge = Pair.of(copies[pair.left], copies[pair.right]) in bridges
+                edges[pair] = Edge(pair, probability, bridge)
     inside = {tool for pair in edges for tool in (pair.left, pair.right)}
-    kept = _strongest(edges.values(), limit)
+    kept = _strongest(edges.values(), limit or SHOWN_NODES)
     shown = [e for pair, e in sorted(edges.items()) if {pair.left, pair.right} <= kept]
     apart = [p for p in sorted(links.cannot) if {p.left, p.right} <= kept]
     return Network(
@@ -88,6 +104,12 @@ def _parts(graph: MergeGraph) -> list[tuple[tuple[str, ...], MergeGraph]]:
     for pair, probability in graph.edges.items():
         edges[number[pair.left]][pair] = probability
     return [(c, MergeGraph(e)) for c, e in zip(components, edges, strict=True)]
+
+
+def _without_copies(part: MergeGraph, copies: Copies) -> MergeGraph:
+    """The edges between different contents: a star of copies hangs on no weak link."""
+    ends = ((copies[pair.left], copies[pair.right], p) for pair, p in part.edges.items())
+    return MergeGraph({Pair.of(a, b): p for a, b, p in ends if a != b})
 
 
 def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster) -> ClusterRow:
@@ -113,7 +135,7 @@ def _taken_apart(tools: Tools, number: int, part: MergeGraph, members: Sequence[
         name=tools[members[0]].name,
         members=_names(tools, members),
         size=len(members),
-        weakest=min(part.edges.values()),
+        weakest=min(part.edges.values(), default=1.0),
         bridges=len(part.bridges),
         intransitive=len(part.intransitive(members)),
         servers=_servers(tools, members),

@@ -6,14 +6,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Pair, digest
+from toolscope_core.datamodel import Catalog, Pair, Problem, digest
 from toolscope_core.errors import JobError
-from toolscope_core.figures.views import Grid, Measure, Network, ToolMap
-from toolscope_core.pipeline import Analysis, graph_of
+from toolscope_core.figures.views import Grid, Histogram, Measure, Network, ToolMap
+from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
 from toolscope_core.review import constraints
+from toolscope_core.similarity import project
 from toolscope_core.store import CatalogRecord
 from toolscope_core.workspace import components, listing, overlaps
 from toolscope_core.workspace.analyses import Analyses
@@ -64,6 +68,7 @@ class Explore:
         self._review = review
         self._tokens: dict[int, dict[str, int]] = {}
         self._rows: dict[int, tuple[listing.ToolRow, ...]] = {}
+        self._points: dict[int, tuple[Analysis, NDArray[np.float64]]] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
@@ -129,6 +134,10 @@ class Explore:
         """Rows of the findings, the worst first."""
         return listing.finding_rows(self._catalogs.open(catalog_id))
 
+    def problems(self, catalog_id: int) -> tuple[Problem, ...]:
+        """The records that could not be read, in the order of the files."""
+        return self._catalogs.open(catalog_id).problems
+
     def pairs(self, catalog_id: int, wanted: overlaps.PairFilter) -> overlaps.PairList:
         """The strongest candidate pairs that pass the filter."""
         return overlaps.pair_list(self._analysis(catalog_id), wanted)
@@ -146,6 +155,11 @@ class Explore:
         tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]
         return Closest(tools[0].name, tools[1].name, found[1])
 
+    def histogram(self, catalog_id: int) -> Histogram:
+        """All pairs of tools by cosine."""
+        analysis = self._analysis(catalog_id)
+        return Histogram(analysis.histogram, HISTOGRAM_EDGES, analysis.threshold)
+
     def server_grid(self, catalog_id: int, measure: Measure) -> tuple[Grid, int]:
         """Servers against servers, and how many servers have an overlap."""
         return overlaps.server_grid(self._analysis(catalog_id), measure)
@@ -156,19 +170,24 @@ class Explore:
 
     def tool_map(self, catalog_id: int) -> ToolMap:
         """All tools on a plane."""
-        return overlaps.tool_map(self._analysis(catalog_id), self._review.plan(catalog_id))
+        analysis = self._analysis(catalog_id)
+        known = self._points.get(catalog_id)
+        if known is None or known[0] is not analysis:
+            known = self._points[catalog_id] = (analysis, project(analysis.vectors))
+        return overlaps.tool_map(self._review.plan(catalog_id), known[1])
 
     def clusters(self, catalog_id: int) -> tuple[components.ClusterRow, ...]:
         """Rows of the merge graph, the largest cluster first."""
-        graph = graph_of(self._analysis(catalog_id), self._review.log(catalog_id))
-        return components.cluster_rows(self._review.plan(catalog_id), graph)
+        analysis = self._analysis(catalog_id)
+        graph = graph_of(analysis, self._review.log(catalog_id))
+        return components.cluster_rows(self._review.plan(catalog_id), graph, analysis.copies)
 
     def network(self, catalog_id: int, row_ids: Sequence[str]) -> Network:
         """The components that hold the given rows, for drawing."""
         analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
         links = constraints(analysis.catalog, log)
-        plan = self._review.plan(catalog_id)
-        return components.network_of(plan, graph_of(analysis, log), links, row_ids)
+        plan, graph = self._review.plan(catalog_id), graph_of(analysis, log)
+        return components.network_of(plan, graph, analysis.copies, links, row_ids)
 
     def _costs(self, catalog_id: int) -> dict[str, int]:
         """Estimated tokens of each tool, by id; catalogs never change."""

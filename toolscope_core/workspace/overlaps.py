@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import MergePlan, Pair, Tool, Verdict
+from toolscope_core.datamodel import MergePlan, Pair, Tool, Verdict, digest
 from toolscope_core.figures.views import Grid, Measure, ToolMap
 from toolscope_core.pipeline import Analysis
-from toolscope_core.similarity import nearest, project
+from toolscope_core.similarity import nearest
 
 SHOWN_PAIRS = 2_000
 SHOWN_SERVERS = 60
@@ -25,6 +25,11 @@ class PairFilter:
     server: str | None = None
     least: float = 0.0
 
+    @property
+    def key(self) -> str:
+        """Twelve hex digits: equal for equal filters."""
+        return digest(self.verdict, self.server, self.least)[:12]
+
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
@@ -37,16 +42,20 @@ class PairRow:
     left_server: str
     right: str
     right_server: str
-    pair: Pair
+    left_id: str
+    right_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class PairList:
-    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates."""
+    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates, of
+    which the judge would merge ``merges``.
+    """
 
     rows: tuple[PairRow, ...]
     matching: int
     total: int
+    merges: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +69,17 @@ class PairView:
 def pair_list(analysis: Analysis, wanted: PairFilter, limit: int = SHOWN_PAIRS) -> PairList:
     """The pairs that pass, by probability, then similarity, then ids."""
     scores, tools = analysis.scores, analysis.catalog.tools
+    outcomes = _outcomes(analysis)
     passing = scores.probability >= wanted.least
     if wanted.server is not None:
         here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
         passing &= here[scores.left] | here[scores.right]
     if wanted.verdict is not None:
-        passing &= _outcomes(analysis) == wanted.verdict
+        passing &= outcomes == wanted.verdict
     found = np.flatnonzero(passing)
     ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
-    outcomes = _outcomes(analysis)
     rows = [_row(analysis, row, str(outcomes[row])) for row in ranked[:limit].tolist()]
-    return PairList(tuple(rows), len(found), len(scores))
+    return PairList(tuple(rows), len(found), len(scores), int((outcomes == "merge").sum()))
 
 
 def pair_view(analysis: Analysis, pair: Pair) -> PairView:
@@ -128,12 +137,12 @@ def strongest_grid(analysis: Analysis, side: int = SHOWN_TOOLS) -> Grid:
     return Grid(tuple(names), cosine[np.ix_(order, order)], "cosine")
 
 
-def tool_map(analysis: Analysis, plan: MergePlan) -> ToolMap:
-    """All tools on the two principal components of their embeddings."""
-    tools = analysis.catalog.tools
+def tool_map(plan: MergePlan, points: NDArray[np.float64]) -> ToolMap:
+    """All tools on a plane, ``points`` in the order of the catalog, those in a cluster marked."""
+    tools = plan.catalog.tools
     inside = {member for cluster in plan.clusters for member in cluster.members}
     return ToolMap(
-        points=project(analysis.vectors),
+        points=points,
         names=tuple(tool.name for tool in tools),
         servers=tuple(tool.server for tool in tools),
         clustered=np.array([tool.id in inside for tool in tools], dtype=bool),
@@ -162,7 +171,8 @@ def _row(analysis: Analysis, row: int, outcome: str) -> PairRow:
         left_server=left.server,
         right=right.name,
         right_server=right.server,
-        pair=Pair.of(left.id, right.id),
+        left_id=left.id,
+        right_id=right.id,
     )
 
 

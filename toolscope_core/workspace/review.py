@@ -56,6 +56,9 @@ class Review:
         self._catalogs = catalogs
         self._analyses = analyses
         self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
+        self._figures: dict[
+            tuple[int, PlanConfig, str | None], tuple[MergePlan, ExportFigures]
+        ] = {}
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
@@ -234,7 +237,11 @@ class Review:
     ) -> ExportFigures:
         """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
         plan = self.plan(catalog_id, config)
-        return figures_of(plan, shape or plan.catalog.format)
+        known = self._figures.get((catalog_id, config, shape))
+        if known is None or known[0] is not plan:
+            known = (plan, figures_of(plan, shape or plan.catalog.format))
+            self._figures[catalog_id, config, shape] = known
+        return known[1]
 
     def bundle(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None

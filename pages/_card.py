@@ -1,0 +1,143 @@
+"""How one cluster is drawn, on the Review and the Documents page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages import _ui
+from toolscope_core.datamodel import Cluster, Tool
+from toolscope_core.workspace.cards import Card
+
+MEMBERS_SHOWN = 12
+TEXT_SHOWN = 3_000
+QUEUE_WIDTHS = {"name": 160, "tools": 50, "weakest": 70, "kind": 60, "state": 80}
+KINDS = {
+    "prune": "Prune: switch the others off today, no code needed",
+    "router": "Router: needs a gateway in front of the servers",
+}
+STATES = {
+    "proposed": ("Proposed", "blue", ":material/lightbulb:"),
+    "accepted": ("Accepted", "green", ":material/check:"),
+    "stale": ("Changed since it was decided", "orange", ":material/update:"),
+    "conflict": ("In conflict", "red", ":material/warning:"),
+}
+
+
+def queue_table(waiting: Sequence[Cluster]) -> pd.DataFrame:
+    """The waiting clusters as the rows of a table."""
+    return pd.DataFrame(
+        {
+            "name": [cluster.document.name for cluster in waiting],
+            "tools": [len(cluster.members) for cluster in waiting],
+            "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
+            "kind": [cluster.kind for cluster in waiting],
+            "state": [cluster.state for cluster in waiting],
+            "why look": [next(iter(cluster.reasons), "") for cluster in waiting],
+        }
+    )
+
+
+def heading(card: Card) -> None:
+    """What is proposed, what it means for the agents, and what speaks against it."""
+    cluster = card.cluster
+    st.subheader(_ui.untrusted(cluster.document.name), anchor=False)
+    with st.container(horizontal=True):
+        label, color, icon = STATES[cluster.state]
+        st.badge(label, color=color, icon=icon)
+        st.badge(KINDS[cluster.kind], color="green" if cluster.kind == "prune" else "violet")
+        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+        st.badge(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens", color="gray")
+    kept, gone = _named(card.canonical), ", ".join(map(_named, card.switched_off[:MEMBERS_SHOWN]))
+    if cluster.kind == "prune":
+        st.markdown(f"Agents keep {kept} and no longer see {gone}.")
+    else:
+        st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
+    if card.newcomers:
+        names = ", ".join(map(_named, card.newcomers))
+        st.info(f"New since this was accepted: {names}. Accept lets it in, Reject keeps it out.")
+    reasons = [f"- {_ui.untrusted(reason)}" for reason in cluster.reasons]
+    if reasons:
+        st.markdown("\n".join(["Before you accept:", "", *reasons]))
+    else:
+        st.markdown(":material/verified: Nothing speaks against accepting it automatically.")
+
+
+def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
+    """The members side by side, differences to the canonical one marked."""
+    tools = (*card.tools, *card.newcomers)
+    for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
+        row = tools[start : min(start + 3, MEMBERS_SHOWN)]
+        for column, tool in zip(st.columns(min(3, len(tools))), row, strict=False):
+            with column.container(border=True, height="stretch"):
+                st.markdown(f"**{_ui.untrusted(tool.name)}**")
+                with st.container(horizontal=True):
+                    st.badge(_ui.untrusted(tool.server or "no server"), color="gray")
+                    if tool is card.canonical:
+                        st.badge("Canonical", color="blue", icon=":material/star:")
+                    if tool in card.newcomers:
+                        st.badge("Newcomer", color="orange")
+                for finding in card.findings[tool.id]:
+                    color = {"block": "red", "warn": "orange"}.get(finding.severity, "gray")
+                    st.badge(_ui.untrusted(finding.message), color=color, icon=":material/shield:")
+                text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
+                if tool is card.canonical:
+                    st.html(_ui.untrusted_html(text) or "<em>no description</em>")
+                else:
+                    st.html(_ui.word_diff(base, text) or "<em>no description</em>")
+                if drop is not None:
+                    drop(tool)
+    if len(tools) > MEMBERS_SHOWN:
+        st.caption(f"{MEMBERS_SHOWN} of {len(tools)} members are drawn; the table has all.")
+
+
+def arguments(card: Card) -> None:
+    """Each merged parameter, and which argument of each member goes there."""
+    st.markdown("**Where each argument goes**")
+    if not card.arguments:
+        st.caption("The merged tool takes no arguments, or does not say which.")
+        return
+    rows = [
+        {
+            "parameter": f"lost: {row.name}" if row.lost else row.name,
+            "type": row.type,
+            "required": row.required,
+            **{tool.id: row.sources.get(tool.id, "") for tool in card.tools},
+        }
+        for row in card.arguments
+    ]
+    st.dataframe(rows, hide_index=True, alt="Where each argument of the members goes")
+
+
+def evidence(card: Card) -> None:
+    """The judge's words on the weakest pairs."""
+    st.markdown("**What the judge says of the pairs, weakest first**")
+    for said in card.evidence:
+        left, right = _ui.untrusted(said.pair.left), _ui.untrusted(said.pair.right)
+        st.markdown(f"**{said.probability:.2f} {said.outcome}** · {left} and {right}")
+        st.markdown("\n".join(f"- {_ui.untrusted(sentence)}" for sentence in said.evidence))
+    if card.pairs > len(card.evidence):
+        st.caption(f"The weakest {len(card.evidence)} of {card.pairs} pairs.")
+
+
+def effect(card: Card, before: Cluster) -> None:
+    """What an edited document changes: kind, tokens, arguments that would be lost."""
+    after = card.cluster
+    color = "green" if after.kind == "prune" else "violet"
+    st.badge(KINDS[after.kind], color=color)
+    if after.kind == "router" and before.kind == "prune":
+        st.warning(
+            "With this edit no server offers the merged tool as it is written: it needs a gateway, "
+            "and is exported only with routers on. Editing the description alone keeps it a prune."
+        )
+    st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens (estimate)")
+    for alpha in after.arguments:
+        for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
+            st.warning(_ui.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
+
+
+def _named(tool: Tool) -> str:
+    name = f"**{_ui.untrusted(tool.name)}**"
+    return f"{name} on {_ui.untrusted(tool.server)}" if tool.server else name

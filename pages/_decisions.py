@@ -1,0 +1,174 @@
+"""What the buttons of the Review and Documents pages do, and the trail they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages import _ui
+from toolscope_core.datamodel import Action, Cluster, Decision
+from toolscope_core.errors import DecisionError
+from toolscope_core.workspace.cards import Card
+from toolscope_core.workspace.drafts import Draft
+from toolscope_core.workspace.exports import SafeBatch
+
+DONE = {
+    "accept": "Accepted",
+    "reject": "Never merge",
+    "split": "Split",
+    "drop": "Dropped a member",
+    "canonical": "Canonical chosen",
+    "edit": "Document edited",
+}
+RECENT = 10
+
+
+def attempt(work: Callable[[], object], said: str) -> bool:
+    """Do what a button asks; a refusal becomes the notice, and the page shows the truth again."""
+    try:
+        work()
+    except DecisionError as error:
+        st.session_state["notice"] = (False, str(error))
+        return False
+    st.session_state["notice"] = (True, said)
+    return True
+
+
+def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) -> None:
+    """Decide on the cluster that was shown; then show the cluster ``onward``."""
+    review, catalog_id = _ui.workspace().review, _ui.current().id
+    said = f"{DONE[action]}: {seen.document.name}"
+    if seen.newcomers and action in ("accept", "reject"):
+        welcome = action == "accept"
+        done = attempt(
+            lambda: review.answer_newcomers(catalog_id, seen, _ui.reviewer(), welcome), said
+        )
+    else:
+        done = attempt(
+            lambda: review.decide(catalog_id, action, seen, _ui.reviewer(), detail), said
+        )
+    if done and onward:
+        st.query_params["cluster"] = onward
+
+
+def split(seen: Cluster, apart_key: str, onward: str | None) -> None:
+    """Divide the cluster: the members chosen in the widget ``apart_key``, and the others."""
+    apart = st.session_state[apart_key]
+    rest = [member for member in seen.members if member not in apart]
+    decide(seen, "split", onward, groups=[rest, list(apart)])
+
+
+def choose_canonical(seen: Cluster, choice_key: str) -> None:
+    """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
+    decide(seen, "canonical", None, canonical=st.session_state[choice_key])
+
+
+def accept_safe() -> None:
+    """Accept what nothing speaks against, as one batch that can be taken back."""
+    review, catalog_id = _ui.workspace().review, _ui.current().id
+    made: list[Decision] = []
+    if attempt(lambda: made.extend(review.accept_safe(catalog_id, _ui.reviewer())), ""):
+        st.session_state["notice"] = (True, f"Accepted {len(made)} safe merges")
+        st.session_state["batch"] = tuple(decision.seq for decision in made)
+
+
+def batch_in_words(safe: SafeBatch) -> str:
+    """What *accept safe* will do, what it leaves out, and why."""
+    left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
+    if not safe.clusters:
+        return f"Nothing can be accepted without a look: {left or 'nothing waits'}."
+    return (
+        f"Makes {len(safe.clusters)} of {safe.tools} tools, about {safe.tokens_saved:,} tokens "
+        f"less in every prompt. Leaves out: {left or 'nothing'}."
+    )
+
+
+def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
+    """Take back these decisions; then show the cluster that ``back_to`` was about."""
+    review, catalog_id = _ui.workspace().review, _ui.current().id
+    what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
+    if attempt(lambda: review.undo_all(catalog_id, _ui.reviewer(), seqs), f"{what} taken back"):
+        st.session_state.pop("batch", None)
+        if back_to and (cluster_id := review.about(catalog_id, back_to)):
+            st.query_params["cluster"] = cluster_id
+
+
+def notice() -> None:
+    """What the last button did, once; a refusal stands out, a batch can be taken back as one."""
+    good, text = st.session_state.pop("notice", (True, ""))
+    if not good:
+        st.error(_ui.untrusted(text), icon=":material/error:")
+    elif text:
+        st.caption(f":green[:material/check:] {_ui.untrusted(text)}", width="stretch")
+    if batch := st.session_state.get("batch"):
+        label = f"Undo all {len(batch)}"
+        st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
+
+
+def trail(standing: tuple[Decision, ...]) -> None:
+    """The last decisions and everything that must never merge, each with its undo."""
+    with st.expander(f"Last decisions ({min(RECENT, len(standing))} of {len(standing)})"):
+        for decision in standing[:RECENT]:
+            _line(decision, "recent")
+    rejected = [decision for decision in standing if decision.action == "reject"]
+    with st.expander(f"Never merge ({len(rejected)})"):
+        for decision in rejected:
+            _line(decision, "never")
+
+
+def _line(decision: Decision, place: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        names = _ui.untrusted(", ".join(decision.ids))
+        st.button(
+            "Undo",
+            key=f"{place}_undo_{decision.seq}",
+            on_click=undo,
+            args=((decision.seq,), decision),
+        )
+        st.markdown(f"{DONE[decision.action]}: {names}", width="stretch")
+        st.caption(_ui.untrusted(f"{decision.reviewer}, {decision.at}"), width="content")
+
+
+def reshape(card: Card, seen: str, onward: str | None) -> None:
+    """Other answers than yes and no: another canonical, a split, an edited document."""
+    cluster, keys = card.cluster, st.session_state.get("keys", True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        eligible = [tool.id for tool in card.eligible]
+        choice = f"canonical_{seen}"
+        st.selectbox(
+            "Canonical",
+            eligible,
+            eligible.index(cluster.canonical) if cluster.canonical in eligible else None,
+            key=choice,
+            on_change=choose_canonical,
+            args=(cluster, choice),
+            help="The member that gives the merged tool its id and name.",
+        )
+        if len(cluster.members) > 2:
+            apart = f"apart_{seen}"
+            chosen = st.multiselect("Split off", cluster.members, key=apart)
+            st.button(
+                "Split",
+                key=f"split_{seen}",
+                shortcut="P" if keys else None,
+                disabled=not 0 < len(chosen) < len(cluster.members),
+                help="Each part of two or more becomes a merge of its own, accepted.",
+                on_click=split,
+                args=(cluster, apart, onward),
+            )
+        st.page_link(
+            "pages/documents.py",
+            label="Edit the document",
+            icon=":material/edit_note:",
+            query_params={"cluster": cluster.id},
+        )
+
+
+def save(cluster: Cluster, draft: Draft) -> None:
+    """Store an edited document."""
+    review, catalog_id = _ui.workspace().review, _ui.current().id
+    attempt(
+        lambda: review.edit(catalog_id, cluster, draft, _ui.reviewer()),
+        f"Saved the document of {draft.document.name}",
+    )

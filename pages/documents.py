@@ -1,0 +1,85 @@
+"""Documents: what agents will read of a merged tool, edited by a person."""
+
+import json
+from dataclasses import replace
+
+import streamlit as st
+
+from pages import _card, _decisions, _parameters, _ui
+from toolscope_core.errors import DecisionError
+
+st.title("Documents")
+_ui.analysis()
+review, catalog_id = _ui.workspace().review, _ui.current().id
+clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
+if not clusters:
+    st.info("No tools do the same job here, so there is no document to edit.")
+    st.stop()
+
+
+def label(cluster_id: str) -> str:
+    cluster = clusters[cluster_id]
+    return f"{cluster.document.name} ({len(cluster.members)} tools, {cluster.state})"
+
+
+def pick() -> None:
+    st.query_params["cluster"] = st.session_state["merge"]
+
+
+if st.query_params.get("cluster") in clusters:
+    st.session_state["merge"] = st.query_params["cluster"]
+elif st.session_state.get("merge") not in clusters:
+    st.session_state["merge"] = next(iter(clusters))
+cluster = clusters[
+    st.selectbox("Merge", list(clusters), format_func=label, key="merge", on_change=pick)
+]
+st.query_params["cluster"] = cluster.id
+seen = f"{cluster.id}_{cluster.version[:8]}"
+_decisions.notice()
+
+draft, made = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
+form, effect = st.columns(2, gap="large")
+problems: tuple[str, ...] = ()
+with form:
+    name = st.text_input("Name", draft.document.name, key=f"name_{seen}")
+    description = st.text_area(
+        "Description", draft.document.description, key=f"description_{seen}", height=160
+    )
+    edited = replace(draft, document=replace(draft.document, name=name, description=description))
+    if draft.document.schema is None:
+        st.caption("The tools do not say what they take, so there are no parameters to edit.")
+    else:
+        try:
+            edited = _parameters.editor(edited, seen)
+        except DecisionError as error:
+            problems = (str(error),)
+problems += review.document_problems(catalog_id, cluster, edited.document)
+changed = edited.document != cluster.document
+
+with effect:
+    card = review.preview(catalog_id, cluster, edited)
+    _card.effect(card, cluster)
+    for problem in problems:
+        st.error(_ui.untrusted(problem), icon=":material/error:")
+    with st.container(horizontal=True):
+        st.button(
+            "Save",
+            key=f"save_{seen}",
+            type="primary",
+            disabled=bool(problems) or not changed,
+            on_click=_decisions.save,
+            args=(cluster, edited),
+        )
+        st.button(
+            "Reset to the synthesised document",
+            key=f"reset_{seen}",
+            disabled=made.document == cluster.document,
+            on_click=_decisions.save,
+            args=(cluster, made),
+        )
+        st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
+    st.markdown("**Compared with the canonical tool's own description**")
+    st.html(_ui.word_diff(card.canonical.description, edited.document.description))
+    _card.arguments(card)
+with st.expander("JSON Schema that agents will get"):
+    st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

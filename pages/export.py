@@ -1,0 +1,97 @@
+"""Export: the cleaned toolset with everything needed to move over to it."""
+
+import pandas as pd
+import streamlit as st
+
+from pages import _ui
+from toolscope_core.config import PlanConfig
+from toolscope_core.workspace.exports import Download
+
+POLICIES = {
+    "none": "Only what people accepted",
+    "auto": "Also the safe proposals",
+    "all": "Every proposal, except with hidden or hostile text",
+}
+SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "neutral")
+LINES = 60
+
+st.title("Export")
+_ui.analysis()
+review, record = _ui.workspace().review, _ui.current()
+own = review.plan(record.id).catalog.format
+
+
+@st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")
+def prepared(catalog_id: int, decided: int, accept: str, routers: bool, shape: str) -> Download:
+    config = PlanConfig(accept=accept, routers=routers)
+    return review.download(catalog_id, record.name, config, shape)
+
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    accept = st.selectbox("Merge", list(POLICIES), format_func=POLICIES.get, key="accept")
+    shape = st.selectbox(
+        "Format",
+        [own, *(shape for shape in SHAPES if shape != own)],
+        format_func=lambda shape: f"{shape}, as it came in" if shape == own else shape,
+        key=f"shape_{own}",
+    )
+    routers = st.toggle("Routers too", key="routers", help="Merges that need a gateway.")
+found = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape)
+for column, (label, before, after) in zip(
+    st.columns(3),
+    (
+        ("Tools", found.tools_before, found.tools_after),
+        ("Tokens in every prompt (estimate)", found.tokens_before, found.tokens_after),
+        ("Merges", 0, len(found.merges)),
+    ),
+    strict=True,
+):
+    told = f"{before:,} → {after:,}" if before else f"{after:,}"
+    column.metric(label, told, after - before if before else None, delta_color="inverse")
+
+if found.pending:
+    st.info(
+        f"{found.pending:,} proposed merges are not decided: their tools stay as they are.",
+        icon=":material/hourglass_empty:",
+    )
+if found.withheld:
+    st.info(f"{found.withheld:,} accepted merges need a gateway and are left out: routers are off.")
+for sentence in found.violations[:10]:
+    st.warning(_ui.untrusted(sentence), icon=":material/rule:")
+if len(found.violations) > 10:
+    st.caption(f"10 of {len(found.violations)} refused names are shown; manifest.json has all.")
+
+now = (record.id, len(review.log(record.id)), accept, routers, shape)
+if st.button("Prepare bundle", key="prepare", type="primary", icon=":material/package_2:"):
+    st.session_state["prepared"] = now
+if st.session_state.get("prepared") == now:
+    bundle = prepared(*now)
+    st.download_button(
+        "Download the bundle",
+        bundle.archive,
+        file_name=bundle.file_name,
+        mime="application/zip",
+        key="download",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+    files, preview = st.columns([2, 3], gap="large")
+    sizes = [f"{len(content):,}" for content in bundle.files.values()]
+    files.dataframe(
+        pd.DataFrame({"file": list(bundle.files), "bytes": sizes}),
+        hide_index=True,
+        alt="Files of the bundle",
+    )
+    first = bundle.files["toolset.json"].decode("utf-8").splitlines()
+    preview.code("\n".join(first[:LINES]), language="json", height=400)
+    preview.caption(f"toolset.json, lines 1 to {min(LINES, len(first))} of {len(first):,}")
+
+st.subheader("Merges", anchor=False)
+if not found.merges:
+    st.caption("None yet: the toolset goes out as it came in.")
+names = {"kept": "agents keep", "name": "under the name", "gone": "no longer see"}
+st.dataframe(found.merges, hide_index=True, column_config=names, alt="Merges in the bundle")
+if found.dangling:
+    st.subheader("Descriptions that still cite a tool that is gone", anchor=False)
+    names = {"tool_id": "tool", "now": "which is now"}
+    st.dataframe(found.dangling, hide_index=True, column_config=names, alt="Dangling references")

@@ -1,0 +1,76 @@
+"""Overlap: the ranked pairs with their evidence, and pictures of where the tools collide."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _ui
+from pages._pair import pair_panel
+from toolscope_core.figures import charts, tables
+from toolscope_core.workspace.overlaps import PairFilter
+
+st.title("Overlap")
+analysis, record, explore = _ui.analysis(), _ui.current(), _ui.workspace().explore
+candidates = explore.pairs(record.id, PairFilter())
+if not candidates.total:
+    nearest = explore.closest(record.id)
+    said = f"No two tools are as close as θ = {analysis.threshold:.2f}."
+    if nearest is not None:
+        names = " and ".join(_ui.untrusted(name) for name in (nearest.left, nearest.right))
+        said += f" The closest are {names}, at {nearest.similarity:.2f}."
+    st.info(said, icon=":material/check_circle:")
+    st.stop()
+st.markdown(
+    f"Pairs at a similarity of {analysis.threshold:.2f} or more: **{candidates.total:,}** "
+    f"candidates. The judge would merge **{candidates.merges:,}**."
+)
+
+
+def twin(rows: list[tables.Row]) -> None:
+    """The picture's facts as a table."""
+    with st.expander("As a table", icon=":material/table:"):
+        st.dataframe(rows, hide_index=True, alt="The picture above as a table")
+
+
+pairs, histogram, servers, strongest, plane = st.tabs(
+    ["Pairs", "Histogram", "Servers", "Strongest tools", "Map"],
+    key="view",
+    bind="query-params",
+    on_change="rerun",
+)
+if pairs.open:
+    with pairs:
+        pair_panel(record.id)
+if histogram.open:
+    with histogram:
+        view = explore.histogram(record.id)
+        st.caption("All pairs of tools by similarity; those from θ on are candidates.")
+        st.plotly_chart(charts.histogram(view), key="histogram", alt="Histogram of similarities")
+        twin(tables.histogram_rows(view))
+if servers.open:
+    with servers:
+        words = {"pairs": "pairs to merge", "cosine": "closest pair"}
+        measure = st.segmented_control(
+            "Colour", list(words), format_func=words.get, default="pairs", required=True,
+            key="colour", bind="query-params",
+        )  # fmt: skip
+        grid, colliding = explore.server_grid(record.id, measure)
+        if grid.names:
+            shown = f"the {len(grid.names):,} strongest of " if colliding > len(grid.names) else ""
+            st.caption(f"Shown: {shown}{colliding:,} servers with such pairs.")
+            st.plotly_chart(charts.heatmap(grid), key="servers", alt="Heatmap of servers")
+            twin(tables.grid_rows(grid))
+        else:
+            st.info("No such pair belongs to a named server.", icon=":material/dns:")
+if strongest.open:
+    with strongest:
+        grid = explore.strongest_grid(record.id)
+        st.caption(f"The {len(grid.names):,} tools of the strongest pairs, like beside like.")
+        st.plotly_chart(charts.heatmap(grid), key="strongest", alt="Heatmap of tools")
+        twin(tables.grid_rows(grid))
+if plane.open:
+    with plane:
+        drawn = explore.tool_map(record.id)
+        st.caption("Near tools say similar things (two principal components of the embeddings).")
+        st.plotly_chart(charts.tool_map(drawn), key="plane", alt="Map of the tools")
+        twin(tables.map_rows(drawn))

@@ -1,0 +1,106 @@
+"""Review: one proposed merge at a time; a person decides, by button or by key."""
+
+import streamlit as st
+
+from pages import _card, _decisions, _ui
+from toolscope_core.datamodel import Tool
+
+HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
+last decision · **J** / **K** next / previous · **P** split off the chosen members.
+Keys do nothing while you type. The switch beside this turns them off."""
+
+st.title("Review")
+_ui.analysis()
+review, catalog_id = _ui.workspace().review, _ui.current().id
+far, safe = review.progress(catalog_id), review.safe(catalog_id)
+standing = review.standing(catalog_id)
+st.progress(
+    far.decided / max(far.total, 1),
+    f"{far.decided:,} of {far.total:,} decided: {far.accepted:,} accepted, "
+    f"{far.rejected:,} never to merge, {far.waiting:,} waiting",
+)
+with st.container(horizontal=True, vertical_alignment="center"):
+    label = f"Accept safe ({len(safe.clusters)})"
+    st.button(label, key="accept_safe", disabled=not safe.clusters, on_click=_decisions.accept_safe)
+    st.caption(_decisions.batch_in_words(safe), width="stretch")
+
+order: list[str] = st.session_state.setdefault(f"order_{catalog_id}", [])
+waiting = review.queue(catalog_id, order)
+order.extend(cluster.id for cluster in waiting if cluster.id not in order)
+if not waiting:
+    _decisions.notice()
+    st.info("Nothing waits for you.", icon=":material/task_alt:")
+    st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
+    _decisions.trail(standing)
+    st.stop()
+ids = [cluster.id for cluster in waiting]
+asked = st.query_params.get("cluster")
+place = ids.index(asked) if asked in ids else 0
+shown, onward = waiting[place], ids[(place + 1) % len(ids)]
+st.query_params["cluster"] = shown.id
+seen = f"{shown.id}_{shown.version[:8]}"
+
+
+def go(cluster_id: str, skipped: bool = False) -> None:
+    st.query_params["cluster"] = cluster_id
+    if skipped:
+        order.append(order.pop(order.index(shown.id)))
+
+
+def pick() -> None:
+    go(ids[st.session_state["queue"]["selection"]["rows"][0]])
+
+
+def drop(tool: Tool) -> None:
+    if len(shown.members) > 2 and tool.id in shown.members:
+        args, detail = (shown, "drop", onward), {"drop": [tool.id]}
+        key = f"drop_{seen}_{tool.id}"
+        st.button("Drop it", key=key, on_click=_decisions.decide, args=args, kwargs=detail)
+
+
+queue, body = st.columns([3, 7], gap="medium")
+with queue:
+    st.session_state["queue"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
+    st.dataframe(
+        _card.queue_table(waiting),
+        key="queue",
+        height=480,
+        hide_index=True,
+        column_config={
+            name: st.column_config.Column(width=width) for name, width in _card.QUEUE_WIDTHS.items()
+        },
+        on_select=pick,
+        selection_mode="single-row-required",
+        alt="Clusters that wait, riskiest first",
+    )
+    _decisions.trail(standing)
+with body:
+    card = review.card(catalog_id, shown)
+    _card.heading(card)
+    _card.members(card, drop)
+    _card.arguments(card)
+    _card.evidence(card)
+    _decisions.reshape(card, seen, onward)
+
+with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
+    keys = st.toggle("Keys", True, key="keys", persist_state="session")
+    st.popover("?").markdown(HELP)
+    own = next((d for d in standing if d.reviewer == _ui.reviewer()), None)
+    for name, letter, action, args in (
+        ("Accept", "A", _decisions.decide, (shown, "accept", onward)),
+        ("Reject", "X", _decisions.decide, (shown, "reject", onward)),
+        ("Skip", "S", go, (onward, True)),
+        ("Undo", "U", _decisions.undo, ((own.seq,), own) if own else None),
+        ("Next", "J", go, (onward,)),
+        ("Previous", "K", go, (ids[place - 1],)),
+    ):
+        st.button(
+            name,
+            key=f"{name.lower()}_{own.seq if name == 'Undo' and own else seen}",
+            type="primary" if letter == "A" else "secondary",
+            shortcut=letter if keys else None,
+            disabled=args is None,
+            on_click=action,
+            args=args,
+        )
+    _decisions.notice()

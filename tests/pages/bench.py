@@ -1,0 +1,47 @@
+"""The app on a desk: its pages run through app.py, on a workspace with a fake embedder."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from tests.workspace.desk import open_desk
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+class Bench:
+    """One browser tab on the app; ``work`` is another person on the same store."""
+
+    def __init__(self, *tools):
+        self.work, self.catalog_id = open_desk(*tools)
+        self.at = AppTest.from_file(APP, default_timeout=30)
+
+    @property
+    def review(self):
+        return self.work.review
+
+    def open(self, page, **query):
+        for key, value in query.items():
+            self.at.query_params[key] = value
+        self.at.run()
+        self.at.switch_page(f"pages/{page}.py").run()
+        return self
+
+    def press(self, start):
+        """Press the one button whose key begins so."""
+        self.button(start).click().run()
+        assert not self.at.exception, self.at.exception
+        return self
+
+    def button(self, start):
+        (found,) = [b for b in self.at.button if (b.key or "").startswith(start)]
+        return found
+
+    def widget(self, kind, start):
+        (found,) = [w for w in getattr(self.at, kind) if (w.key or "").startswith(start)]
+        return found
+
+    @property
+    def text(self):
+        kinds = ("title", "subheader", "markdown", "caption", "error", "info", "success", "warning")
+        return "\n".join(e.value for kind in kinds for e in getattr(self.at, kind))

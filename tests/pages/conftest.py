@@ -1,0 +1,23 @@
+import pytest
+
+from pages import _ui
+from tests.fakes import WordEmbedder
+from tests.pages.bench import Bench
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """Benches on their own store; the app's workspace is closed at the end."""
+    monkeypatch.setattr("toolscope_core.workspace.SentenceEmbedder", WordEmbedder)
+    _ui.workspace.clear()
+    made = []
+
+    def make(*tools):
+        made.append(Bench(*tools))
+        return made[-1]
+
+    yield make
+    _ui.workspace().close()
+    _ui.workspace.clear()
+    for item in made:
+        item.work.close()

@@ -1,0 +1,120 @@
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+from toolscope_core.datamodel import canonical_json
+
+GOOD = canonical_json(
+    {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}
+).encode()
+MIXED = GOOD[:-2] + b', "=1+1"]}'
+
+
+@pytest.fixture
+def work():
+    work, _ = desk.open_desk()
+    yield work
+    work.close()
+
+
+def shown(app, at=0):
+    return app.dataframe[at].value
+
+
+def upload(app, data, name="kitchen.json"):
+    return app.file_uploader(key="upload_0").upload(name, data, "application/json").run()
+
+
+def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    assert "**Desk** holds 8 tools on 3 servers" in words(app)
+    assert [metric.value for metric in app.metric][:3] == ["8", "3", "3"]
+    assert "after safe merges" in app.metric[3].delta
+    assert app.button(key="next").label == "Review 3 proposals"
+    assert len(shown(app)) == 8
+
+
+def test_finding_narrows_the_table(monkeypatch, work):
+    app = open_page(monkeypatch, work, find="mail")
+    assert set(shown(app)["name"]) == {"send_mail"}
+    app.selectbox(key="on").select("beta").run()
+    assert list(shown(app)["id"]) == ["beta/send_mail"]
+    assert "1 of 8 tools" in words(app)
+
+
+def test_a_catalog_that_was_never_analysed_offers_it(monkeypatch, work):
+    work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    app = open_page(monkeypatch, work, catalog="New")
+    assert app.button(key="analyse")
+    assert len(app.metric) == 2
+    assert len(shown(app)) == 2, "the tools can be read meanwhile"
+
+
+def test_a_reviewed_catalog_leads_to_the_export(monkeypatch, work):
+    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
+    work.analyses.run(record.id)
+    app = open_page(monkeypatch, work, catalog="Apart")
+    assert "export" in app.button(key="next").label
+
+
+def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), GOOD)
+    assert "2 tools" in words(app)
+    assert len(work.catalogs.newest()) == 1
+    assert app.text_input(key="name_0").value == "kitchen"
+    app.text_input(key="name_0").set_value("Kitchen").run()
+    app.button(key="add_0").click().run()
+    assert not app.exception
+    assert {record.name for record in work.catalogs.newest()} == {"Desk", "Kitchen"}
+    assert app.session_state["catalog"] == "Kitchen", "which the address keeps"
+    assert not app.file_uploader[0].value, "the uploader is empty again"
+    new = next(record for record in work.catalogs.newest() if record.name == "Kitchen")
+    work.analyses.wait(work.analyses.job(new.id).id)
+    assert len(app.run().metric) == 4
+
+
+def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), MIXED)
+    assert "1 records cannot be read" in words(app)
+    app.button(key="add_0").click().run()
+    app = open_page(monkeypatch, work, catalog="kitchen", part="Not read")
+    assert "=1+1" in shown(app)["raw"][0]
+    assert any(button.label == "Download as CSV" for button in app.get("download_button"))
+
+
+@pytest.mark.parametrize("data", [b"{not json", b"[]", b"\xff\xfe\x00", b'{"tools": [3]}'])
+def test_a_file_without_tools_is_one_sentence_and_the_page_stays(monkeypatch, work, data):
+    app = upload(open_page(monkeypatch, work), data)
+    assert len(app.error) == 1
+    assert "kitchen" in app.error[0].value
+    assert len(app.metric) == 4
+    assert not [button for button in app.button if button.key == "add_0"]
+
+
+def test_a_format_can_be_forced(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), GOOD)
+    assert "detected format" in words(app)
+    app.selectbox(key="format_0").select("generic").run()
+    assert "read as **generic**" in words(app)
+
+
+def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), GOOD)
+    app.text_input(key="name_0").set_value("  ").run()
+    app.button(key="add_0").click().run()
+    assert "has no name" in app.error[0].value
+    assert app.file_uploader(key="upload_0").value, "the file is still there"
+
+
+@pytest.mark.parametrize("part", ["Servers", "Findings", "Not read"])
+def test_every_part_has_something_to_say(monkeypatch, work, part):
+    app = open_page(monkeypatch, work, part=part)
+    assert len(app.dataframe) + len(app.success) == 1
+
+
+def test_a_hostile_text_is_shown_as_text(monkeypatch, work):
+    evil = desk.tool("![x](http://evil.test/a)", "<img>", "![x](http://evil.test/b)")
+    hidden = desk.tool("alpha", "plain", "a\u200bb hidden")
+    work.catalogs.add("![x](http://evil.test/c)", desk.catalog(evil, hidden))
+    app = open_page(monkeypatch, work, catalog="![x](http://evil.test/c)")
+    assert "![x](" not in words(app)

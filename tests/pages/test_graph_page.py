@@ -1,0 +1,63 @@
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+
+
+@pytest.fixture
+def desk_work():
+    work, catalog_id = desk.open_desk()
+    yield work, catalog_id
+    work.close()
+
+
+def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
+    app = open_page(monkeypatch, desk_work[0], "graph")
+    assert "**3** clusters" in words(app)
+    clusters, edges = (frame.value for frame in app.dataframe)
+    assert clusters.iloc[0]["name"] == "send_mail"
+    assert set(edges["one"]) == {"send_mail"}
+    assert len(app.get("plotly_chart")) == 1
+    assert [link.proto.label for link in app.get("page_link")] == ["Review this cluster"]
+
+
+def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, desk_work):
+    work, catalog_id = desk_work
+    wanted = desk.by_name(work, catalog_id, "get_weather")
+    app = open_page(monkeypatch, work, "graph", cluster=wanted.id)
+    assert set(app.dataframe[1].value["one"]) == {"get_weather"}
+    app.session_state[f"clusters_{catalog_id}"] = {"selection": {"rows": [0]}}
+    app.run()
+    assert app.query_params["cluster"] == desk.by_name(work, catalog_id, "send_mail").id
+
+
+def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch, desk_work):
+    work, catalog_id = desk_work
+    app = open_page(monkeypatch, work, "graph")
+    app.session_state[f"clusters_{catalog_id}"] = {"selection": {"rows": [0, 1, 99]}}
+    app.run()
+    assert len(set(app.dataframe[1].value["one"])) == 2
+    app.session_state[f"clusters_{catalog_id}"] = {"selection": {"rows": []}}
+    app.run()
+    assert "Choose one or more rows" in words(app)
+
+
+def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
+    monkeypatch.setattr("toolscope_core.workspace.components.SHOWN_NODES", 2)
+    app = open_page(monkeypatch, desk_work[0], "graph")
+    assert "The 2 tools with the strongest edges; 1 are left out." in words(app)
+
+
+def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):
+    work, _ = desk_work
+    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
+    work.analyses.run(record.id)
+    said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
+    assert "the judge would merge none" in said
+    assert r"send\_mail" in said
+
+
+def test_before_the_analysis_the_page_offers_it(monkeypatch, desk_work):
+    work, _ = desk_work
+    work.catalogs.add("New", desk.catalog(desk.MAIL))
+    assert open_page(monkeypatch, work, "graph", catalog="New").button(key="analyse")

@@ -1,0 +1,98 @@
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+from toolscope_core.workspace.overlaps import PairFilter
+
+
+@pytest.fixture
+def work():
+    work, _ = desk.open_desk()
+    yield work
+    work.close()
+
+
+def table(app):
+    return app.dataframe[0].value
+
+
+def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap")
+    assert "Pairs at a similarity of 0.70 or more" in words(app)
+    first = table(app).iloc[0]
+    assert first["probability"] == 1.0
+    assert "**merge** · probability 1.00" in words(app)
+    assert app.text[0].value.startswith("• Exact copies")
+    assert [text.value for text in app.text][1:] == [desk.WEATHER.description] * 2
+    assert len(app.dataframe) == 3, "the pairs and the parameters of both tools"
+
+
+def test_another_row_shows_another_pair(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap")
+    key = f"pairs_{work.catalogs.newest()[0].id}_{PairFilter().key}"
+    at = int(table(app).index[table(app)["left"] == "list_files"][0])
+    app.session_state[key] = {"selection": {"rows": [at]}}
+    app.run()
+    assert [text.value for text in app.text][1:] == [desk.FILES.description] * 2
+
+
+def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", verdict="merge", of="gamma", least="0.9")
+    assert len(table(app))
+    assert all((table(app)["left_server"] == "gamma") | (table(app)["right_server"] == "gamma"))
+    assert "that pass, of" in words(app)
+
+
+def test_filters_that_nothing_passes_say_so(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", verdict="keep", least="0.95")
+    assert "No pair passes these filters" in words(app)
+
+
+@pytest.mark.parametrize("view", ["Histogram", "Servers", "Strongest tools", "Map"])
+def test_every_picture_has_a_table_twin(monkeypatch, work, view):
+    app = open_page(monkeypatch, work, "overlap", view=view)
+    assert len(app.get("plotly_chart")) == 1
+    assert len(table(app))
+    assert [expander.label for expander in app.expander] == ["As a table"]
+
+
+def test_the_server_heatmap_has_a_switch(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", view="Servers")
+    assert "pairs" in table(app)
+    app.get_by_key("colour").set_value("cosine").run()
+    assert "cosine" in table(app)
+
+
+def test_tools_without_servers_have_no_server_heatmap(monkeypatch, work):
+    bare = [desk.tool("", name, "Send a mail to a person.", to=desk.TEXT) for name in ("a", "b")]
+    record = work.catalogs.add("Bare", desk.catalog(*bare))
+    work.analyses.run(record.id)
+    app = open_page(monkeypatch, work, "overlap", catalog="Bare", view="Servers")
+    assert "No such pair belongs to a named server" in words(app) or not len(app.dataframe)
+
+
+def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
+    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
+    work.analyses.run(record.id)
+    said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
+    assert "No two tools are as close as θ = 0.70" in said
+    assert r"send\_mail" in said
+    alone = work.catalogs.add("Alone", desk.catalog(desk.MAIL))
+    work.analyses.run(alone.id)
+    assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
+
+
+def test_before_the_analysis_the_page_offers_it(monkeypatch, work):
+    work.catalogs.add("New", desk.catalog(desk.MAIL))
+    app = open_page(monkeypatch, work, "overlap", catalog="New")
+    assert app.button(key="analyse")
+    assert not app.dataframe
+
+
+def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
+    evil = [desk.tool(s, "<img src=x onerror=alert(1)>", "![x](http://evil.test)") for s in "ab"]
+    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    work.analyses.run(record.id)
+    app = open_page(monkeypatch, work, "overlap", catalog="Evil")
+    assert "![x](" not in words(app)
+    assert all("<img" not in element.proto.body for element in app.get("html"))

@@ -1,0 +1,167 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from pages import _ui
+from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
+
+
+@pytest.fixture
+def page(bench):
+    return bench().open("review")
+
+
+def shown(page):
+    return page.at.subheader[0].value.replace("\\", "")
+
+
+def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(page):
+    assert not page.at.exception
+    assert "0 of 3 decided" in str(page.at.get("progress")[0].proto)
+    assert shown(page) == "send_mail"
+    assert "the members live on 3 servers" in page.text
+    assert "Agents keep **send\\_mail** on alpha" in page.text
+    queue = page.at.dataframe[0].value
+    assert list(queue["name"]) == ["send_mail", "get_weather", "list_files"]
+    assert page.at.query_params["cluster"] == by_name(page.work, 1, "send_mail").id
+
+
+def test_accept_shows_the_next_card_and_leaves_a_trail(page):
+    page.press(f"accept_{card_id(page)}")
+    assert shown(page) == "get_weather"
+    assert "Accepted\\: send\\_mail" in page.text
+    assert [d.action for d in page.review.log(1)] == ["accept"]
+    assert page.review.progress(1).accepted == 1
+
+
+def card_id(page):
+    """What the URL shows."""
+    found = page.at.query_params["cluster"]
+    return found if isinstance(found, str) else found[0]
+
+
+def test_reject_is_listed_and_undone_where_it_was(page):
+    mail = card_id(page)
+    page.press(f"reject_{mail}")
+    assert shown(page) == "get_weather"
+    page.press("never_undo_")
+    assert shown(page) == "send_mail"
+    assert card_id(page) == mail
+    assert page.review.standing(1) == ()
+
+
+def test_undo_takes_back_the_own_last_decision_only(page):
+    assert page.button("undo_").disabled
+    page.review.decide(1, "accept", by_name(page.work, 1, "list_files"), "somebody else")
+    page.at.run()
+    assert page.button("undo_").disabled
+    page.press(f"accept_{card_id(page)}").press("undo_")
+    assert [d.reviewer for d in page.review.standing(1)] == ["somebody else"]
+    assert shown(page) == "send_mail"
+
+
+def test_skip_asks_last_and_the_order_stays(page):
+    page.press(f"skip_{card_id(page)}")
+    assert list(page.at.dataframe[0].value["name"]) == ["get_weather", "list_files", "send_mail"]
+    page.press(f"next_{card_id(page)}").press(f"next_{card_id(page)}")
+    assert shown(page) == "send_mail"
+    page.press(f"previous_{card_id(page)}")
+    assert shown(page) == "list_files"
+
+
+def test_a_link_opens_the_card_it_names(page):
+    page.at.query_params["cluster"] = by_name(page.work, 1, "list_files").id
+    page.at.run()
+    assert shown(page) == "list_files"
+
+
+def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
+    page.review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "bob")
+    page.press(f"accept_{card_id(page)}")
+    assert "reject by bob" in page.at.error[0].value
+    assert [d.reviewer for d in page.review.log(1)] == ["bob"]
+    assert shown(page) == "get_weather"
+
+
+def test_one_member_is_dropped_by_its_button(page):
+    (button,) = [b for b in page.at.button if b.key.endswith("_gamma/send_mail")]
+    button.click().run()
+    assert by_name(page.work, 1, "send_mail").members == ("alpha/send_mail", "beta/send_mail")
+
+
+def test_a_split_needs_some_members_but_not_all(page):
+    assert page.button("split_").disabled
+    page.widget("multiselect", "apart_").set_value(["beta/send_mail"]).run()
+    page.press("split_")
+    assert by_name(page.work, 1, "send_mail").members == ("alpha/send_mail", "gamma/send_mail")
+
+
+def test_another_canonical_can_be_chosen(page):
+    page.widget("selectbox", "canonical_").set_value("beta/send_mail").run()
+    assert by_name(page.work, 1, "send_mail").canonical == "beta/send_mail"
+    assert shown(page) == "send_mail"
+    assert "Agents keep **send\\_mail** on beta" in page.text
+
+
+def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
+    assert "2 reach over several servers" in page.text
+    page.press("accept_safe")
+    assert page.review.progress(1).accepted == 1
+    assert page.button("accept_safe").disabled
+    page.press("undo_batch_")
+    assert page.review.progress(1).accepted == 0
+
+
+def test_when_nothing_waits_the_page_leads_to_export(page):
+    for cluster in page.review.queue(1):
+        page.review.decide(1, "accept", cluster, "bob")
+    page.at.run()
+    assert "Nothing waits" in page.text
+    assert not page.at.exception
+    page.press("recent_undo_3")
+    assert len(page.review.queue(1)) == 1
+
+
+def test_a_newcomer_is_kept_out_with_the_same_button(bench):
+    before = bench(on("alpha", MAIL), on("beta", MAIL), SUM)
+    before.review.decide(1, "accept", by_name(before.work, 1, "send_mail"), "ann")
+    page = bench().open("review")
+    while shown(page) != "send_mail":
+        page.press(f"next_{card_id(page)}")
+    assert "New since this was accepted: **send\\_mail** on gamma" in page.text
+    page.press(f"reject_{card_id(page)}")
+    mail = by_name(page.work, page.catalog_id, "send_mail")
+    assert (len(mail.members), mail.newcomers) == (2, ())
+
+
+def test_keys_can_be_switched_off(page):
+    def shortcuts():
+        return {b.proto.shortcut for b in page.at.button if b.proto.shortcut}
+
+    assert {key.upper() for key in shortcuts()} >= {"A", "X", "S", "J", "K", "P"}
+    page.at.toggle(key="keys").set_value(False).run()
+    assert shortcuts() == set()
+
+
+def test_text_of_the_catalog_never_forms_markdown(bench):
+    bad = "![x](http://evil.example/x) <img src=x onerror=alert(1)> [a](javascript:alert(1))"
+    tools = [
+        replace(FILES, id=f"{n}/{bad}", server=n + bad, name=bad, description=bad) for n in "ab"
+    ]
+    page = bench(*tools, SUM).open("review")
+    assert not page.at.exception
+    assert "evil" in page.text
+    assert not re.search(r"(?<!\\)!\[|(?<!\\)\]\(|(?<!\\)<img", page.text)
+
+
+def test_a_catalog_without_an_analysis_offers_to_start_one(bench):
+    desk = bench()
+    record = desk.work.catalogs.add("Unread", desk.work.catalogs.open(1).__class__((SUM,)))
+    desk.at.query_params["catalog"] = "Unread"
+    desk.open("review")
+    assert "1 tools wait to be compared" in desk.text
+    desk.press("analyse")
+    _ui.workspace().analyses.wait(_ui.workspace().analyses.job(record.id).id)
+    desk.at.run()
+    assert "Nothing waits" in desk.text

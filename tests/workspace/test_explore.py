@@ -1,0 +1,350 @@
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.workspace import desk
+from toolscope_core.catalog import Source
+from toolscope_core.datamodel import (
+    Catalog,
+    Finding,
+    Pair,
+    PairScores,
+    Problem,
+    Tool,
+    canonical_json,
+)
+from toolscope_core.errors import CatalogError, JobError
+from toolscope_core.workspace import components, listing
+from toolscope_core.workspace.overlaps import PairFilter, pair_list, server_grid, strongest_grid
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
+        work, catalog_id = desk.open_desk()
+    yield work.explore, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
+    work.close()
+
+
+@pytest.fixture
+def own():
+    work, catalog_id = desk.open_desk()
+    yield work, catalog_id
+    work.close()
+
+
+def source(*tools, label="tools.json"):
+    return Source(label, canonical_json({"tools": list(tools)}).encode())
+
+
+def record(name, description="Do it."):
+    return {"name": name, "description": description, "inputSchema": {"type": "object"}}
+
+
+# --- what a catalog holds ---------------------------------------------------------------------
+
+
+def test_tools_are_found_by_all_words_and_by_server(shared):
+    explore, catalog_id, *_ = shared
+    assert len(explore.tools(catalog_id)) == len(desk.TOOLS)
+    found = explore.tools(catalog_id, "MAIL person")
+    assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
+    assert [row.server for row in explore.tools(catalog_id, "mail", "beta")] == ["beta"]
+    assert explore.tools(catalog_id, "mail weather") == ()
+
+
+def test_rows_count_declared_parameters_and_findings():
+    tools = (
+        Tool("a", "none_declared"),
+        Tool("b", "takes_none", "d " * 300, schema={"type": "object", "properties": {}}),
+    )
+    found = (
+        Finding("b", "warn", "cites", "description", "m"),
+        Finding("b", "block", "hidden", "name", "m", "<U+200B>"),
+        Finding("b", "warn", "orders", "description", "m"),
+    )
+    catalog = Catalog(tools, findings=found)
+    first, second = listing.tool_rows(catalog, {"a": 1, "b": 2})
+    assert (first.parameters, first.findings) == (None, "")
+    assert (second.parameters, second.findings) == (0, "1 block, 2 warn")
+    assert len(second.description) == 400
+    assert [row.severity for row in listing.finding_rows(catalog)] == ["block", "warn", "warn"]
+    assert listing.finding_rows(catalog)[0].excerpt == "<U+200B>"
+
+
+def test_servers_come_by_size_with_their_share_of_the_tokens(shared):
+    explore, catalog_id, *_ = shared
+    rows = explore.servers(catalog_id)
+    assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
+    assert sum(row.tokens for row in rows) == explore.overview(catalog_id).tokens > 0
+
+
+def test_a_catalog_without_servers_has_no_server_rows():
+    assert listing.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
+
+
+def test_rejects_are_csv_without_formulas():
+    problems = (
+        Problem("line 2", '=HYPERLINK("x")', '{"a": 1,\n}'),
+        Problem("line 3", "is bad", "@cmd"),
+    )
+    text = listing.rejects_csv(problems).decode()
+    assert text.splitlines()[0] == "position,reason,raw"
+    assert '"\'=HYPERLINK(""x"")"' in text
+    assert "'@cmd" in text
+    assert '"{""a"": 1,\n}"' in text
+
+
+def test_parameters_are_listed_as_declared():
+    rows = listing.parameter_rows(desk.MAIL)
+    assert [(r["parameter"], r["type"], r["required"]) for r in rows] == [
+        ("to", "string", "yes"),
+        ("body", "string", ""),
+    ]
+
+
+# --- adding -----------------------------------------------------------------------------------
+
+
+def test_adding_stores_what_was_previewed_and_analyses_it(own):
+    work, _ = own
+    files = [source(record("one"), record("two"))]
+    seen = work.explore.preview(files)
+    added = work.explore.add("Mine", files)
+    assert work.catalogs.open(added.id).tools == seen.tools
+    work.analyses.wait(work.analyses.job(added.id).id)
+    assert work.analyses.get(added.id) is not None
+    job = work.analyses.job(added.id)
+    assert work.explore.add("Mine", files) == added
+    assert work.analyses.job(added.id) == job, "equal content is not analysed again"
+
+
+def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(own):
+    work, _ = own
+    files = [source(record("one"))]
+    assert work.explore.preview(files) is work.explore.preview(files)
+    assert work.explore.preview([source(record("other"))]).tools[0].name == "other"
+    assert work.explore.preview(files, "mcp").format == "mcp"
+
+
+def test_a_file_without_tools_is_refused_in_words_and_nothing_is_stored(own):
+    work, _ = own
+    stored = work.catalogs.newest()
+    with pytest.raises(CatalogError, match=r"bad\.json"):
+        work.explore.add("Bad", [Source("bad.json", b"{not json")])
+    with pytest.raises(CatalogError, match="no name"):
+        work.explore.add(" ", [source(record("one"))])
+    assert work.catalogs.newest() == stored
+
+
+def test_unread_records_stay_with_the_catalog(own):
+    work, _ = own
+    added = work.explore.add("Mine", [source(record("one"), 7)])
+    assert len(work.explore.problems(added.id)) == work.explore.overview(added.id).problems == 1
+
+
+# --- overlap ----------------------------------------------------------------------------------
+
+
+def test_what_needs_an_analysis_says_so(own):
+    work, _ = own
+    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    for ask in (work.explore.clusters, work.explore.closest, work.explore.strongest_grid):
+        with pytest.raises(JobError, match="not analysed"):
+            ask(record.id)
+
+
+def test_the_forecast_counts_safe_merges_only(shared):
+    explore, catalog_id, *_ = shared
+    before, after = explore.overview(catalog_id), explore.forecast(catalog_id)
+    assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
+    assert after.clusters == after.waiting == 3
+    assert after.tools_after == 7, "copies on one server are safe, copies on several are not"
+    files = explore.tools(catalog_id, "list_files")
+    assert before.tokens - after.tokens_after == pytest.approx(files[0].tokens, abs=2)
+
+
+def test_accepting_moves_a_cluster_from_waiting_to_merged(own):
+    work, catalog_id = own
+    before = work.explore.forecast(catalog_id)
+    work.review.decide(catalog_id, "accept", desk.by_name(work, catalog_id, "send_mail"), "ann")
+    after = work.explore.forecast(catalog_id)
+    assert after.waiting == before.waiting - 1
+    assert after.clusters == before.clusters
+    assert after.tools_after == before.tools_after - 2
+
+
+def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
+    explore, catalog_id, analysis, _ = shared
+    found = explore.pairs(catalog_id, PairFilter())
+    keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
+    assert keys == sorted(keys)
+    assert found.total == found.matching == len(analysis.scores)
+    assert found.merges == sum(row.verdict == "merge" for row in found.rows) > 0
+    gamma = explore.pairs(catalog_id, PairFilter(server="gamma"))
+    assert gamma.rows
+    assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
+    assert gamma.matching < gamma.total
+    for verdict in ("merge", "unsure", "keep"):
+        part = explore.pairs(catalog_id, PairFilter(verdict=verdict)).rows
+        assert {row.verdict for row in part} <= {verdict}
+    assert explore.pairs(catalog_id, PairFilter(least=1.0)).matching == found.merges
+    few = pair_list(analysis, PairFilter(), limit=2)
+    assert few.rows == found.rows[:2]
+    assert few.matching == found.matching
+
+
+def test_the_table_and_the_verdict_agree(shared):
+    explore, catalog_id, *_ = shared
+    for row in explore.pairs(catalog_id, PairFilter()).rows:
+        view = explore.pair(catalog_id, Pair.of(row.left_id, row.right_id))
+        assert view.verdict.outcome == row.verdict
+        assert view.verdict.probability == pytest.approx(row.probability)
+        assert [tool.id for tool in view.tools] == [row.left_id, row.right_id]
+        assert view.verdict.evidence
+
+
+def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
+    analysis = shared[2]
+    weights = analysis.judge.weights
+    at = np.array([weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, 0.0])
+    scores = PairScores(np.arange(4, dtype=np.int32), np.full(4, 7, np.int32), at, at)
+    found = pair_list(replace(analysis, scores=scores), PairFilter())
+    assert [row.verdict for row in found.rows] == ["merge", "unsure", "unsure", "keep"]
+    assert found.merges == 1
+
+
+def test_servers_collide_as_often_as_their_pairs_would_merge(shared):
+    _, _, analysis, _ = shared
+    grid, colliding = server_grid(analysis, "pairs")
+    at = {name: row for row, name in enumerate(grid.names)}
+    rows = [row for row in pair_list(analysis, PairFilter()).rows if row.verdict == "merge"]
+    for one in grid.names:
+        for other in grid.names:
+            pairs = [r for r in rows if {r.left_server, r.right_server} == {one, other}]
+            shown = grid.values[at[one], at[other]]
+            assert len(pairs) == (0 if np.isnan(shown) else shown)
+    assert colliding == 3
+    closest, _ = server_grid(analysis, "cosine")
+    assert closest.values[at["alpha"], at["alpha"]] == pytest.approx(1.0)
+
+
+def test_servers_beyond_the_cap_are_counted(shared, monkeypatch):
+    monkeypatch.setattr("toolscope_core.workspace.overlaps.SHOWN_SERVERS", 2)
+    grid, colliding = server_grid(shared[2], "pairs")
+    assert (len(grid.names), colliding) == (2, 3)
+
+
+def test_the_strongest_tools_stand_beside_their_like(shared):
+    grid = strongest_grid(shared[2])
+    names = [name.split(" · ")[0] for name in grid.names]
+    assert sum(a != b for a, b in pairwise(names)) == len(set(names)) - 1
+    assert np.isnan(np.diag(grid.values)).all()
+    assert np.allclose(grid.values, grid.values.T, equal_nan=True)
+    assert len(strongest_grid(shared[2], side=3).names) == 2, "a pair is in whole or not"
+
+
+def test_the_map_marks_clustered_tools(shared):
+    explore, catalog_id, _, plan = shared
+    drawn = explore.tool_map(catalog_id)
+    inside = {member for cluster in plan.clusters for member in cluster.members}
+    assert drawn.clustered.tolist() == [tool.id in inside for tool in plan.catalog.tools]
+    assert drawn.points.shape == (len(plan.catalog.tools), 2)
+    assert explore.tool_map(catalog_id).points is drawn.points, "projected once"
+
+
+def test_the_histogram_has_every_pair(shared):
+    explore, catalog_id, analysis, _ = shared
+    view = explore.histogram(catalog_id)
+    assert view.counts.sum() == 8 * 7 // 2
+    assert len(view.edges) == len(view.counts) + 1
+    assert view.threshold == analysis.threshold
+
+
+def test_a_catalog_without_overlap_tells_its_closest_pair(own):
+    work, _ = own
+    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM, desk.WEATHER))
+    work.analyses.run(record.id)
+    assert work.explore.pairs(record.id, PairFilter()).rows == ()
+    assert work.explore.clusters(record.id) == ()
+    assert work.explore.strongest_grid(record.id).names == ()
+    assert work.explore.server_grid(record.id, "pairs")[0].names == ()
+    nearest = work.explore.closest(record.id)
+    vectors = work.analyses.get(record.id).vectors
+    assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
+    alone = work.catalogs.add("Alone", desk.catalog(desk.MAIL))
+    work.analyses.run(alone.id)
+    assert work.explore.closest(alone.id) is None
+
+
+# --- the merge graph --------------------------------------------------------------------------
+
+
+def test_every_cluster_has_a_row_the_largest_first(shared):
+    explore, catalog_id, _, plan = shared
+    rows = explore.clusters(catalog_id)
+    assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
+    assert [row.size for row in rows] == [3, 2, 2]
+    mail = rows[0]
+    assert (mail.servers, mail.state, mail.bridges) == ("alpha, beta, gamma", "proposed", 0)
+    assert mail.members == "send_mail, send_mail, send_mail"
+
+
+def graph_plan(plan, clusters, edges):
+    return replace(plan, clusters=tuple(clusters)), components.MergeGraph(edges)
+
+
+def test_a_chain_shows_its_bridges_and_its_missing_links(shared):
+    plan = shared[3]
+    a, b, c, d = ids = (
+        "alpha/get_weather",
+        "alpha/list_files",
+        "beta/add_numbers",
+        "gamma/send_mail",
+    )
+    copies = {tool_id: tool_id for tool_id in ids}
+    edges = {Pair.of(a, b): 0.9, Pair.of(b, c): 0.8, Pair.of(c, d): 0.7}
+    mail = next(cluster for cluster in plan.clusters if len(cluster.members) == 3)
+    chained = replace(mail, id="chain", members=(a, b, c))
+    cut, graph = graph_plan(plan, [chained], edges)
+    (row,) = components.cluster_rows(cut, graph, copies)
+    assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
+    drawn = components.network_of(cut, graph, copies, components.Constraints(), ["chain"])
+    assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
+    assert [edge.bridge for edge in drawn.edges] == [True, True, True]
+    apart, graph = graph_plan(plan, [], edges)
+    (row,) = components.cluster_rows(apart, graph, copies)
+    assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
+    never = components.Constraints(cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}))
+    drawn = components.network_of(apart, graph, copies, never, [row.id])
+    assert [edge.pair for edge in drawn.edges if edge.forbidden] == [Pair.of(a, d)]
+    few = components.network_of(apart, graph, copies, never, [row.id], limit=3)
+    assert {node.id for node in few.nodes} == {a, b, c}
+    assert few.left_out == 1
+    assert {edge.pair for edge in few.edges} == {Pair.of(a, b), Pair.of(b, c)}
+
+
+def test_only_the_chosen_components_are_drawn(shared):
+    explore, catalog_id, *_ = shared
+    mail, other, _ = explore.clusters(catalog_id)
+    drawn = explore.network(catalog_id, [mail.id])
+    assert [node.name for node in drawn.nodes] == ["send_mail"] * 3
+    assert len(explore.network(catalog_id, [mail.id, other.id]).nodes) == 5
+    assert explore.network(catalog_id, []).nodes == ()
+
+
+def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):
+    work, catalog_id = own
+    mail = desk.by_name(work, catalog_id, "send_mail")
+    work.review.decide(catalog_id, "drop", mail, "ann", {"drop": ["gamma/send_mail"]})
+    rows = work.explore.clusters(catalog_id)
+    assert max(row.size for row in rows) == 2
+
+
+def test_long_member_lists_are_cut_in_words():
+    tools = {f"t{at}": Tool(f"t{at}", f"t{at}") for at in range(10)}
+    assert components._names(tools, sorted(tools)).endswith("t7 and 2 more")

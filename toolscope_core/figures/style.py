@@ -1,0 +1,87 @@
+"""How every picture looks, and the one door for text of a catalog.
+
+Colours are those of Okabe and Ito, which colour-blind readers tell apart; backgrounds are
+transparent, so that the page's theme shows through.
+"""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+SYMBOLS = ("circle", "diamond")
+GREY = "#8A8F98"
+RED = "#D5342B"
+
+MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
+"""As many servers have a look of their own; all others share one."""
+
+
+def label(text: str, limit: int = 48) -> str:
+    """Text of a catalog as Plotly shows it literally, on one line, cut to ``limit`` characters.
+
+    Plotly reads tags, entities and formulas in every text: none may get there by another way.
+    """
+    line = " ".join(str(text).split())
+    line = line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return html.escape(line, quote=False).replace("$", "&#36;").replace("%{", "%&#123;")
+
+
+def hover(name: str, server: str) -> str:
+    """A tool under the pointer: its name, its server below."""
+    return f"{label(name)}<br>{label(server)}" if server else label(name)
+
+
+def by_server(servers: Sequence[str]) -> tuple[tuple[str, list[int]], ...]:
+    """Rows of each server with its label: the largest servers first, all others together last."""
+    counts = Counter(servers)
+    ranked = sorted(counts, key=lambda server: (-counts[server], server))
+    rows: dict[str, list[int]] = {server: [] for server in ranked}
+    for row, server in enumerate(servers):
+        rows[server].append(row)
+    shown = ranked if len(ranked) <= MOST_SERVERS + 1 else ranked[:MOST_SERVERS]
+    groups = [(label(server, 28) or "no server", rows[server]) for server in shown]
+    others = sorted(row for server in ranked[len(shown) :] for row in rows[server])
+    if others:
+        groups.append((f"{len(ranked) - len(shown):,} other servers", others))
+    return tuple(groups)
+
+
+def look(place: int) -> tuple[str, str]:
+    """Colour and symbol of the server at ``place``, from 0."""
+    if place >= MOST_SERVERS:
+        return GREY, "circle"
+    return PALETTE[place % len(PALETTE)], SYMBOLS[place // len(PALETTE)]
+
+
+def rounded(values: NDArray[np.float64]) -> list[object]:
+    """Four digits, NaN as empty. Lists, since Streamlit hands arrays back as something else."""
+    found = np.round(values, 4).astype(object)
+    found[~np.isfinite(values)] = None
+    return list(found.tolist())
+
+
+def figure(traces: Sequence[object], height: int) -> go.Figure:
+    """The traces on a transparent ground, ``height`` in pixels."""
+    made = go.Figure(list(traces))
+    made.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        hoverlabel={"align": "left"},
+        hovermode="closest",
+    )
+    return made
+
+
+def hide_axes(made: go.Figure) -> None:
+    """For a plane without units: both directions to the same scale, no ticks."""
+    made.update_xaxes(visible=False)
+    made.update_yaxes(visible=False, scaleanchor="x")
