@@ -75,6 +75,7 @@ class Tool:
     that the record does not say what the tool takes, ``{"type": "object", "properties": {}}``
     that it takes nothing. ``server`` is empty in a catalog without servers. ``annotations`` uses
     the MCP hint names. ``raw`` is the record as it was read, unknown fields included.
+    ``parameters`` are the declared top-level ones in the order given, none if none are declared.
     ``fingerprint`` hashes server, name and definition; ``content_hash`` leaves the server out.
     """
 
@@ -86,6 +87,7 @@ class Tool:
     returns: JsonObject | None = None
     annotations: JsonObject = field(default_factory=dict)
     raw: JsonObject = field(default_factory=dict, repr=False)
+    parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
     fingerprint: str = field(init=False, repr=False)
     content_hash: str = field(init=False, repr=False)
 
@@ -93,22 +95,21 @@ class Tool:
         content = digest(
             self.name, self.description, self.schema, self.returns, dict(self.annotations)
         )
+        object.__setattr__(self, "parameters", _declared(self.schema))
         object.__setattr__(self, "content_hash", content)
         object.__setattr__(self, "fingerprint", digest(self.server, content))
 
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The declared top-level parameters, in the order given; empty if none or not said."""
-        schema = self.schema or {}
-        properties = schema.get("properties")
-        if not isinstance(properties, Mapping):
-            return ()
-        required = schema.get("required")
-        needed = set(required) if isinstance(required, list) else set()
-        return tuple(
-            Parameter(name, name in needed, sub if isinstance(sub, Mapping) else {})
-            for name, sub in properties.items()
-        )
+
+def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
+    properties = (schema or {}).get("properties")
+    if not isinstance(properties, Mapping):
+        return ()
+    required = (schema or {}).get("required")
+    needed = set(required) if isinstance(required, list) else set()
+    return tuple(
+        Parameter(name, name in needed, sub if isinstance(sub, Mapping) else {})
+        for name, sub in properties.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ class Analysis:
     """What is known of a catalog before anybody decides anything.
 
     ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
-    candidate pairs at ``threshold`` or closer; ``histogram`` the exact number of pairs of tools
-    in each bin of ``HISTOGRAM_EDGES``; ``copies`` maps a tool to the first of equal content.
+    candidate pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal
+    content; ``rows`` a tool id to its row.
     """
 
     catalog: Catalog
@@ -51,11 +51,19 @@ class Analysis:
     threshold: float
     vectors: Vectors
     scores: PairScores
-    histogram: NDArray[np.int64]
     judge: OfflineJudge
     copies: Mapping[str, str]
     rows: Mapping[str, int]
     _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
+    _counted: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
+
+    @property
+    def histogram(self) -> NDArray[np.int64]:
+        """Exact number of pairs of tools in each bin of ``HISTOGRAM_EDGES``, counted once."""
+        if not self._counted:
+            counts = similarity.collision_histogram(self.vectors, np.array(HISTOGRAM_EDGES))
+            self._counted.append(counts)
+        return self._counted[0]
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Merge probabilities of any pairs of tools, in their order; remembered."""
@@ -98,7 +106,6 @@ def analyse(
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     copies = _copies(catalog)
     left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
-    histogram = similarity.collision_histogram(vectors, np.array(HISTOGRAM_EDGES))
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
     probability = judge.probabilities(left, right)
@@ -111,7 +118,6 @@ def analyse(
         threshold=threshold,
         vectors=vectors,
         scores=scores,
-        histogram=histogram,
         judge=judge,
         copies=copies,
         rows=rows,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from toolscope_core.datamodel import Finding, Tool
@@ -87,7 +87,7 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
     """Every string of a JSON value, keys included, with its path."""
     if isinstance(value, str):
         yield path, value
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, item in value.items():
             where = f"{path}/{key}" if path else key
             if path:
