@@ -94,6 +94,18 @@ def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
             st.query_params["cluster"] = cluster_id
 
 
+def undo_own(seen: int) -> None:
+    """Take back the reviewer's latest decision, ``seen`` when the button was drawn.
+
+    A decision made since is the one that is meant; once ``seen`` is gone, a second press of the
+    same button does nothing more.
+    """
+    standing = _ui.workspace().review.standing(_ui.current().id)
+    own = next((d for d in standing if d.reviewer == _ui.reviewer()), None)
+    if own is not None and own.seq >= seen:
+        undo((own.seq,), own)
+
+
 def notice() -> None:
     """What the last button did, once; a refusal stands out, a batch can be taken back as one."""
     good, text = st.session_state.pop("notice", (True, ""))

@@ -90,7 +90,7 @@ with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         ("Accept", "A", _decisions.decide, (shown, "accept", onward)),
         ("Reject", "X", _decisions.decide, (shown, "reject", onward)),
         ("Skip", "S", go, (onward, True)),
-        ("Undo", "U", _decisions.undo, ((own.seq,), own) if own else None),
+        ("Undo", "U", _decisions.undo_own, (own.seq,) if own else None),
         ("Next", "J", go, (onward,)),
         ("Previous", "K", go, (ids[place - 1],)),
     ):

@@ -61,6 +61,15 @@ def test_undo_takes_back_the_own_last_decision_only(page):
     assert shown(page) == "send_mail"
 
 
+def test_undo_means_the_newest_own_decision_even_if_the_page_is_older(page):
+    for name in ("get_weather", "list_files"):
+        page.review.decide(1, "accept", by_name(page.work, 1, name), "reviewer")
+        if name == "get_weather":
+            page.at.run()
+    page.press("undo_1")
+    assert [d.ids[0] for d in page.review.standing(1)] == ["alpha/get_weather"]
+
+
 def test_skip_asks_last_and_the_order_stays(page):
     page.press(f"skip_{card_id(page)}")
     assert list(page.at.dataframe[0].value["name"]) == ["get_weather", "list_files", "send_mail"]

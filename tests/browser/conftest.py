@@ -1,0 +1,140 @@
+"""The app in a real browser: its own server, store and cache, and nothing but loopback."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
+LOCAL = {"127.0.0.1", "localhost", "::1", ""}
+GUARD = f"""
+import os, socket
+_connect = socket.socket.connect
+def connect(self, address):
+    if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in {LOCAL}:
+        with open(os.environ["TOOLSCOPE_LEAKS"], "a") as leaks:
+            leaks.write(str(address))
+        raise OSError("the test allows loopback only")
+    return _connect(self, address)
+socket.socket.connect = connect
+"""
+
+
+@dataclass
+class Server:
+    """A running app: its address, and a file that names what it tried to reach outside."""
+
+    url: str
+    leaks: Path
+
+
+@dataclass
+class Watched:
+    """A browser page with what happened on it."""
+
+    page: object
+    url: str
+    requests: list = field(default_factory=list)
+    trouble: list = field(default_factory=list)
+
+    @property
+    def outside(self):
+        return [url for url in self.requests if urlsplit(url).hostname not in LOCAL | {None}]
+
+    def open(self, path, **query):
+        told = "&".join(f"{key}={value}" for key, value in query.items())
+        self.page.goto(f"{self.url}/{path}?{told}")
+        self.page.locator("h1").first.wait_for(timeout=60_000)
+        return self.settled()
+
+    def settled(self):
+        """Wait until the script has run to its end."""
+        app = self.page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        app.wait_for(timeout=60_000)
+        return self.page
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """``streamlit run app.py`` on a free port, on a first start."""
+    place = tmp_path_factory.mktemp("app")
+    (place / "guard").mkdir()
+    (place / "guard" / "sitecustomize.py").write_text(GUARD)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = {
+        "server.port": port,
+        "server.address": "127.0.0.1",
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+    }
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    environ = {
+        **os.environ,
+        "TOOLSCOPE_STORE_URL": f"sqlite:///{place / 'store.db'}",
+        "TOOLSCOPE_CACHE_DIR": str(place / "cache"),
+        "TOOLSCOPE_LEAKS": str(place / "leaks"),
+        "PYTHONPATH": os.pathsep.join([str(place / "guard"), os.environ.get("PYTHONPATH", "")]),
+    }
+    with (place / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+        try:
+            _wait(f"http://127.0.0.1:{port}/_stcore/health", process, place / "log")
+            yield Server(f"http://127.0.0.1:{port}", place / "leaks")
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    if not CHROMIUM.exists() and os.environ.get("CI") != "true":
+        pytest.skip(f"no browser at {CHROMIUM}; install Debian's chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(server, chromium):
+    """A fresh tab; at the end nothing went wrong on it and nothing left the machine."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    seen = Watched(page, server.url)
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on("websocket", lambda ws: seen.requests.append(ws.url))
+    page.on("pageerror", lambda error: seen.trouble.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: (seen.trouble.append(dialog.message), dialog.dismiss()))
+    yield seen
+    context.close()
+    assert seen.trouble == []
+    assert seen.outside == []
+    assert not server.leaks.exists(), server.leaks.read_text()
+
+
+def _wait(url, process, log):
+    for _ in range(120):
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.5)
+    raise RuntimeError(f"the app did not start: {log.read_text()[-2000:]}")
