@@ -20,8 +20,9 @@ def reference() -> str:
     parts = []
     for name in sorted(getattr(group, "commands", {})):
         told = runner.invoke(app, [name, "--help"], prog_name="toolscope", terminal_width=90)
-        text = "\n".join(line.rstrip() for line in told.output.strip().splitlines())
-        parts.append(f"```text\n{text.replace('Usage: toolscope', 'Usage: python -m toolscope_core')}\n```")
+        lines = (line.rstrip() for line in told.output.strip().splitlines())
+        text = "\n".join(lines).replace("Usage: toolscope", "Usage: python -m toolscope_core")
+        parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts)
 
 

@@ -13,7 +13,7 @@ from toolscope_core.config import read_environment
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
-from toolscope_core.workspace import Workspace
+from toolscope_core.workspace.desk import Workspace
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 
@@ -117,9 +117,10 @@ def analysis() -> Analysis:
     that starts one, where there is none yet.
     """
     record = current()
-    found = workspace().analyses.get(record.id)
-    if found is not None:
-        return found
+    return workspace().analyses.get(record.id) or _wait_for_analysis(record)
+
+
+def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
     job = workspace().analyses.job(record.id)
     if job is not None and job.live:
         job_panel(job.id)

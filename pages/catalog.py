@@ -40,5 +40,5 @@ figures[3].metric(
 proposals = f"{after.waiting:,} proposal{'' if after.waiting == 1 else 's'}"
 label = f"Review {proposals}" if after.waiting else "Everything is reviewed: export"
 page = "pages/review.py" if after.waiting else "pages/export.py"
-if action.button(label, type="primary", icon=":material/arrow_forward:", key="next"):
-    st.switch_page(page)
+with action.container(key="next", border=True, width="content"):
+    st.page_link(page, label=f"**{label}**", icon=":material/arrow_forward:")

@@ -89,8 +89,9 @@ if st.session_state.get("prepared") == now:
 st.subheader("Merges", anchor=False)
 if not found.merges:
     st.caption("None yet: the toolset goes out as it came in.")
-names = {"kept": "agents keep", "name": "under the name", "gone": "no longer see"}
-st.dataframe(found.merges, hide_index=True, column_config=names, alt="Merges in the bundle")
+else:
+    names = {"kept": "agents keep", "name": "under the name", "gone": "no longer see"}
+    st.dataframe(found.merges, hide_index=True, column_config=names, alt="Merges in the bundle")
 if found.dangling:
     st.subheader("Descriptions that still cite a tool that is gone", anchor=False)
     names = {"tool_id": "tool", "now": "which is now"}

@@ -188,7 +188,7 @@ def relabel(
 @_errors_as_sentences
 def prepare() -> None:
     """Put the bundled example into the app's store, analysed."""
-    from toolscope_core.workspace import Workspace
+    from toolscope_core.workspace.desk import Workspace
 
     work = Workspace(read_environment())
     try:

@@ -30,6 +30,7 @@ from toolscope_core.merging.correction import correct
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
+from toolscope_core.merging.synthesis import Synthesis, synthesise
 from toolscope_core.review import constraints, edits, version_of
 
 HISTOGRAM_EDGES = tuple(round(step / 100, 2) for step in range(-100, 101))
@@ -56,6 +57,9 @@ class Analysis:
     rows: Mapping[str, int]
     _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
     _counted: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
+    _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def histogram(self) -> NDArray[np.int64]:
@@ -74,6 +78,14 @@ class Analysis:
             found = self.judge.probabilities(left, right)
             self._judged.update(zip(missing, found.tolist(), strict=True))
         return np.array([self._judged[pair] for pair in pairs], dtype=np.float64)
+
+    def synthesis(self, members: tuple[str, ...], canonical: str | None) -> Synthesis:
+        """What the members would become, with a chosen canonical if any; remembered."""
+        key = (members, canonical)
+        if key not in self._made:
+            tools = [self.catalog.tools[self.rows[member]] for member in members]
+            self._made[key] = synthesise(tools, self.catalog.blocked, canonical)
+        return self._made[key]
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The verdicts on any pairs of tools, in their order, with their evidence."""
@@ -153,7 +165,10 @@ def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) 
         analysis.copies,
         divide=config.correct,
     )
-    built = build_clusters(catalog, groups, links, edits(catalog, log), judge.weights.auto_at)
+    wishes = edits(catalog, log)
+    built = build_clusters(
+        catalog, groups, links, wishes, judge.weights.auto_at, analysis.synthesis
+    )
     clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
     versioned = tuple(

@@ -8,7 +8,7 @@ from tests.pages.bench import Bench
 @pytest.fixture
 def bench(monkeypatch):
     """Benches on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.workspace.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.workspace.desk.SentenceEmbedder", WordEmbedder)
     _ui.workspace.clear()
     made = []
 

@@ -6,7 +6,8 @@ from tests.fakes import WordEmbedder
 from tests.workspace.desk import MAIL, SUM, catalog, on, open_desk
 from toolscope_core.config import read_environment
 from toolscope_core.errors import JobError, ModelError, StoreError
-from toolscope_core.workspace import Workspace, analyses
+from toolscope_core.workspace import analyses
+from toolscope_core.workspace.desk import Workspace
 
 
 @pytest.fixture

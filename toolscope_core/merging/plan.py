@@ -8,7 +8,7 @@ that no tool is both kept and pruned. Who may accept what without a person is DE
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,9 +44,11 @@ def build_clusters(
     constraints: Constraints,
     edits: Edits,
     auto_at: float,
+    made_of: Callable[[tuple[str, ...], str | None], Synthesis] | None = None,
 ) -> tuple[Cluster, ...]:
     """One cluster a group, in the order of the groups. ``auto_at`` is the least weakest edge
-    (a probability) that may be accepted without a person.
+    (a probability) that may be accepted without a person. ``made_of`` gives the synthesis of
+    member ids with a chosen canonical, for callers who remember it.
     """
     tools = catalog.by_id
     names: dict[str, set[str]] = {}
@@ -56,7 +58,11 @@ def build_clusters(
     for group in groups:
         members = [tools[tool_id] for tool_id in group.members]
         edit = edits.get(frozenset(group.members), Edit())
-        made = _edited(synthesise(members, catalog.blocked, edit.canonical), members, edit)
+        if made_of:
+            made = made_of(group.members, edit.canonical)
+        else:
+            made = synthesise(members, catalog.blocked, edit.canonical)
+        made = _edited(made, members, edit)
         taken = made.document.name != tools[made.canonical].name and bool(
             names.get(made.document.name, set()) - set(group.members)
         )
@@ -262,7 +268,7 @@ def _dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> tuple
     }
     return tuple(
         Dangling(item.tool.id, word, gone[word])
-        for item in tools
+        for item in (tools if gone else ())
         for word in sorted(_words(item.tool) & gone.keys())
     )
 

@@ -1,0 +1,38 @@
+"""Everything the screen can do, over one store."""
+
+from __future__ import annotations
+
+from toolscope_core.backends import Embedder, Progress, silent
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import Settings
+from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.store import CatalogRecord, Store
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.explore import Explore
+from toolscope_core.workspace.review import Review
+
+
+class Workspace:
+    """Everything the screen can do. Have one for each process; close it at the end."""
+
+    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
+        self.settings = settings
+        self.store = Store(settings.store_url)
+        self.catalogs = Catalogs(settings, self.store)
+        cache = VectorCache(settings.cache_dir)
+        self.analyses = Analyses(self.store, self.catalogs, embedder or SentenceEmbedder(), cache)
+        self.review = Review(self.store, self.catalogs, self.analyses)
+        self.explore = Explore(self.catalogs, self.analyses, self.review)
+
+    def prepare(self, progress: Progress = silent) -> CatalogRecord:
+        """Bring the bundled example and analyse it, unless that is done."""
+        record = self.catalogs.add_example()
+        if self.analyses.get(record.id) is None:
+            self.analyses.wait(self.analyses.start(record.id), progress)
+        return record
+
+    def close(self) -> None:
+        """End the background thread and let go of the database."""
+        self.analyses.close()
+        self.store.close()
