@@ -19,6 +19,7 @@ LAYERS = (
         "similarity",
         "cache",
         "merging",
+        "decisions",
         "review",
         "figures",
         "providers",
@@ -30,6 +31,7 @@ LAYERS = (
 )
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
+    ("review", "decisions"),  # the log admits what has the form of a decision
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("__main__", "cli"),
 }

@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
+from toolscope_core.decisions import decision_row, resolve
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import (
-    accepted_sets,
-    active,
-    admit,
-    constraints,
-    decision_row,
-    edits,
-    resolve,
-    version_of,
-)
+from toolscope_core.review import active, admit, constraints, edits, suspended, version_of
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
 CATALOG = Catalog(tools=tuple(TOOLS.values()))
@@ -89,12 +81,12 @@ def sets(text):
 def test_constraints_of_a_log(proposals, must, cannot):
     asked = constraints(CATALOG, logged(*proposals))
     assert asked == Constraints(must=sets(must), cannot=pairs(cannot))
-    assert accepted_sets(CATALOG, logged(*proposals)) == set(sets(must))
+    assert set(constraints(CATALOG, logged(*proposals)).must) == set(sets(must))
 
 
 def test_the_union_of_accepted_sets_is_accepted_and_a_newcomer_is_not_part_of_it():
     log = logged(decide("accept", "ab"), decide("accept", "bc"))
-    assert accepted_sets(CATALOG, log) == {frozenset("abc")}
+    assert set(constraints(CATALOG, log).must) == {frozenset("abc")}
 
 
 # Catalogs that changed under the log
@@ -573,3 +565,13 @@ class Workbench(RuleBasedStateMachine):
 
 Workbench.TestCase.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
 TestWorkbench = Workbench.TestCase
+
+
+def test_a_suspended_decision_contradicts_nothing():
+    log = logged(decide("accept", "abc"))
+    apart, today = decide("reject", "ac"), changed(CATALOG, "b")
+    with pytest.raises(DecisionError, match="contradicts"):
+        admit(log, apart)
+    assert suspended(CATALOG, log) == frozenset()
+    assert suspended(today, log) == {1}
+    assert admit(log, apart, None, suspended(today, log)).action == "reject"

@@ -30,9 +30,10 @@ from toolscope_core.datamodel import (
     Verdict,
     canonical_json,
 )
+from toolscope_core.decisions import decision_row
 from toolscope_core.errors import ExportError
 from toolscope_core.pipeline import Analysis
-from toolscope_core.review import constraints, decision_row
+from toolscope_core.review import constraints
 
 FILES = (
     "toolset.json",

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, product
-from typing import Any, TypeVar, get_args
+from typing import TypeVar
 
 from toolscope_core.datamodel import (
-    Action,
     Catalog,
     Constraints,
     Decision,
     Edit,
     Pair,
-    Tool,
     digest,
 )
+from toolscope_core.decisions import LINKING, check_form, listed
 from toolscope_core.errors import DecisionError, StaleDecisionError
-
-LINKING: tuple[Action, ...] = ("accept", "reject", "split", "drop")
-EDITABLE = ("name", "description", "schema", "renames")
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -39,7 +35,12 @@ def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
     return digest(wanted, [item.seq for item in _touching(active(log), wanted)])
 
 
-def admit(log: Sequence[Decision], proposal: Decision, seen_version: str | None = None) -> Decision:
+def admit(
+    log: Sequence[Decision],
+    proposal: Decision,
+    seen_version: str | None = None,
+    ignoring: frozenset[int] = frozenset(),
+) -> Decision:
     """The gatekeeper of the log: ``proposal`` as the row to append, with the next ``seq``.
 
     Call it inside the transaction that appends. A repeat of the last standing decision on these
@@ -47,12 +48,13 @@ def admit(log: Sequence[Decision], proposal: Decision, seen_version: str | None 
     standing one is returned, whatever version was seen. An undo gets the members of what it
     retracts. Raises ``StaleDecisionError`` when ``seen_version`` is not today's ``version_of``
     the members, ``DecisionError`` when the proposal is malformed, contradicts a standing
-    decision, or takes back what later decisions build on.
+    decision, or takes back what later decisions build on. Decisions whose seq is in ``ignoring``
+    (those ``suspended``) contradict nothing.
     """
     if proposal.action == "undo":
         target = _target(log, proposal)
         proposal = replace(proposal, members=target.members, ids=target.ids)
-    _check_form(proposal)
+    check_form(proposal)
     standing = active(log)
     last = next(iter(_touching(standing, proposal.members)[::-1]), None)
     if last is not None and _repeats(last, proposal):
@@ -61,12 +63,18 @@ def admit(log: Sequence[Decision], proposal: Decision, seen_version: str | None 
         raise StaleDecisionError(_what_happened(log, proposal))
     if proposal.action == "undo":
         _check_undo(log, proposal)
-    elif (other := _contradicted(standing, proposal)) is not None:
+    elif (other := _contradicted(standing, proposal, ignoring)) is not None:
         raise DecisionError(
-            f"this {proposal.action} of {_list(proposal.ids)} contradicts {_cite(other)} on "
-            f"{_list(other.ids)}; undo that one first"
+            f"this {proposal.action} of {listed(proposal.ids)} contradicts {_cite(other)} on "
+            f"{listed(other.ids)}; undo that one first"
         )
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
+
+
+def suspended(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
+    """The seqs of the active decisions of which a member has changed in this catalog."""
+    find = _Finder(catalog)
+    return frozenset(item.seq for item in active(log) if find(item)[1])
 
 
 def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
@@ -103,15 +111,6 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     )
 
 
-def accepted_sets(catalog: Catalog, log: Sequence[Decision]) -> frozenset[frozenset[str]]:
-    """The sets of tool ids of which people said: exactly these are one tool.
-
-    They are the groups that ``constraints`` enforces, since only people join: a cluster with one
-    member more than such a set is a proposal.
-    """
-    return frozenset(constraints(catalog, log).must)
-
-
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
     """The latest canonical choice and the merged document edit of each edited member set.
 
@@ -133,130 +132,6 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
             edit = replace(edit, canonical=found.get(position))
         chosen[key] = edit
     return chosen
-
-
-def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
-    """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
-
-    ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
-    ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
-    """
-    actions = get_args(Action)
-    action = next((known for known in actions if known == row.get("action")), None)
-    if action is None:
-        raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(actions)}")
-    detail = row.get("detail") or {}
-    if not isinstance(detail, Mapping):
-        raise DecisionError(f"detail is {detail!r}; give an object")
-    seq = row.get("seq") or 0
-    if not isinstance(seq, int):
-        raise DecisionError(f"seq is {seq!r}; give a whole number, or leave it out")
-    ids = _texts(row.get("ids") or (), "ids")
-    members = _texts(row.get("members") or (), "members")
-    if not members:
-        members = tuple(_known(catalog.by_id, "tool id", i).fingerprint for i in ids)
-    if not ids:
-        owner = {tool.fingerprint: tool for tool in reversed(catalog.tools)}
-        ids = tuple(_known(owner, "fingerprint", member).id for member in members)
-    return Decision(
-        action=action,
-        members=members,
-        ids=ids,
-        reviewer=str(row.get("reviewer") or ""),
-        at=str(row.get("at") or ""),
-        seq=seq,
-        detail=_by_fingerprint(detail, dict(zip(ids, members, strict=False))),
-    )
-
-
-def decision_row(decision: Decision) -> dict[str, Any]:
-    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``resolve``."""
-    return {
-        "seq": decision.seq,
-        "at": decision.at,
-        "reviewer": decision.reviewer,
-        "action": decision.action,
-        "members": list(decision.members),
-        "ids": list(decision.ids),
-        "detail": dict(decision.detail),
-    }
-
-
-# The form of a decision --------------------------------------------------------------------
-
-
-def _check_form(decision: Decision) -> None:
-    """``DecisionError`` unless the decision can be read on its own."""
-    size = len(decision.members)
-    least = 2 if decision.action in LINKING else 1
-    if not decision.reviewer.strip():
-        raise DecisionError("the decision has no reviewer; give a name")
-    if len(decision.ids) != size or len(set(decision.ids)) != size:
-        raise DecisionError(
-            f"{size} members and the ids {_list(decision.ids)} do not match; give each member "
-            "its own tool id"
-        )
-    if size < least:
-        raise DecisionError(f"{decision.action} names {size} tools; give at least {least}")
-    check = {"split": _check_split, "drop": _check_drop, "edit": _check_edit}
-    if decision.action in check:
-        check[decision.action](decision)
-    elif (
-        decision.action == "canonical" and decision.detail.get("canonical") not in decision.members
-    ):
-        raise DecisionError(
-            f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
-            f"{_list(decision.ids)}"
-        )
-
-
-def _check_split(decision: Decision) -> None:
-    groups = decision.detail.get("groups")
-    if not isinstance(groups, list | tuple):
-        raise DecisionError(f"split has the groups {groups!r}; give a list of lists of members")
-    parts = [_texts(group, "a group of the split") for group in groups]
-    whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
-    if not whole or len(parts) < 2 or not all(parts):
-        raise DecisionError(
-            f"the groups of the split do not divide {_list(decision.ids)}; put each member into "
-            "exactly one of two or more groups"
-        )
-
-
-def _check_drop(decision: Decision) -> None:
-    dropped = _texts(decision.detail.get("drop"), "drop")
-    inside = Counter(dropped) <= Counter(decision.members)
-    if not inside or not 0 < len(dropped) < len(decision.members):
-        raise DecisionError(
-            f"drop names {_list(dropped)}; give some, not all, of the members {_list(decision.ids)}"
-        )
-
-
-def _check_edit(decision: Decision) -> None:
-    unknown = sorted(set(decision.detail) - set(EDITABLE))
-    if unknown or not decision.detail:
-        raise DecisionError(f"edit has the fields {unknown}; give some of {', '.join(EDITABLE)}")
-    name = decision.detail.get("name", "name")
-    if not isinstance(name, str) or not name.strip():
-        raise DecisionError(f"the edited name is {name!r}; give a name that is not blank")
-    if not isinstance(decision.detail.get("description", ""), str):
-        raise DecisionError(f"the edited description of {_list(decision.ids)} is no text")
-    renames = decision.detail.get("renames", {})
-    if not isinstance(renames, Mapping) or not all(
-        isinstance(new, str) for new in renames.values()
-    ):
-        raise DecisionError(
-            f"the renames of {_list(decision.ids)} are {renames!r}; give an object of old and new "
-            "parameter names"
-        )
-    if not isinstance(decision.detail.get("schema", {}), Mapping):
-        raise DecisionError(f"the edited schema of {_list(decision.ids)} is no JSON object")
-
-
-def _texts(value: object, what: str) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise DecisionError(f"{what} is {value!r}; give a list of texts")
-    return tuple(value)
 
 
 # The log ------------------------------------------------------------------------------------
@@ -300,11 +175,13 @@ def _repeats(standing: Decision, proposal: Decision) -> bool:
     )
 
 
-def _contradicted(standing: Sequence[Decision], proposal: Decision) -> Decision | None:
+def _contradicted(
+    standing: Sequence[Decision], proposal: Decision, ignoring: frozenset[int]
+) -> Decision | None:
     """The standing decision that completes a contradiction with ``proposal``, if there is one."""
     if proposal.action not in LINKING:
         return None
-    linking = [item for item in standing if item.action in LINKING]
+    linking = [i for i in standing if i.action in LINKING and i.seq not in ignoring]
     meanings = [_meaning(item) for item in (proposal, *linking)]
 
     def clash(count: int) -> bool:
@@ -325,16 +202,13 @@ def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]
 def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
     recent = _touching(log, proposal.members)
     happened = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
-    return f"{_list(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
+    return (
+        f"{listed(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
+    )
 
 
 def _cite(decision: Decision) -> str:
     return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {decision.at})"
-
-
-def _list(ids: Sequence[str]) -> str:
-    shown = ", ".join(ids[:5]) or "nothing"
-    return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
 
 
 # Links --------------------------------------------------------------------------------------
@@ -419,22 +293,3 @@ class _Finder:
 
     def fingerprint(self, tool_id: str) -> str:
         return self._by_id[tool_id].fingerprint
-
-
-def _known(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
-    if key not in tools:
-        raise DecisionError(f"the catalog has no tool with the {what} {key!r}; check the decision")
-    return tools[key]
-
-
-def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict[str, Any]:
-    """``detail`` with the tool ids in it replaced by fingerprints."""
-
-    def translate(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return [translate(item) for item in value]
-        known = isinstance(value, str) and value not in named.values()
-        return named.get(value, value) if known else value
-
-    places = ("groups", "drop", "canonical")
-    return {key: translate(value) if key in places else value for key, value in detail.items()}

@@ -1,4 +1,5 @@
 import threading
+import uuid
 
 import pytest
 
@@ -121,4 +122,4 @@ def tool_named_anew():
     """A tool that no cache has seen, so that the embedder is asked."""
     from toolscope_core.datamodel import Tool
 
-    return Tool("new", "new", f"Seen never before {threading.get_ident()} {id(object())}")
+    return Tool("new", "new", f"Seen never before {uuid.uuid4()}")

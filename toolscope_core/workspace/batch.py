@@ -20,11 +20,12 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
 from toolscope_core.datamodel import Catalog, Decision, JsonObject, MergePlan, Pair, canonical_json
+from toolscope_core.decisions import resolve
 from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.review import admit, resolve
+from toolscope_core.review import admit
 
 
 @dataclass(frozen=True, slots=True)

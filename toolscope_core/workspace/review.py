@@ -9,11 +9,12 @@ from typing import Any
 from toolscope_core.bundle import bundle_files
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
+from toolscope_core.decisions import resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.merging.plan import cluster_id
 from toolscope_core.merging.validity import document_problems
 from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.review import active, admit, edits, version_of
+from toolscope_core.review import active, admit, edits, suspended, version_of
 from toolscope_core.store import Store, append_decision, now, read_log
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import Card, card_of
@@ -124,17 +125,19 @@ class Review:
         somebody else decided on the cluster meanwhile, ``DecisionError`` when the decision
         contradicts a standing one.
         """
-        prints = {tool.id: tool.fingerprint for tool in self._catalogs.open(catalog_id).tools}
-        decision = Decision(
-            action=action,
-            members=tuple(prints[member] for member in cluster.members),
-            ids=cluster.members,
-            reviewer=reviewer,
-            at=now(),
-            detail=_by_fingerprint(detail or {}, prints),
-        )
+        catalog = self._catalogs.open(catalog_id)
+        row = {
+            "action": action,
+            "ids": cluster.members,
+            "reviewer": reviewer,
+            "at": now(),
+            "detail": detail or {},
+        }
+        decision = resolve(catalog, row)
         return append_decision(
-            self._store, catalog_id, lambda log: admit(log, decision, cluster.version)
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, cluster.version, suspended(catalog, log)),
         )
 
     def accept_safe(self, catalog_id: int, reviewer: str) -> tuple[Decision, ...]:
@@ -272,19 +275,3 @@ def _risk(cluster: Cluster) -> tuple[int, int, float, int, str]:
         -len(cluster.members),
         cluster.id,
     )
-
-
-def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dict[str, Any]:
-    """The detail of a decision with fingerprints where the screen speaks of ids."""
-
-    def named(ids: Sequence[str]) -> list[str]:
-        return [prints[tool_id] for tool_id in ids]
-
-    said = dict(detail)
-    if "groups" in said:
-        said["groups"] = [named(group) for group in said["groups"]]
-    if "drop" in said:
-        said["drop"] = named(said["drop"])
-    if "canonical" in said:
-        said["canonical"] = prints[said["canonical"]]
-    return said
