@@ -26,7 +26,7 @@ check: $(VENV)/.dev
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 docs: $(VENV)/.dev
-	$(BIN)/python docs/make_reference.py
+	$(BIN)/python -m docs.make_reference
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage*

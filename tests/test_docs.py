@@ -1,18 +1,15 @@
 import re
-import sys
 from pathlib import Path
+
+from docs import make_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_readme_holds_todays_command_line_help(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    import make_reference
-
+def test_the_readme_holds_todays_command_line_help():
     readme = (ROOT / "README.md").read_text("utf-8")
     assert make_reference.BEGIN in readme
     assert make_reference.filled(readme) == readme, "run `make docs`"
-    sys.modules.pop("make_reference")
 
 
 def test_every_pinned_dependency_has_its_reason():
