@@ -55,7 +55,8 @@ def drop(tool: Tool) -> None:
     if len(shown.members) > 2 and tool.id in shown.members:
         args, detail = (shown, "drop", onward), {"drop": [tool.id]}
         key = f"drop_{seen}_{tool.id}"
-        st.button("Drop it", key=key, on_click=_decisions.decide, args=args, kwargs=detail)
+        told = "Keeps it apart for good and accepts the others as one."
+        st.button("Drop it", key, told, on_click=_decisions.decide, args=args, kwargs=detail)
 
 
 queue, body = st.columns([3, 7], gap="medium")
