@@ -14,7 +14,6 @@ from typing import Any
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import (
-    ArgumentMap,
     Catalog,
     Cluster,
     Constraints,
@@ -288,8 +287,3 @@ def _descriptions(schema: Any) -> Iterator[str]:
     elif isinstance(schema, list):
         for value in schema:
             yield from _descriptions(value)
-
-
-def argument_maps(plan: MergePlan) -> dict[str, ArgumentMap]:
-    """α by old tool id, of the tools that were merged."""
-    return {alpha.tool_id: alpha for alpha in plan.arguments}
