@@ -1,6 +1,7 @@
 import hashlib
 import json
 import zipfile
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -9,7 +10,7 @@ from tests.test_pipeline import analysed
 from toolscope_core.bundle import FILES, bundle_files, read_relabelling, write_folder, zipped
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Decision
+from toolscope_core.datamodel import Catalog, Decision, Tool
 from toolscope_core.errors import ExportError
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.workspace.example import example_path
@@ -79,13 +80,28 @@ def test_never_merge_and_decisions_are_written(analysis):
     assert (row["action"], row["ids"], row["members"]) == ("reject", list(ids), list(prints))
 
 
-def test_aliases_name_the_new_name_of_each_old_one(files):
-    entries = loaded(files, "relabel.json")["entries"]
-    expected = {}
-    for row in entries:
-        if row["old_name"] != row["new_name"]:
-            expected.setdefault(row["server"], {})[row["old_name"]] = row["new_name"]
-    assert loaded(files, "aliases.json") == expected
+def test_aliases_lead_from_names_that_are_free(files):
+    aliases = loaded(files, "aliases.json")
+    assert aliases["wordsmith-text"]["translate_to_french"] == "translate"
+    kept = {(r["server"], r["new_name"]) for r in loaded(files, "relabel.json")["entries"]}
+    for server, names in aliases.items():
+        assert not any((server, old) in kept for old in names)
+
+
+def test_a_name_that_lives_on_is_no_alias(tmp_path):
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    same = [Tool(i, "search", "Finds a page by its words.", schema=schema) for i in ("1", "3")]
+    other = replace(same[0], id="2", name="find", description="Looks for a page by its words.")
+    catalog = Catalog((same[0], other, replace(same[1], description="Rents out a search dog.")))
+    analysis = analysed(catalog, tmp_path)
+    log = (decide("accept", same[0], other), decide("reject", same[0], catalog.tools[2], seq=2))
+    files = bundle_files(analysis, plan_merge(analysis, log, ALL), log, ALL)
+    assert "search" not in loaded(files, "aliases.json").get("", {})
+
+
+def decide(action, *tools, seq=1):
+    prints, ids = tuple(t.fingerprint for t in tools), tuple(t.id for t in tools)
+    return Decision(action, prints, ids, "ann", "2026-01-01T00:00:00Z", seq)
 
 
 def test_pairs_carry_their_evidence(files, analysis):

@@ -48,7 +48,7 @@ FILES = (
     "manifest.json",
 )
 VERSION = 1
-LINES_DEEP = 2
+LINE_MARKS = "\x85\u2028\u2029"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def bundle_files(
     """File name → content, in the order of ``FILES``. ``shape`` defaults to the input's."""
     shape = shape or plan.catalog.format
     files = {
-        "toolset.json": _json(write_toolset(plan.tools, plan.catalog.servers, shape)),
+        "toolset.json": _json(write_toolset(plan.tools, plan.catalog.servers, shape), 3),
         "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),
         "arguments.json": _json(
             {"version": VERSION, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
@@ -215,10 +215,15 @@ def _cluster_row(cluster: Cluster) -> JsonObject:
 
 
 def _aliases(plan: MergePlan) -> JsonObject:
-    aliases: dict[str, dict[str, str]] = {}
+    """Old name → new name by server, of the names that are free and mean one tool only."""
+    still = {(item.tool.server, item.tool.name) for item in plan.tools}
+    became: dict[tuple[str, str], set[str]] = {}
     for row in plan.relabels:
-        if row.old_name != row.new_name:
-            aliases.setdefault(row.server, {})[row.old_name] = row.new_name
+        became.setdefault((row.server, row.old_name), set()).add(row.new_name)
+    aliases: dict[str, dict[str, str]] = {}
+    for (server, old), new in became.items():
+        if (server, old) not in still and len(new) == 1 and old not in new:
+            aliases.setdefault(server, {})[old] = min(new)
     return aliases
 
 
@@ -278,8 +283,8 @@ def _replaceable(folder: Path) -> bool:
     return not found or ("manifest.json" in found and found <= set(FILES))
 
 
-def _json(value: object) -> bytes:
-    return f"{_laid_out(value, LINES_DEEP)}\n".encode("utf-8", "backslashreplace")
+def _json(value: object, levels: int = 2) -> bytes:
+    return f"{_laid_out(value, levels)}\n".encode("utf-8", "backslashreplace")
 
 
 def _laid_out(value: object, levels: int) -> str:
@@ -298,4 +303,6 @@ def _compact(value: object) -> str:
 
 def _lines(rows: Iterable[JsonObject]) -> bytes:
     text = "".join(f"{canonical_json(row)}\n" for row in rows)
+    for mark in LINE_MARKS:  # some readers take these for the end of a line
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text.encode("utf-8", "backslashreplace")

@@ -105,7 +105,7 @@ def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
     if not isinstance(properties, Mapping):
         return ()
     required = (schema or {}).get("required")
-    needed = set(required) if isinstance(required, list) else set()
+    needed = [name for name in required if name] if isinstance(required, list) else []
     return tuple(
         Parameter(name, name in needed, sub if isinstance(sub, Mapping) else {})
         for name, sub in properties.items()
@@ -252,14 +252,16 @@ class Constraints:
     """What people decided, as links between tool ids.
 
     ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
-    that stay apart; ``stale`` and ``conflict`` the ids whose decisions are suspended because a
-    member changed, or because standing decisions contradict each other.
+    that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
+    pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
+    ``conflict``.
     """
 
     must: tuple[frozenset[str], ...] = ()
     cannot: frozenset[Pair] = frozenset()
-    stale: frozenset[str] = frozenset()
-    conflict: frozenset[str] = frozenset()
+    stale: tuple[frozenset[str], ...] = ()
+    doubtful: frozenset[Pair] = frozenset()
+    conflict: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,23 @@ def admit(
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
 
 
+def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
+    """A decision that a log already admitted, as the next row of a replay, with its own ``seq``.
+
+    Only its form and place are checked: what it contradicts today ``constraints`` reports.
+    Raises ``DecisionError``.
+    """
+    if log and decision.seq <= log[-1].seq:
+        raise DecisionError(
+            f"seq {decision.seq} follows {log[-1].seq}; keep the order of the log, or leave out seq"
+        )
+    if decision.action == "undo":
+        target = _target(log, decision)
+        decision = replace(decision, members=target.members, ids=target.ids)
+    check_form(decision)
+    return decision
+
+
 def suspended(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
     """The seqs of the active decisions of which a member has changed in this catalog."""
     find = _Finder(catalog)
@@ -87,27 +104,36 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     """
     find = _Finder(catalog)
     linking = [item for item in active(log) if item.action in LINKING]
-    latest = {member: item.seq for item in linking for member in item.members}
     joined: list[tuple[str, ...]] = []
+    held: list[frozenset[str]] = []
     apart: set[Pair] = set()
-    stale: set[str] = set()
-    for item in linking:
+    doubtful: set[Pair] = set()
+    for place, item in enumerate(linking):
         found, changed = find(item)
-        must, cannot = _links(item)
-        apart.update(Pair.of(found[i], found[j]) for i, j in cannot if i in found and j in found)
-        if changed:
-            present = {*found.values(), *changed}
-            stale.update(i for i in present if latest.get(find.fingerprint(i), 0) <= item.seq)
-        else:
-            joined.extend(tuple(found[i] for i in group if i in found) for group in must)
+        now = {
+            i: found.get(i, old) for i, old in enumerate(item.ids) if i in found or old in changed
+        }
+        later = linking[place + 1 :]
+        for group in _links(item)[0]:
+            ids = tuple(now[i] for i in group if i in now)
+            if changed.isdisjoint(ids):
+                joined.append(ids)
+            else:
+                held.append(frozenset(i for i in ids if not find.spoken_of((i,), later)))
+        for i, j in _links(item)[1]:
+            if i in found and j in found:
+                apart.add(Pair.of(found[i], found[j]))
+            elif i in now and j in now and not find.spoken_of((now[i], now[j]), later):
+                doubtful.add(Pair.of(now[i], now[j]))
     home = _unite(joined)
     groups = {frozenset(group) for group in home.values() if len(group) > 1}
     clashing = {frozenset(home[p.left]) for p in apart if p.right in home.get(p.left, ())}
     return Constraints(
         must=tuple(sorted(groups - clashing, key=sorted)),
         cannot=frozenset(apart),
-        stale=frozenset(stale),
-        conflict=frozenset(chain.from_iterable(clashing)),
+        stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
+        doubtful=frozenset(doubtful),
+        conflict=tuple(sorted(clashing, key=sorted)),
     )
 
 
@@ -291,5 +317,7 @@ class _Finder:
         missing = {old for i, old in enumerate(decision.ids) if i not in found}
         return found, {old for old in missing - taken if old in self._by_id}
 
-    def fingerprint(self, tool_id: str) -> str:
-        return self._by_id[tool_id].fingerprint
+    def spoken_of(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
+        """Whether one of the decisions is on all of these tools as they are today."""
+        prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
+        return any(prints <= set(item.members) for item in log)

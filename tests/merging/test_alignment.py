@@ -160,3 +160,73 @@ def test_undeclared_arguments_keep_their_name_unless_it_is_taken():
     call = map_call(alpha, {"q": "x", "verbose": True, "query": "y"})
     assert call.arguments == {"query": "x", "verbose": True}
     assert call.lost == ("query",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("exclude_domains", "domains"),
+        ("user_id", "user_name"),
+        ("timeout", "timeout_ms"),
+        ("min_price", "price"),
+        ("max_price", "price"),
+        ("member_id", "member_name"),
+        ("source_language", "language"),
+        ("include_archived", "archived"),
+    ],
+)
+def test_a_word_that_turns_the_meaning_keeps_parameters_apart(one, other):
+    ours, theirs = (
+        tool("a", "f", [one], **{one: text()}),
+        tool("b", "g", [other], **{other: text()}),
+    )
+    assert matched(ours, theirs) == set()
+
+
+def test_descriptions_of_one_pattern_do_not_make_parameters_the_same():
+    ours = tool("a", "f", ["year"], year=text("The year for which the budget of the firm is told"))
+    theirs = tool(
+        "b", "g", ["branch"], branch=text("The branch for which the budget of the firm is told")
+    )
+    assert matched(ours, theirs) == set()
+
+
+def test_another_type_needs_the_very_same_name():
+    ours = tool("a", "f", ["salary"], salary={"type": "integer"})
+    assert matched(ours, tool("b", "g", ["monthly_salary"], monthly_salary=text())) == set()
+    assert matched(ours, tool("b", "g", ["salary"], salary=text())) == {("salary", "salary")}
+
+
+@pytest.mark.parametrize(
+    "name", ["translate_from_french", "translate_except_french", "translate_non_french"]
+)
+def test_a_direction_in_the_name_fixes_nothing(name):
+    general = tool(
+        "t", "translate", ["text"], text=text(), language=text(enum=["french", "german"])
+    )
+    assert not argument_map(tool("f", name, ["text"], text=text()), general).constants
+
+
+def test_a_value_that_two_parameters_list_fixes_neither():
+    languages = text(enum=["french", "german"])
+    general = tool("t", "translate", ["text"], text=text(), source=languages, target=languages)
+    assert not argument_map(
+        tool("f", "translate_to_french", ["text"], text=text()), general
+    ).constants
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("c++", "c"), ("date", "-date"), (">=", "<="), ("a.b", "ab")]
+)
+def test_marks_in_a_value_are_part_of_it(ours, theirs):
+    left = tool("a", "f", sort=text(enum=[ours]))
+    assert argument_map(left, tool("b", "g", sort=text(enum=[theirs, "z"]))).dropped
+
+
+def test_a_condition_over_arguments_is_kept_only_by_the_same_one():
+    condition = {"anyOf": [{"required": ["q"]}, {"required": ["id"]}]}
+    free = tool("a", "f", q=text(), id=text())
+    bound = Tool("b", "g", schema={**free.schema, **condition})
+    assert argument_map(free, bound).lossy
+    assert argument_map(bound, free).lossless
+    assert argument_map(Tool("c", "h", schema=bound.schema), bound).lossless

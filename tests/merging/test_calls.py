@@ -32,7 +32,7 @@ def test_gold_and_calls_follow_and_the_rest_stays():
 
 
 def test_two_gold_tools_that_became_one_are_a_shrink():
-    done = relabel_query({"gold": ["a", "c", "b", "a"]}, PHI, ALPHAS)
+    done = relabel_query({"gold": ["a", "c", "b"]}, PHI, ALPHAS)
     assert done.row["gold"] == ["b", "c"]
     assert done.shrunk == (("a", "b"),)
 
@@ -60,3 +60,24 @@ def test_what_phi_leaves_alone_is_unchanged(row):
 def test_an_identity_relabelling_changes_nothing():
     row = {"gold": ["c", "a"], "calls": [{"tool": "a", "arguments": {"q": 1}}]}
     assert relabel_query(row, {"a": "a", "c": "c"}, {}).row == {**row}
+
+
+def test_what_was_there_twice_stays_twice_and_what_is_no_id_stays():
+    done = relabel_query({"gold": ["a", 7, "a", None]}, PHI, ALPHAS)
+    assert done.row["gold"] == ["b", 7, "b", None]
+    assert done.shrunk == ()
+
+
+@pytest.mark.parametrize("odd", ["x", 7, None, {"tool": ["a"]}, {"arguments": {}}])
+def test_what_is_no_call_stays_as_it_is(odd):
+    assert relabel_query({"calls": [odd]}, PHI, ALPHAS).row["calls"] == [odd]
+
+
+def test_arguments_as_text_are_mapped_and_stay_text():
+    calls = [{"tool": "a", "arguments": '{"q": 1}'}, {"tool": "a", "arguments": "q=1"}]
+    done = relabel_query({"calls": calls}, PHI, ALPHAS)
+    assert done.row["calls"] == [
+        {"tool": "b", "arguments": '{"kind":"web","query":1}'},
+        {"tool": "b", "arguments": "q=1"},
+    ]
+    assert done.lost == ("a: its arguments are no object",)

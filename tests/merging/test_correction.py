@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.datamodel import Constraints, Pair
-from toolscope_core.merging.correction import correct
+from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
 
 AT = 0.6
@@ -117,3 +117,18 @@ def test_a_copy_that_a_person_keeps_apart_is_kept_apart():
     judge = judged({Pair("a", "c"): 1.0, Pair("b", "c"): 1.0})
     (group,) = correct(merge_graph(edges, links), judge, AT, links, dict.fromkeys(ids, "a"))
     assert group.members == ("a", "c")
+
+
+def test_switched_off_what_people_keep_apart_is_still_apart():
+    table = {Pair("a", "b"): 0.9, Pair("b", "c"): 0.9, Pair("a", "c"): 0.9}
+    apart = Constraints(cannot=frozenset({Pair("a", "b")}))
+    (group,) = groups(table, apart, divide=False)
+    assert group.members in (("a", "c"), ("b", "c"))
+
+
+def test_a_suspended_group_that_nothing_proposes_is_still_shown():
+    held = Constraints(stale=(frozenset("ab"), frozenset("cd")))
+    proposed = groups({Pair("c", "d"): 0.9})
+    (shown,) = suspended(proposed, held, judged({}))
+    assert shown.members == ("a", "b")
+    assert not shown.decided

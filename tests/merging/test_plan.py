@@ -3,7 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Constraints, Edit, Finding, Group, MergedTool, Tool
+from toolscope_core.datamodel import (
+    Catalog,
+    Constraints,
+    Edit,
+    Finding,
+    Group,
+    MergedTool,
+    Pair,
+    Tool,
+)
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters, check_plan, effect
 
 TEXT = {"type": "string"}
@@ -111,8 +120,10 @@ def test_routers_are_merged_only_when_asked():
     ("links", "group", "state"),
     [
         (NOTHING, Group(("a", "b"), 0.9, decided=True), "accepted"),
-        (Constraints(stale=frozenset("a")), Group(("a", "b"), 0.9), "stale"),
-        (Constraints(conflict=frozenset("b")), Group(("a", "b"), 0.9), "conflict"),
+        (Constraints(stale=(frozenset("ax"),)), Group(("a", "b"), 0.9), "stale"),
+        (Constraints(doubtful=frozenset({Pair("a", "b")})), Group(("a", "b"), 0.9), "stale"),
+        (Constraints(doubtful=frozenset({Pair("a", "x")})), Group(("a", "b"), 0.9), "proposed"),
+        (Constraints(conflict=(frozenset("bx"),)), Group(("a", "b"), 0.9), "conflict"),
         (NOTHING, Group(("a", "b"), 0.9), "proposed"),
     ],
 )
@@ -135,11 +146,62 @@ def test_a_new_description_keeps_the_prune_and_a_new_name_makes_a_router():
     }
 
 
-def test_an_edited_schema_drops_what_it_no_longer_takes():
+def test_an_edit_that_loses_an_argument_is_never_applied():
     schema = {"type": "object", "properties": {"address": TEXT}}
-    (cluster,) = clusters(CATALOG, "ab", edits={frozenset("ab"): Edit(document={"schema": schema})})
+    edits = {frozenset("ab"): Edit(document={"schema": schema})}
+    (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, decided=True), edits=edits)
     assert all(set(alpha.dropped) == {"url"} for alpha in cluster.arguments)
+    assert cluster.state == "conflict"
     assert any("would be lost" in reason for reason in cluster.reasons)
+
+
+def test_an_edit_that_loses_or_breaks_the_selector_is_never_applied():
+    one, two = (
+        tool("a", "send", "mail", to=TEXT, cc=TEXT),
+        tool("b", "send", "chat", to=TEXT, room=TEXT),
+    )
+    cat = catalog(one, two)
+    (router,) = clusters(cat, "ab")
+    properties = dict(router.document.schema["properties"])
+    assert properties["server"]["enum"] == ["mail", "chat"]
+    for changed in (
+        {k: v for k, v in properties.items() if k != "server"},
+        {**properties, "server": {"type": "string", "enum": ["A", "B"]}},
+    ):
+        edit = Edit(document={"schema": {"type": "object", "properties": changed}})
+        (cluster,) = clusters(cat, "ab", edits={frozenset("ab"): edit})
+        assert cluster.state == "conflict"
+        assert any("no longer says" in reason for reason in cluster.reasons)
+
+
+def test_two_clusters_may_not_end_in_one_name_however_it_is_spelled():
+    d = tool("d", "show_rooms", building=TEXT)
+    cat = catalog(A, B, C, d)
+    edits = {
+        frozenset("ab"): Edit(document={"name": "Look"}),
+        frozenset("cd"): Edit(document={"name": "look"}),
+    }
+    assert {c.state for c in clusters(cat, "ab", "cd", edits=edits)} == {"conflict"}
+
+
+def test_blocked_text_needs_a_person_who_rewrites_it():
+    found = tuple(Finding(i, "block", "hidden", "description", "x") for i in "ab")
+    cat = catalog(A, B, C, findings=found)
+    group = Group(("a", "b"), 0.95, decided=True)
+    assert clusters(cat, group)[0].state == "conflict"
+    edits = {frozenset("ab"): Edit(document={"description": "Reads a page."})}
+    assert clusters(cat, group, edits=edits)[0].state == "accepted"
+
+
+def test_a_blocked_tool_is_not_canonical_even_if_chosen():
+    cat = catalog(A, B, findings=(Finding("b", "block", "hidden", "name", "x"),))
+    assert clusters(cat, "ab", edits={frozenset("ab"): Edit(canonical="b")})[0].canonical == "a"
+
+
+def test_a_router_with_a_blocked_member_is_not_applied():
+    cat = catalog(A, C, findings=(Finding("c", "block", "hidden", "schema", "x"),))
+    (cluster,) = clusters(cat, Group(("a", "c"), 0.95, decided=True))
+    assert (cluster.kind, cluster.state) == ("router", "conflict")
 
 
 def test_a_name_of_a_tool_outside_the_cluster_is_a_conflict():

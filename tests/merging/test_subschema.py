@@ -1,5 +1,6 @@
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
@@ -109,3 +110,56 @@ def test_definitions_that_multiply_are_not_followed_for_ever():
         "$defs": {**levels, "d9": STRING},
     }
     assert inline_references(schema) == schema
+
+
+CLOSED = {"type": "object", "properties": {"a": STRING}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "value"),
+    [
+        ({"items": STRING}, {"prefixItems": [{"type": "integer"}], "items": STRING}, [1]),
+        (
+            {"additionalProperties": STRING},
+            {"additionalProperties": STRING, "properties": {"b": {"type": "integer"}}},
+            {"b": 1},
+        ),
+        (CLOSED, {**CLOSED, "patternProperties": {"^x": {}}}, {"x1": 1}),
+        ({"properties": {"b": STRING}}, {"type": "object"}, {"b": 1}),
+        (
+            {"unevaluatedProperties": False, "properties": {}},
+            {"unevaluatedProperties": False, "properties": {"a": STRING}},
+            {"a": "x"},
+        ),
+        (
+            {"contains": STRING, "minContains": 2},
+            {"contains": STRING, "minContains": 0},
+            [],
+        ),
+        (
+            {"properties": {"a": STRING}},
+            {"properties": {"a": STRING}, "anyOf": [{"properties": {"a": {}}}]},
+            {"a": "x"},
+        ),
+        ({"enum": None}, STRING, "x"),
+        ({"type": "integer", "minimum": "1"}, {"type": "integer", "minimum": "1", "maximum": 3}, 1),
+        ({"required": 7}, {"type": "object"}, {}),
+    ],
+)
+def test_what_cannot_be_shown_is_not_admitted(wide, narrow, value):
+    assert not admits(wide, narrow) or valid(wide, value)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["a", "string", "object"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+KEYS = "type enum required properties items minimum maxLength additionalProperties anyOf".split()
+
+
+@given(*[st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=3)] * 2)
+def test_malformed_schemas_get_an_answer(one, other):
+    assert admits(one, other) in (True, False)

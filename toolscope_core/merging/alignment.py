@@ -32,9 +32,9 @@ _SAME_WORD = {
         ("text", "content", "body", "message", "msg", "txt", "string"),
         ("path", "file", "filename", "filepath", "pathname"),
         ("directory", "dir", "folder"),
-        ("identifier", "id", "ident", "uuid", "key"),
-        ("number", "num", "count", "n", "amount", "qty", "quantity"),
-        ("limit", "max", "maximum", "top", "size"),
+        ("identifier", "id", "ident", "uuid"),
+        ("number", "num", "count", "n", "qty", "quantity"),
+        ("limit", "max", "maximum", "top"),
         ("language", "lang", "locale"),
         ("latitude", "lat"),
         ("longitude", "lon", "lng", "long"),
@@ -43,7 +43,7 @@ _SAME_WORD = {
         ("address", "addr"),
         ("url", "uri", "link", "href"),
         ("location", "place", "city", "town"),
-        ("user", "username", "account"),
+        ("user", "account"),
         ("start", "begin", "since", "after"),
         ("end", "finish", "until", "before", "stop"),
         ("mail", "email"),
@@ -55,8 +55,25 @@ _SAME_WORD = {
 }
 _EMPTY_WORDS = frozenset(
     "a an the of to for in on at by with and or is are be that this it its as from which used use "
-    "name value specified given optional required default e g eg etc will can should".split()
+    "value specified given optional required default e g eg etc will can should".split()
 )
+
+_DIRECTIONS = frozenset("from except excluding exclude not non no without but".split())
+
+_PLAIN_KEYWORDS = frozenset(
+    "type properties required additionalProperties $defs definitions".split()
+)
+
+_WEAK_WORDS = frozenset({"name", "identifier", "number"})
+"""Added to a name they may mean the same thing or another aspect of it: ``city_name``."""
+
+_TURNING_WORDS = frozenset(
+    """min minimum limit not no non exclude excluded except without skip ignore hide include
+    included only allow deny block enable disable start end source destination old new previous
+    next ms millisecond second sec minute hour day week month year km mile meter metre foot feet
+    celsius fahrenheit kelvin percent usd eur type format unit url total average""".split()
+)
+"""Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +90,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 
     Best scores first, each parameter at most once, ties by name; swapping the tools swaps the
     matches and nothing else. A single required parameter left over on each side, of one type, is
-    matched where its description or name gives at least a hint.
+    matched where the names share a word.
     """
     ours, theirs = left.parameters, right.parameters
     scored = [
@@ -99,17 +116,23 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 def parameter_score(a: Parameter, b: Parameter) -> float:
     """How surely two parameters are the same, in [0, 1], from names, types and descriptions."""
     words_a, words_b = name_words(a.name), name_words(b.name)
-    shared = words_a & words_b
-    told = _overlap(_text_words(a.description), _text_words(b.description))
+    text_a, text_b = _text_words(a.description), _text_words(b.description)
+    told = _overlap(text_a, text_b)
+    added = words_a ^ words_b
     if words_a == words_b:
         score = 1.0
-    elif shared and (shared in (words_a, words_b)):
-        score = 0.75 + 0.2 * told
-    elif shared:  # start_date and end_date: what is not shared tells them apart
+    elif added & _TURNING_WORDS:
+        score = 0.3 * told
+    elif words_a < words_b or words_b < words_a:
+        score = 0.5 + 0.4 * told if added <= _WEAK_WORDS else 0.75 + 0.2 * told
+    elif words_a & words_b:  # start_date and end_date: what is not shared tells them apart
         score = 0.25 + 0.3 * told
     else:
-        score = 0.9 * told if told >= 0.7 else 0.3 * told
-    return score if score < MATCH_AT or _types_meet(a.schema, b.schema) else 0.0
+        apart = words_a & (text_a - text_b) and words_b & (text_b - text_a)
+        score = 0.9 * told if told >= 0.7 and not apart else 0.3 * told
+    if score < MATCH_AT or _types_overlap(a.schema, b.schema):
+        return score
+    return score if score == 1.0 and _types_meet(a.schema, b.schema) else 0.0
 
 
 def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
@@ -161,9 +184,13 @@ def map_onto(
             dropped[parameter.name] = f"`{target}` does not take all of its values"
         else:
             moves.append(move)
-    constants = {k: v for k, v in constants.items() if k not in {m.target for m in moves}}
+    taken = {move.target for move in moves}
+    lost = [k for k, v in constants.items() if k not in taken and not _takes(properties.get(k), v)]
+    constants = {k: v for k, v in constants.items() if k not in taken and k not in lost}
     lossy = [*_unsupplied(tool, schema, moves, constants), *_open_ended(tool, schema)]
     lossy += [obstacle] if obstacle else []
+    lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
+    lossy += _bound_together(tool, schema, moves)
     return ArgumentMap(tool.id, to, tuple(moves), constants, dropped, tuple(lossy))
 
 
@@ -171,19 +198,26 @@ def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     """Arguments of ``target`` whose value stands in the name of ``tool``.
 
     ``translate_to_french(text)`` is ``translate(text, language="french")`` where ``language``
-    lists ``french`` among its values.
+    lists ``french`` among its values, and no other parameter does. A name that says *from* or
+    *except* fixes nothing.
     """
+    words = set(_words(tool.name))
+    if words & _DIRECTIONS:
+        return {}
     told = name_words(tool.name) - name_words(target.name)
-    constants: dict[str, Any] = {}
-    for parameter in target.parameters:
-        fitting = [
-            value
-            for value in parameter.enum
-            if isinstance(value, str) and name_words(value) and name_words(value) <= told
-        ]
-        if len(fitting) == 1:
-            constants[parameter.name] = fitting[0]
-    return constants
+    fitting = [
+        (parameter.name, value)
+        for parameter in target.parameters
+        for value in parameter.enum
+        if isinstance(value, str) and name_words(value) and name_words(value) <= told
+    ]
+    values = [_spelling(value) for _, value in fitting]
+    names = [name for name, _ in fitting]
+    return {
+        name: value
+        for name, value in fitting
+        if names.count(name) == 1 and values.count(_spelling(value)) == 1
+    }
 
 
 def _match_last(
@@ -192,19 +226,16 @@ def _match_last(
     if len(ours) != 1 or len(theirs) != 1:
         return
     a, b = ours[0], theirs[0]
-    hint = bool(name_words(a.name) & name_words(b.name)) and not _apart(a.name, b.name)
-    told = _overlap(_text_words(a.description), _text_words(b.description))
-    if _types_meet(a.schema, b.schema) and (hint or told >= 0.4):
+    words_a, words_b = name_words(a.name), name_words(b.name)
+    hint = words_a & words_b and not (words_a ^ words_b) & (_TURNING_WORDS | _WEAK_WORDS)
+    if hint and type_set(a.schema) == type_set(b.schema):
         found[a.name] = (b.name, MATCH_AT)
-
-
-def _apart(a: str, b: str) -> bool:
-    words_a, words_b = name_words(a), name_words(b)
-    return bool(words_a - words_b) and bool(words_b - words_a)
 
 
 def _move(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:
     own = parameter.schema
+    if not isinstance(schema, Mapping):
+        return ArgumentMove(parameter.name, target) if schema is True else None
     if admits(schema, own):
         return ArgumentMove(parameter.name, target)
     values = _value_map(parameter, schema)
@@ -213,8 +244,12 @@ def _move(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove
     if type_set(own) and "array" not in type_set(own) and type_set(schema) == {"array"}:
         listed = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
         return ArgumentMove(parameter.name, target, "wrap") if admits(schema, listed) else None
-    scalar = type_set(own)
-    if scalar and scalar <= {"integer", "number", "boolean"} and core(schema) == {"type": "string"}:
+    kind = type_set(own)
+    if (
+        len(kind) == 1
+        and kind <= {"integer", "number", "boolean"}
+        and core(schema) == {"type": "string"}
+    ):
         return ArgumentMove(parameter.name, target, "cast")
     return None
 
@@ -243,10 +278,30 @@ def _unsupplied(
     always = {p.name for p in tool.parameters if p.required}
     supplied = {move.target for move in moves if move.source in always} | set(constants)
     required = schema.get("required")
-    missing = [name for name in required if name not in supplied] if required else []
+    missing = (
+        [name for name in required if name not in supplied] if isinstance(required, list) else []
+    )
     return [
         f"`{name}` is required, and not every call to `{tool.name}` gives it" for name in missing
     ]
+
+
+def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
+    """Conditions over several arguments hold only where the tool has the very same ones."""
+    target, own = core(schema), core(tool.schema or {})
+    conditions = target.keys() - _PLAIN_KEYWORDS
+    same = all(canonical_json(target[key]) == canonical_json(own.get(key)) for key in conditions)
+    if not conditions or (same and all(move.source == move.target for move in moves)):
+        return []
+    return [f"the merged tool has conditions on its arguments ({', '.join(sorted(conditions))})"]
+
+
+def _takes(schema: object, value: object) -> bool:
+    """Whether a constant fits the parameter that is to hold it."""
+    if not isinstance(schema, Mapping):
+        return False
+    values = schema.get("enum")
+    return not isinstance(values, list) or value in values
 
 
 def _open_ended(tool: Tool, schema: JsonObject) -> list[str]:
@@ -255,6 +310,15 @@ def _open_ended(tool: Tool, schema: JsonObject) -> list[str]:
     if further in (None, False) or schema.get("additionalProperties") in (True, further):
         return []
     return [f"`{tool.name}` takes arguments of any name"]
+
+
+def _types_overlap(a: JsonObject, b: JsonObject) -> bool:
+    """Whether one value can be of both types, integers counting as numbers."""
+    left, right = (
+        frozenset("number" if kind == "integer" else kind for kind in type_set(schema) - {"null"})
+        for schema in (a, b)
+    )
+    return not left or not right or bool(left & right)
 
 
 def _types_meet(a: JsonObject, b: JsonObject) -> bool:
@@ -282,13 +346,17 @@ def _loose_types(schema: JsonObject) -> frozenset[str]:
 @lru_cache(maxsize=65_536)
 def name_words(name: str) -> frozenset[str]:
     """The words of an identifier, split at case and marks, singular, one per meaning."""
-    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
-    words = re.findall(r"[^\W_]+", split.casefold())
+    words = _words(name)
     plain = [
         _SAME_WORD.get(word, _SAME_WORD.get(_singular(word), _singular(word))) for word in words
     ]
     kept = [word for word in plain if word not in _EMPTY_WORDS]
     return frozenset(kept or plain)
+
+
+def _words(name: str) -> list[str]:
+    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    return re.findall(r"[^\W_]+", split.casefold())
 
 
 @lru_cache(maxsize=65_536)
@@ -308,5 +376,5 @@ def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
 
 def _spelling(value: object) -> str:
     if isinstance(value, str):
-        return "s" + re.sub(r"[\W_]+", "", value.casefold())
+        return "s" + re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", "", value.casefold())
     return canonical_json(value)

@@ -82,19 +82,27 @@ def relabel_query(
 ) -> RelabelledQuery:
     """``gold`` and ``calls`` of one row rewritten; everything else, and the order, as it was.
 
-    ``gold`` keeps first occurrences; calls are never dropped or joined.
+    Of two gold tools that became one the first place stays; calls are never dropped or joined.
+    What is no id or no call stays as it is.
     """
-    gold = [tool for tool in _listed(row.get("gold")) if isinstance(tool, str)]
+    gold = row.get("gold")
     became: dict[str, list[str]] = {}
-    for tool in dict.fromkeys(gold):
-        became.setdefault(phi.get(tool, tool), []).append(tool)
+    new_gold: list[Any] = []
+    for tool in gold if isinstance(gold, list) else ():
+        new = phi.get(tool, tool) if isinstance(tool, str) else tool
+        old_ones = became.setdefault(new, []) if isinstance(new, str) else []
+        if not old_ones or tool in old_ones:
+            new_gold.append(new)
+        if tool not in old_ones:
+            old_ones.append(tool)
     calls, lost = _calls(row.get("calls"), phi, alphas)
     new_row = dict(row)
-    if isinstance(row.get("gold"), list):
-        new_row["gold"] = list(became)
+    if isinstance(gold, list):
+        new_row["gold"] = new_gold
     if isinstance(row.get("calls"), list):
         new_row["calls"] = calls
-    named = [*gold, *(str(call.get("tool")) for call in _listed(row.get("calls")))]
+    named = [tool for old in became.values() for tool in old]
+    named += [call["tool"] for call in _listed(row.get("calls")) if _names_a_tool(call)]
     return RelabelledQuery(
         row=new_row,
         changed=canonical_json(new_row) != canonical_json(dict(row)),
@@ -106,19 +114,40 @@ def relabel_query(
 
 def _calls(
     calls: object, phi: Mapping[str, str], alphas: Mapping[str, ArgumentMap]
-) -> tuple[list[JsonObject], list[str]]:
-    mapped: list[JsonObject] = []
+) -> tuple[list[Any], list[str]]:
+    mapped: list[Any] = []
     lost: list[str] = []
     for call in _listed(calls):
-        tool, arguments = call.get("tool"), call.get("arguments")
-        alpha = alphas.get(tool)
-        if alpha is None or alpha.to != phi.get(tool):
-            mapped.append({**call, "tool": phi.get(tool, tool)})
+        if not _names_a_tool(call):
+            mapped.append(call)
             continue
-        new = map_call(alpha, arguments if isinstance(arguments, Mapping) else {})
-        mapped.append({**call, "tool": new.tool, "arguments": dict(new.arguments)})
-        lost += [f"{tool}.{name}" for name in new.lost]
+        tool, arguments = call["tool"], call.get("arguments")
+        alpha = alphas.get(tool)
+        new_call = {**call, "tool": phi.get(tool, tool)}
+        given = _object(arguments)
+        if alpha is not None and given is not None:
+            new = map_call(alpha, given)
+            told = dict(new.arguments)
+            new_call["arguments"] = canonical_json(told) if isinstance(arguments, str) else told
+            lost += [f"{tool}.{name}" for name in new.lost]
+        elif alpha is not None and arguments is not None:
+            lost.append(f"{tool}: its arguments are no object")
+        mapped.append(new_call)
     return mapped, lost
+
+
+def _names_a_tool(call: object) -> bool:
+    return isinstance(call, Mapping) and isinstance(call.get("tool"), str)
+
+
+def _object(arguments: object) -> JsonObject | None:
+    """The arguments as an object, also where an evaluation set holds them as JSON text."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return None
+    return arguments if isinstance(arguments, Mapping) else None
 
 
 def _listed(value: object) -> Sequence[Any]:

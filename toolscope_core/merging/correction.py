@@ -9,6 +9,7 @@ good pairs carries a bad one along.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -35,14 +36,15 @@ def correct(
     ``merge_at`` is the least probability that counts as a merge. ``copies`` maps a tool to the
     first tool of equal content: copies stay together without being judged again, unless a person
     spoke of one of them. What people put together is neither cut nor added to: whom the judge
-    would add to it are its newcomers. ``divide=False`` leaves the components whole, as the paper
-    does with Auto-Correction switched off.
+    would add to it are its newcomers. ``divide=False`` leaves the components whole but for what
+    people keep apart, as the paper does with Auto-Correction switched off.
     """
     groups: list[Group] = []
     for component in graph.components:
         atoms = _atoms(component, constraints, copies)
         strength = _strength(atoms, graph, judge, constraints)
-        parts = _agglomerate(strength, merge_at) if divide else [list(range(len(atoms)))]
+        links = strength if divide else _allowed(atoms, constraints)
+        parts = _agglomerate(links, merge_at)
         for part in parts:
             fixed = [row for row in part if frozenset(atoms[row]) in constraints.must]
             free = [row for row in part if row not in fixed]
@@ -53,6 +55,19 @@ def correct(
             groups += [_decided(atoms[row], judge) for row in fixed[1:]]
             groups += [_decided(atoms[row], judge, proposed) for row in fixed[:1]]
     return tuple(sorted(groups, key=lambda group: group.members))
+
+
+def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
+    """The suspended groups of which no member is in any of ``groups``: a person must see them,
+    though the judge would not propose them.
+    """
+    seen = {member for group in groups for member in group.members}
+    added = []
+    for held in (*constraints.stale, *constraints.conflict):
+        if seen.isdisjoint(held):
+            added.append(replace(_decided(sorted_ids(held), judge), decided=False))
+            seen |= held
+    return tuple(added)
 
 
 def _decided(members: tuple[str, ...], judge: Judge, newcomers: tuple[str, ...] = ()) -> Group:
@@ -99,12 +114,19 @@ def _strength(
         lowest[key] = min(lowest.get(key, 1.0), float(probability))
     for (a, b), probability in lowest.items():
         strength[a, b] = strength[b, a] = probability
+    np.fill_diagonal(strength, 1.0)
+    return np.minimum(strength, _allowed(atoms, constraints))
+
+
+def _allowed(atoms: Sequence[tuple[str, ...]], constraints: Constraints) -> NDArray[np.float64]:
+    """Symmetric (n, n): 0 between atoms that people keep apart, 1 elsewhere."""
+    index = {tool: row for row, members in enumerate(atoms) for tool in members}
+    allowed = np.ones((len(atoms), len(atoms)))
     for pair in constraints.cannot:
         if pair.left in index and pair.right in index:
             a, b = index[pair.left], index[pair.right]
-            strength[a, b] = strength[b, a] = 0.0
-    np.fill_diagonal(strength, 1.0)
-    return strength
+            allowed[a, b] = allowed[b, a] = 0.0
+    return allowed
 
 
 def _close_pairs(index: Mapping[str, int], graph: MergeGraph) -> set[Pair]:

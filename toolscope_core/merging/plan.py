@@ -8,6 +8,7 @@ that no tool is both kept and pruned. Who may accept what without a person is DE
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,35 +51,35 @@ def build_clusters(
     member ids with a chosen canonical, for callers who remember it.
     """
     tools = catalog.by_id
-    names: dict[str, set[str]] = {}
-    for tool in catalog.tools:
-        names.setdefault(tool.name, set()).add(tool.id)
-    clusters = []
+    made = {}
     for group in groups:
         members = [tools[tool_id] for tool_id in group.members]
         edit = edits.get(frozenset(group.members), Edit())
         if made_of:
-            made = made_of(group.members, edit.canonical)
+            synthesis = made_of(group.members, edit.canonical)
         else:
-            made = synthesise(members, catalog.blocked, edit.canonical)
-        made = _edited(made, members, edit)
-        taken = made.document.name != tools[made.canonical].name and bool(
-            names.get(made.document.name, set()) - set(group.members)
-        )
-        reasons = [*_reasons(group, members, made, catalog.blocked, auto_at)]
-        if taken:
-            reasons.append(f"the name `{made.document.name}` belongs to a tool outside the cluster")
+            synthesis = synthesise(members, catalog.blocked, edit.canonical)
+        made[group.members] = _edited(synthesis, members, edit)
+    owners = _name_owners(catalog, made)
+    clusters = []
+    for group in groups:
+        members = [tools[tool_id] for tool_id in group.members]
+        own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
+        objections = [
+            *_objections(members, own, edit, catalog.blocked),
+            *_name_objections(members, own, owners),
+        ]
         clusters.append(
             Cluster(
                 id=cluster_id(members),
                 members=group.members,
-                canonical=made.canonical,
-                kind=made.kind,
-                state="conflict" if taken else _state(group, constraints),
+                canonical=own.canonical,
+                kind=own.kind,
+                state="conflict" if objections else _state(group, constraints),
                 weakest_edge=round(group.weakest_edge, 6),
-                document=made.document,
-                arguments=made.arguments,
-                reasons=tuple(reasons),
+                document=own.document,
+                arguments=own.arguments,
+                reasons=(*objections, *_reasons(group, members, own, catalog.blocked, auto_at)),
                 newcomers=group.newcomers,
             )
         )
@@ -182,11 +183,54 @@ def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
 
 def _state(group: Group, constraints: Constraints) -> State:
     members = set(group.members)
-    if members & constraints.conflict:
+    if any(members & held for held in constraints.conflict):
         return "conflict"
-    if members & constraints.stale:
+    if group.decided:
+        return "accepted"
+    doubtful = any({pair.left, pair.right} <= members for pair in constraints.doubtful)
+    if doubtful or any(members & held for held in constraints.stale):
         return "stale"
-    return "accepted" if group.decided else "proposed"
+    return "proposed"
+
+
+def _objections(
+    members: Sequence[Tool], made: Synthesis, edit: Edit, blocked: frozenset[str]
+) -> Iterator[str]:
+    """What keeps a cluster from being applied whoever accepts it, as sentences."""
+    for alpha in made.arguments:
+        yield from alpha.lossy
+        for name, reason in alpha.dropped.items():
+            yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
+    ids = {tool.id for tool in members}
+    if ids <= blocked and "description" not in edit.document:
+        yield "every member carries a blocking finding; rewrite the description first"
+    if made.kind == "router" and ids & blocked and "schema" not in edit.document:
+        yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
+
+
+def _name_owners(
+    catalog: Catalog, made: Mapping[tuple[str, ...], Synthesis]
+) -> dict[str, set[str]]:
+    """Names as clients compare them → ids of who bears them, or would after an edit."""
+    owners: dict[str, set[str]] = {}
+    for tool in catalog.tools:
+        owners.setdefault(_folded(tool.name), set()).add(tool.id)
+    for members, synthesis in made.items():
+        owners.setdefault(_folded(synthesis.document.name), set()).update(members)
+    return owners
+
+
+def _name_objections(
+    members: Sequence[Tool], made: Synthesis, owners: Mapping[str, set[str]]
+) -> Iterator[str]:
+    canonical = next(tool for tool in members if tool.id == made.canonical)
+    others = owners[_folded(made.document.name)] - {tool.id for tool in members}
+    if made.document.name != canonical.name and others:
+        yield f"the name `{made.document.name}` belongs to another tool too: {min(others)}"
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
@@ -230,10 +274,6 @@ def _reasons(
         yield "two members are joined only through a third"
     if group.weakest_edge < auto_at:
         yield f"its weakest pair is at {group.weakest_edge:.2f}, below {auto_at:.2f}"
-    for alpha in made.arguments:
-        yield from alpha.lossy
-        for name, reason in alpha.dropped.items():
-            yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
 
 
 def _merged_tool(canonical: Tool, document: Document) -> Tool:

@@ -7,6 +7,7 @@ knows, so a doubt costs a merge and never an argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import ge, le
 from typing import Any
 
 from toolscope_core.datamodel import JsonObject, canonical_json
@@ -20,7 +21,7 @@ _ANNOTATION_KEYS = frozenset(
 )
 
 
-def admits(wide: JsonObject, narrow: JsonObject) -> bool:
+def admits(wide: Any, narrow: Any) -> bool:
     """Whether every value valid under ``narrow`` is valid under ``wide``, as far as can be shown.
 
     Sound, not complete: ``False`` may only mean that it does not follow from the keywords known
@@ -29,14 +30,14 @@ def admits(wide: JsonObject, narrow: JsonObject) -> bool:
     if not isinstance(wide, Mapping) or not isinstance(narrow, Mapping):
         return wide is True or wide is narrow
     wide, narrow = core(wide), core(narrow)
-    if not wide or "$ref" in wide or "$ref" in narrow:
-        return not wide
     text = canonical_json(wide)
-    if text == canonical_json(narrow):
+    if not wide or text == canonical_json(narrow):
         return '"$ref"' not in text
+    if _BEYOND & (wide.keys() | narrow.keys()) or not (_well_formed(wide) and _well_formed(narrow)):
+        return False
     options = narrow.get("anyOf") or narrow.get("oneOf")
     if isinstance(options, list) and options:
-        return all(admits(wide, _also(narrow, option)) for option in options)
+        return all(_admits_option(wide, narrow, option) for option in options)
     options = wide.get("anyOf")
     if isinstance(options, list) and set(wide) == {"anyOf"}:
         return any(admits(option, narrow) for option in options)
@@ -63,9 +64,21 @@ def core(schema: JsonObject) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key not in _ANNOTATION_KEYS}
 
 
-def _also(schema: JsonObject, option: JsonObject) -> dict[str, Any]:
-    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
-    return {**rest, **option}
+def _well_formed(schema: JsonObject) -> bool:
+    """Whether the keywords known here have values of the kind they need."""
+    return all(
+        isinstance(schema[key], kind) and not isinstance(schema[key], bool)
+        for key, kind in _KINDS.items()
+        if key in schema
+    )
+
+
+def _admits_option(wide: JsonObject, narrow: JsonObject, option: Any) -> bool:
+    """Whether ``wide`` admits what is valid under ``option`` and the rest of ``narrow``."""
+    if admits(wide, option) or not isinstance(option, Mapping):
+        return admits(wide, option)
+    rest = {key: value for key, value in narrow.items() if key not in ("anyOf", "oneOf")}
+    return not rest.keys() & option.keys() and admits(wide, {**rest, **option})
 
 
 def type_set(schema: JsonObject) -> frozenset[str]:
@@ -100,7 +113,20 @@ def _type_of(value: object) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "null")
 
 
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "enum": list,
+    "required": list,
+    "properties": Mapping,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (int, float)),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), (int, float)),
+}
 _DEFINITIONS = ("$defs", "definitions")
+_BEYOND = frozenset(
+    """$ref prefixItems patternProperties contains minContains maxContains unevaluatedProperties
+    unevaluatedItems dependentSchemas dependentRequired propertyNames if then else not
+    allOf""".split()
+)
+"""Keywords that lead elsewhere or depend on their neighbours: such schemas must be equal."""
 
 Keyword = Callable[[JsonObject, JsonObject], bool]
 
@@ -112,23 +138,12 @@ def _same_keyword(key: str) -> Keyword:
 
 
 def _enum_admits(wide: JsonObject, narrow: JsonObject) -> bool:
-    values = narrow.get("enum")
-    if not isinstance(values, list):
-        return False
     allowed = {canonical_json(value) for value in wide["enum"]}
-    return all(canonical_json(value) in allowed for value in values)
+    return "enum" in narrow and all(canonical_json(v) in allowed for v in narrow["enum"])
 
 
-def _at_least(key: str) -> Keyword:
-    return lambda wide, narrow: (
-        isinstance(narrow.get(key), int | float) and bool(narrow[key] >= wide[key])
-    )
-
-
-def _at_most(key: str) -> Keyword:
-    return lambda wide, narrow: (
-        isinstance(narrow.get(key), int | float) and bool(narrow[key] <= wide[key])
-    )
+def _bound(key: str, holds: Callable[[Any, Any], bool]) -> Keyword:
+    return lambda wide, narrow: key in narrow and holds(narrow[key], wide[key])
 
 
 def _items_admit(wide: JsonObject, narrow: JsonObject) -> bool:
@@ -138,34 +153,39 @@ def _items_admit(wide: JsonObject, narrow: JsonObject) -> bool:
 
 def _properties_admit(wide: JsonObject, narrow: JsonObject) -> bool:
     ours, theirs = wide["properties"], narrow.get("properties") or {}
-    closed = narrow.get("additionalProperties") is False
-    return all(admits(ours[name], theirs[name]) if name in theirs else closed for name in ours)
+    further = narrow.get("additionalProperties", True)
+    return all(
+        admits(ours[name], theirs.get(name, further)) or (name not in theirs and further is False)
+        for name in ours
+    )
 
 
 def _required_admit(wide: JsonObject, narrow: JsonObject) -> bool:
-    return set(wide["required"] or []) <= set(narrow.get("required") or [])
+    supplied = narrow.get("required", [])
+    return all(name in supplied for name in wide["required"])
 
 
 def _additional_admit(wide: JsonObject, narrow: JsonObject) -> bool:
-    if wide["additionalProperties"] is not False:
-        return wide["additionalProperties"] is True or _same_keyword("additionalProperties")(
-            wide, narrow
-        )
-    return narrow.get("additionalProperties") is False and set(
-        narrow.get("properties") or {}
-    ) <= set(wide.get("properties") or {})
+    allowed, further = wide["additionalProperties"], narrow.get("additionalProperties", True)
+    theirs = narrow.get("properties") or {}
+    added = [theirs[name] for name in theirs if name not in (wide.get("properties") or {})]
+    if allowed is False:
+        return not added and further is False
+    return all(admits(allowed, schema) for schema in added) and (
+        further is False or admits(allowed, further)
+    )
 
 
 _KEYWORDS: dict[str, Keyword] = {
     "enum": _enum_admits,
-    "minimum": _at_least("minimum"),
-    "exclusiveMinimum": _at_least("exclusiveMinimum"),
-    "minLength": _at_least("minLength"),
-    "minItems": _at_least("minItems"),
-    "maximum": _at_most("maximum"),
-    "exclusiveMaximum": _at_most("exclusiveMaximum"),
-    "maxLength": _at_most("maxLength"),
-    "maxItems": _at_most("maxItems"),
+    "minimum": _bound("minimum", ge),
+    "exclusiveMinimum": _bound("exclusiveMinimum", ge),
+    "minLength": _bound("minLength", ge),
+    "minItems": _bound("minItems", ge),
+    "maximum": _bound("maximum", le),
+    "exclusiveMaximum": _bound("exclusiveMaximum", le),
+    "maxLength": _bound("maxLength", le),
+    "maxItems": _bound("maxItems", le),
     "items": _items_admit,
     "properties": _properties_admit,
     "required": _required_admit,

@@ -47,7 +47,7 @@ def synthesise(
     the canonical a person wants. Prune wherever some allowed canonical serves all the others.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
-    allowed = [tool for tool in members if tool.id == chosen] or free
+    allowed = [tool for tool in free if tool.id == chosen] or free
     serving = [(tool, maps) for tool in allowed if (maps := serving_maps(tool, members))]
     if serving:
         canonical, maps = min(serving, key=lambda item: (len(item[0].name), item[0].id))
@@ -95,7 +95,7 @@ def edited_arguments(
                 canonical,
                 schema,
                 {source: target for source, target in pairs.items() if target in known},
-                {name: value for name, value in constants.items() if name in known},
+                constants,
             )
         )
     return tuple(aimed)

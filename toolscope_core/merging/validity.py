@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from toolscope_core.datamodel import Document
 
@@ -34,7 +35,7 @@ def document_problems(
     return tuple(problems)
 
 
-def _schema_problems(schema: dict[str, object]) -> list[str]:
+def _schema_problems(schema: dict[str, Any]) -> list[str]:
     from jsonschema import Draft202012Validator, SchemaError
 
     if schema.get("type") != "object":
@@ -44,7 +45,9 @@ def _schema_problems(schema: dict[str, object]) -> list[str]:
     except SchemaError as error:
         place = "/".join(str(part) for part in error.absolute_path) or "the top"
         return [f"the parameters are no valid JSON Schema: at {place}, {error.message}"]
-    properties, required = schema.get("properties"), schema.get("required")
-    known = set(properties) if isinstance(properties, dict) else set()
-    missing = [name for name in required if name not in known] if isinstance(required, list) else []
+    properties, required = schema.get("properties") or {}, schema.get("required") or ()
+    odd = [name for name, sub in properties.items() if not isinstance(sub, dict)]
+    if odd:
+        return [f"`{odd[0]}` is declared as {properties[odd[0]]!r}; give it a JSON Schema object"]
+    missing = [name for name in required if name not in properties]
     return [f"`{name}` is required but not declared; declare it or drop it" for name in missing]

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,24 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
-from toolscope_core.datamodel import Catalog, Decision, JsonObject, MergePlan, Pair, canonical_json
+from toolscope_core.datamodel import (
+    Catalog,
+    Decision,
+    Document,
+    JsonObject,
+    MergePlan,
+    Pair,
+    canonical_json,
+)
 from toolscope_core.decisions import resolve
 from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
+from toolscope_core.merging.validity import document_problems
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.review import admit
+from toolscope_core.review import admit, recorded, suspended
+
+_DOCUMENT = ("name", "description", "schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +177,36 @@ def relabel_file(queries: Path, bundle: Path, out: Path) -> RelabelReport:
 
 
 def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
-    """The log in a decisions file, replayed through the rules of review.
+    """The log in a decisions file. A line with a ``seq`` was admitted once and is replayed as it
+    is; a line without one must pass the rules of review.
 
     Raises ``DecisionError`` with the line of the decision that is refused.
     """
     log: tuple[Decision, ...] = ()
     for number, row in _read_rows(path):
         try:
-            admitted = admit(log, resolve(catalog, row))
+            decision = resolve(catalog, row)
+            _check_document(decision)
+            if decision.seq:
+                admitted = recorded(log, decision)
+            else:
+                admitted = admit(log, decision, None, suspended(catalog, log))
         except DecisionError as error:
             raise DecisionError(f"{path.name}, line {number}: {error}") from error
         if admitted not in log:
             log = (*log, admitted)
     return log
+
+
+def _check_document(decision: Decision) -> None:
+    """An edit from a file must be as valid as one from the screen."""
+    if decision.action != "edit":
+        return
+    before = Document("", "told", None)
+    said = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
+    problems = document_problems(replace(before, **said), before, frozenset())
+    if problems:
+        raise DecisionError(f"the document is not valid: {'; '.join(problems)}")
 
 
 def _analysis(
