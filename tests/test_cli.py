@@ -166,6 +166,25 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, args, word)
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize(
+    ("detail", "word"),
+    [
+        ({"schema": {"type": "object", "properties": {"city": 5}}}, "`city`"),
+        ({"schema": {"type": "string"}}, "of an object"),
+        ({"name": "a b"}, "'a b'"),
+        ({"description": " "}, "description is empty"),
+    ],
+)
+def test_an_edit_from_a_file_must_be_valid(tmp_path, detail, word):
+    ids = [tool.id for tool in read_catalog(load_paths([example_path()])).tools[:2]]
+    row = {"action": "edit", "ids": ids, "reviewer": "ann", "detail": detail}
+    file = tmp_path / "decisions.jsonl"
+    file.write_text(json.dumps(row), "utf-8")
+    done = run("merge", EXAMPLE, "--out", tmp_path / "b", "--decisions", file, code=2)
+    assert "decisions.jsonl, line 1" in done.stderr
+    assert word in done.stderr
+
+
 def test_a_result_that_cannot_be_written_is_said(tmp_path):
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text("", "utf-8")

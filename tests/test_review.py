@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
 from toolscope_core.decisions import decision_row, resolve
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import active, admit, constraints, edits, suspended, version_of
+from toolscope_core.review import active, admit, constraints, edits, recorded, suspended, version_of
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
 CATALOG = Catalog(tools=tuple(TOOLS.values()))
@@ -576,3 +576,20 @@ def test_a_suspended_decision_contradicts_nothing():
     assert suspended(CATALOG, log) == frozenset()
     assert suspended(today, log) == {1}
     assert admit(log, apart, None, suspended(today, log)).action == "reject"
+
+
+def test_a_recorded_log_replays_whatever_it_contradicts_today():
+    log = (replace(decide("accept", "abc"), seq=10),)
+    apart = replace(decide("reject", "ac"), seq=20)
+    with pytest.raises(DecisionError, match="contradicts"):
+        admit(log, apart)
+    both = (*log, recorded(log, apart))
+    assert constraints(CATALOG, both).conflict == sets("abc")
+    back = replace(undo(10), seq=30)
+    taken = recorded(both, back)
+    assert (taken.seq, taken.ids) == (30, tuple("abc"))
+    assert constraints(CATALOG, (*both, taken)).cannot == pairs("ac")
+    with pytest.raises(DecisionError, match="follows"):
+        recorded(both, replace(apart, seq=20))
+    with pytest.raises(DecisionError, match="reviewer"):
+        recorded(both, replace(apart, seq=40, reviewer=" "))
