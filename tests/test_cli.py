@@ -169,7 +169,8 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, args, word)
 @pytest.mark.parametrize(
     ("detail", "word"),
     [
-        ({"schema": {"type": "object", "properties": {"city": 5}}}, "`city`"),
+        ({"schema": {"type": "object", "properties": {"city": 5}}}, "properties/city"),
+        ({"schema": {"type": "object", "properties": {"city": False}}}, "`city`"),
         ({"schema": {"type": "string"}}, "of an object"),
         ({"name": "a b"}, "'a b'"),
         ({"description": " "}, "description is empty"),
