@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from toolscope_core.catalog.scan import visible
-from toolscope_core.datamodel import Catalog, canonical_json
+from toolscope_core.datamodel import Catalog, Decision, canonical_json
 from toolscope_core.decisions import listed
+from toolscope_core.errors import JobError
 from toolscope_core.review import active, suspended
 from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from toolscope_core.versions.diff import CatalogDiff, diff
@@ -47,12 +49,13 @@ class Reworded:
 class Doubt:
     """A decision that is suspended because a tool it names has changed.
 
-    ``cluster`` is the id to look it up by on the Review page, where its tools are still there.
+    ``cluster`` is the stale cluster that waits for a second look; ``None`` before the analysis,
+    and where the tools no longer look alike.
     """
 
     seq: int
     said: str
-    cluster: str | None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,14 @@ class Versions:
 
     def since(self, record: CatalogRecord, earlier: CatalogRecord) -> Changes:
         """What ``record`` changes against an earlier version, and the decisions in doubt now."""
-        return self._changes(earlier, self._catalogs.open(record.id), frozenset())
+        new, log = self._catalogs.open(record.id), self._review.log(record.id)
+        doubtful = suspended(new, log)
+        doubts = (
+            Doubt(item.seq, _said(item), self._waiting(record.id, item))
+            for item in active(log)
+            if item.seq in doubtful
+        )
+        return self._changes(earlier, new, doubts)
 
     def ahead(self, name: str, catalog: Catalog) -> Changes | None:
         """What storing ``catalog`` under ``name`` would change; ``None`` for a new name.
@@ -102,12 +112,26 @@ class Versions:
         if newest is None:
             return None
         log = self._review.log(newest.id)
-        return self._changes(newest, catalog, suspended(self._catalogs.open(newest.id), log))
+        doubtful = suspended(catalog, log) - suspended(self._catalogs.open(newest.id), log)
+        doubts = (Doubt(item.seq, _said(item)) for item in active(log) if item.seq in doubtful)
+        return self._changes(newest, catalog, doubts)
 
-    def _changes(self, earlier: CatalogRecord, new: Catalog, known: frozenset[int]) -> Changes:
-        old, log = self._catalogs.open(earlier.id), self._review.log(earlier.id)
+    def _waiting(self, catalog_id: int, decision: Decision) -> str | None:
+        """Id of the stale cluster with most of the decision's tools."""
+        try:
+            clusters = self._review.plan(catalog_id).clusters
+        except JobError:
+            return None
+        shared = {
+            cluster.id: len(set(decision.ids) & set(cluster.members))
+            for cluster in clusters
+            if cluster.state == "stale"
+        }
+        return max((i for i in shared if shared[i]), key=lambda i: (shared[i], i), default=None)
+
+    def _changes(self, earlier: CatalogRecord, new: Catalog, doubts: Iterable[Doubt]) -> Changes:
+        old = self._catalogs.open(earlier.id)
         found = self._diff(earlier.id, old, new)
-        doubtful = suspended(new, log) - known
         return Changes(
             number=earlier.number,
             same=old == new,
@@ -115,15 +139,7 @@ class Versions:
             breaking=found.breaking,
             rows=table(found),
             reworded=_reworded(found),
-            doubts=tuple(
-                Doubt(
-                    item.seq,
-                    f"{item.action} by {item.reviewer}: {listed(item.ids)}",
-                    self._review.about(earlier.id, item),
-                )
-                for item in active(log)
-                if item.seq in doubtful
-            ),
+            doubts=tuple(doubts),
         )
 
     def _diff(self, old_id: int, old: Catalog, new: Catalog) -> CatalogDiff:
@@ -167,6 +183,10 @@ def one_line(value: Any) -> str:
     """A JSON value in one short line; hidden characters are written visibly."""
     text = visible(" ".join((value if isinstance(value, str) else canonical_json(value)).split()))
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _said(decision: Decision) -> str:
+    return f"{decision.action} by {decision.reviewer}: {listed(decision.ids)}"
 
 
 def _reworded(found: CatalogDiff) -> tuple[Reworded, ...]:
