@@ -9,6 +9,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -263,5 +264,6 @@ def _write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
         beside.write_bytes(text.encode("utf-8", "backslashreplace"))
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
