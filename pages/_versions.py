@@ -62,12 +62,12 @@ def _changes(found: Changes) -> None:
         found.rows,
         hide_index=True,
         column_config={
-            "change": st.column_config.TextColumn(width=80),
-            "tool": st.column_config.TextColumn(width=220),
-            "field": st.column_config.TextColumn(width=220),
-            "old": st.column_config.TextColumn(width=180),
-            "new": st.column_config.TextColumn(width=180),
-            "breaking": st.column_config.TextColumn("breaks callers", width=220),
+            "change": st.column_config.TextColumn(width=75),
+            "tool": st.column_config.TextColumn(width=190),
+            "field": st.column_config.TextColumn(width=190),
+            "old": st.column_config.TextColumn(width=125),
+            "new": st.column_config.TextColumn(width=125),
+            "breaking": st.column_config.TextColumn("breaks callers", width=225),
         },
         alt="What changed, breaking changes first",
     )
