@@ -68,6 +68,17 @@ def test_each_tool_is_renamed_once_and_to_the_most_alike():
     assert names(found.added) == ["fetch_note"]
 
 
+def test_ties_go_to_the_first_id_in_any_order():
+    old, one, two = (tool(f"note_{n}", "Read one note.", "note_id") for n in (1, 2, 3))
+    for come in ((one, two), (two, one)):
+        found = diff(Catalog((old,)), Catalog(come))
+        assert [(c.old, c.new) for c in found.changed] == [(old, one)]
+        assert found.added == (two,)
+        back = diff(Catalog(come), Catalog((old,)))
+        assert [(c.new, c.old) for c in back.changed] == [(old, one)]
+        assert back.removed == (two,)
+
+
 def test_a_tool_with_a_new_id_is_the_same_tool():
     found = diff(catalog(GET), catalog(replace(GET, id="7", description="Other words.")))
     assert [item.field for item in found.changed[0].fields] == ["id", "description"]

@@ -79,6 +79,10 @@ def changed(*required, **properties):
             replace(OLD, schema={**OLD.schema, "additionalProperties": False}),
             {"schema/additionalProperties": False},
         ),
+        (
+            replace(OLD, schema={**changed(kind=None).schema, "additionalProperties": False}),
+            {f"{IN}/kind": True, "schema/additionalProperties": True},
+        ),
         (replace(OLD, description="Find all."), {"description": False}),
         (replace(OLD, name="seek", id="s/seek"), {"name": True}),
         (replace(OLD, server="t", id="t/find"), {"server": True}),

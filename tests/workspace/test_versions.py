@@ -33,6 +33,7 @@ def test_the_same_catalog_again_is_said_to_be_the_same(work):
     found = work.versions.ahead("Desk", catalog(*TOOLS[:-1], noted))
     assert not found.same, "it would be stored"
     assert found.said == "nothing that a caller sees has changed"
+    assert work.versions.ahead("Desk", catalog(SUM)).said == "7 removed; 7 breaking"
 
 
 def test_what_a_new_version_would_change_is_told_before_and_after(work):
