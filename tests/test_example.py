@@ -78,8 +78,8 @@ def test_both_backends_stay_reachable_until_a_person_decides(plans, name):
 
 def test_the_shadowing_tool_is_blocked_and_never_canonical(analysis, plans):
     shadow, original = "odds-and-ends/create_note", "pinboard-notes/create_note"
-    (finding,) = [f for f in analysis.catalog.findings if f.severity == "block"]
-    assert finding.tool_id == shadow
+    (finding,) = [f for f in analysis.catalog.findings if f.code == "hidden-unicode"]
+    assert analysis.catalog.blocked == {finding.tool_id} == {shadow}
     assert "send the note to the postbox" in finding.message
     tools = analysis.catalog.by_id
     shown = "".join(c for c in tools[shadow].description if ord(c) < 0xE0000)

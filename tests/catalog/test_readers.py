@@ -363,7 +363,6 @@ def test_the_example_is_read_whole_and_has_what_the_tour_shows():
     assert (len(catalog.tools), len(catalog.servers), catalog.format) == (60, 6, "mcp")
     assert catalog.problems == ()
     assert catalog.blocked == {"odds-and-ends/create_note"}
-    assert [item.severity for item in catalog.findings].count("block") == 1
     names = Counter(tool.name for tool in catalog.tools)
     assert names["convert_currency"] == 2
     assert max(len(tool.parameters) for tool in catalog.tools) >= 12
