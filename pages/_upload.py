@@ -8,6 +8,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages import _ui
+from pages._versions import ahead_panel
 from toolscope_core.catalog.shapes import FORMATS
 from toolscope_core.catalog.sources import MAX_BYTES, Source
 from toolscope_core.datamodel import Catalog
@@ -46,7 +47,9 @@ def upload_panel() -> None:
         with look:
             _preview(catalog, forced)
         stem = PurePath(files[0].name).stem
-        choice.text_input("Name", stem, key=f"name_{turn}", width=320)
+        name = choice.text_input("Name", stem, key=f"name_{turn}", width=320)
+        with look:
+            ahead_panel(name, catalog)
         choice.button(
             "Add catalog",
             type="primary",

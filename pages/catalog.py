@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _ui
 from pages._listing import listing_panel
 from pages._upload import upload_panel
+from pages._versions import changes_panel
 
 record, explore = _ui.current(), _ui.workspace().explore
 seen = explore.overview(record.id)
@@ -19,6 +20,7 @@ st.markdown(
 )
 figures, action = st.columns(4), st.container()
 upload_panel()
+changes_panel()
 listing_panel(record.id)
 
 figures[0].metric("Tools", f"{seen.tools:,}", border=True, height="stretch")

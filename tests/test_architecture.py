@@ -25,7 +25,7 @@ LAYERS = (
         "providers",
         "store",
     },
-    {"pipeline", "bundle"},
+    {"pipeline", "bundle", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
@@ -52,7 +52,7 @@ VENDORS = {
     "sqlite3": {"store"},
     "typer": {"cli"},
     "jsonschema": {"merging"},
-    "rapidfuzz": {"merging"},
+    "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
 }
 

@@ -66,7 +66,7 @@ def test_the_accept_policies_take_more_and_more(tmp_path):
         sizes.append(
             json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["tools_after"]
         )
-    assert sizes[0] == 28
+    assert sizes[0] == 60
     assert sizes[0] > sizes[1] > sizes[2]
 
 
@@ -124,6 +124,33 @@ def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
     assert "problem" in text
 
 
+def test_diff_fails_where_callers_break_and_only_there(tmp_path):
+    tools = [
+        {"name": "a", "description": "One.", "inputSchema": {"type": "object", "properties": {}}},
+        {"name": "b", "description": "Two.", "inputSchema": {"type": "object"}},
+    ]
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps({"tools": tools}), "utf-8")
+    new.write_text(json.dumps({"tools": tools}), "utf-8")
+    assert "nothing that a caller sees" in run("diff", old, new).output
+    tools[0]["description"] = "One\u200b more."
+    new.write_text(json.dumps({"tools": tools}), "utf-8")
+    told = run("diff", old, new).output
+    assert "changed  a; description: One. -> One⟨U+200B⟩ more." in told
+    assert "1 changed; none breaking" in told
+    tools[0]["inputSchema"] = {"properties": {"x": {"type": "string"}}, "required": ["x"]}
+    new.write_text(json.dumps({"tools": tools[:1]}), "utf-8")
+    lines = run("diff", old, new, code=1).output.splitlines()
+    assert lines[0] == "removed  b; BREAKING: the tool is gone"
+    assert "schema/required/x: – -> x; BREAKING: callers must send it now" in lines[1]
+    report = json.loads(run("diff", old, new, "--json", code=1).output)
+    assert (report["breaking"], report["removed"], report["added"]) == (2, ["b"], [])
+    fields = {row["field"]: row for row in report["changed"]}
+    assert fields["description"]["old"] == "One."
+    assert "old" not in fields["schema/required/x"]
+    assert run("diff", tmp_path, tmp_path).exit_code == 0
+
+
 def test_relabel_prints_counts_and_every_shrink(tmp_path, bundle):
     clusters = json.loads((bundle / "clusters.json").read_text("utf-8"))
     members = clusters[0]["members"]
@@ -142,6 +169,8 @@ def test_relabel_prints_counts_and_every_shrink(tmp_path, bundle):
     ("args", "word"),
     [
         (("inspect", "nowhere.json"), "nowhere.json"),
+        (("diff", EXAMPLE, "nowhere.json"), "nowhere.json"),
+        (("diff", "bad.json", EXAMPLE), "bad.json"),
         (("merge", "bad.json", "--out", "o"), "bad.json"),
         (("merge", EXAMPLE, "--out", "o", "--threshold", "7"), "threshold is 7"),
         (("merge", EXAMPLE, "--out", "o", "--model", "no-such-model"), "no-such-model"),

@@ -1,7 +1,8 @@
 """The command line: the same core as the app, for scripts and CI.
 
 Progress goes to standard error and only to a terminal; results go to files, and a short report
-to standard output. Exit status: 0 done, 2 something the user can mend, with the reason.
+to standard output. Exit status: 0 done, 1 a check failed (``diff``), 2 something the user can
+mend, with the reason.
 """
 
 from __future__ import annotations
@@ -158,6 +159,34 @@ def inspect(
         typer.echo(f"problem  {problem.position}: {problem.reason}")
     for item in catalog.findings:
         typer.echo(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+
+
+@app.command()
+@_errors_as_sentences
+def diff(
+    old: Annotated[Path, typer.Argument(help="Catalog file or folder as it was.")],
+    new: Annotated[Path, typer.Argument(help="Catalog file or folder as it is now.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+) -> None:
+    """Say what changed between two versions of a catalog; exit 1 if a change breaks callers."""
+    from toolscope_core.workspace.batch import diff_files, diff_json
+    from toolscope_core.workspace.versions import counted, table
+
+    found = diff_files(old, new)
+    if as_json:
+        typer.echo(json.dumps(diff_json(found), indent=1))
+    else:
+        for row in table(found):
+            said = f"{row.field}: {row.old} -> {row.new}" if row.field else ""
+            parts = (
+                f"{row.change:8} {row.tool}",
+                said,
+                row.breaking and f"BREAKING: {row.breaking}",
+            )
+            typer.echo("; ".join(part for part in parts if part))
+        typer.echo(counted(found))
+    if found.breaking:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -115,6 +115,29 @@ def check_bundle(archive, source):
     assert [row["action"] for row in decisions] == ["accept", "reject", "undo", "reject", "edit"]
 
 
+def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_path):
+    def put(description):
+        tool = {"name": "get_tide", "description": description, "inputSchema": {"type": "object"}}
+        (tmp_path / "tides.json").write_text(json.dumps({"tools": [tool]}))
+        page = watched.open("")
+        page.get_by_text("Add a catalog").click()
+        page.locator('input[type="file"]').set_input_files(tmp_path / "tides.json")
+        expect(page.get_by_text("1 tools on")).to_be_visible(timeout=30_000)
+        watched.settled()
+        return page
+
+    page = put("Tell the tide of a harbour.")
+    page.get_by_role("button", name="Add catalog").click()
+    expect(page).to_have_url(re.compile("catalog=tides"))
+    page = put("Tell the tide of a harbour.")
+    expect(page.get_by_text("Adding it does nothing")).to_be_visible()
+    page = put("Tell the tide of a <b>beach</b>.")
+    expect(page.get_by_text("This would be version 2: 1 changed; none breaking.")).to_be_visible()
+    expect(page.locator("ins")).to_have_text("+<b>beach</b>.")
+    page.get_by_role("button", name="Add catalog").click()
+    expect(page.get_by_text("What changed since version 1: 1 changed")).to_be_visible()
+
+
 def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     tool = {
         "name": f"send {EVIL}"[:200],

@@ -1,4 +1,4 @@
-"""What the command line does with files: merge, judge, inspect, relabel.
+"""What the command line does with files: merge, judge, inspect, diff, relabel.
 
 Each function reads, calls the core and writes; the returned report holds what to print.
 """
@@ -36,6 +36,7 @@ from toolscope_core.merging.validity import document_problems
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.review import admit, recorded, suspended
+from toolscope_core.versions.diff import CatalogDiff, diff
 
 _DOCUMENT = ("name", "description", "schema")
 
@@ -164,6 +165,37 @@ def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspectio
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
     return Inspection(catalog, sum(by_server.values()), dict(by_server))
+
+
+def diff_files(old: Path, new: Path) -> CatalogDiff:
+    """What changed from one catalog file or folder to another, without any model."""
+    return diff(read_catalog(load_paths([old])), read_catalog(load_paths([new])))
+
+
+def diff_json(found: CatalogDiff) -> JsonObject:
+    """A diff as JSON values; ``old`` and ``new`` are left out on a side that has none."""
+    return {
+        "breaking": found.breaking,
+        "removed": [tool.id for tool in found.removed],
+        "renamed": [
+            {"from": change.old.id, "to": change.new.id}
+            for change in found.changed
+            if change.renamed
+        ],
+        "added": [tool.id for tool in found.added],
+        "changed": [
+            {
+                "tool": change.new.id,
+                "field": item.field,
+                "kind": item.kind,
+                **({} if item.kind == "added" else {"old": item.old}),
+                **({} if item.kind == "removed" else {"new": item.new}),
+                "breaking": item.breaking,
+            }
+            for change in found.changed
+            for item in change.fields
+        ],
+    }
 
 
 def relabel_file(queries: Path, bundle: Path, out: Path) -> RelabelReport:

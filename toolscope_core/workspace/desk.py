@@ -11,6 +11,7 @@ from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.versions import Versions
 
 
 class Workspace:
@@ -24,6 +25,7 @@ class Workspace:
         self.analyses = Analyses(self.store, self.catalogs, embedder or SentenceEmbedder(), cache)
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
+        self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
         """Bring the bundled example and analyse it, unless that is done."""

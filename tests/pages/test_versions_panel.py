@@ -1,0 +1,86 @@
+"""A new version of a catalog on the Catalog page."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.pages.test_catalog_page import upload
+from tests.workspace import desk
+
+EVIL = "![x](http://evil.test/a) <b>two</b>"
+
+
+@pytest.fixture
+def work():
+    work, _ = desk.open_desk()
+    yield work
+    work.close()
+
+
+def served(*tools):
+    servers = {}
+    for tool in tools:
+        row = {k: asdict(tool)[k] for k in ("name", "description")}
+        servers.setdefault(tool.server, []).append({**row, "inputSchema": tool.schema})
+    rows = [{"server": name, "tools": found} for name, found in servers.items()]
+    return json.dumps(rows).encode()
+
+
+def tables(app, alt="breaking changes first"):
+    return [t.value for t in app.dataframe if alt in t.proto.alt]
+
+
+def test_a_first_version_says_nothing_of_changes(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    assert not [e for e in app.expander if "What changed" in e.label]
+
+
+def test_a_changed_file_under_a_known_name_is_compared_before_it_is_added(monkeypatch, work):
+    tools = (desk.MAIL, desk.WEATHER, desk.SUM)
+    app = upload(open_page(monkeypatch, work), served(*tools), "office.json")
+    assert "is here already" not in words(app)
+    app.button(key="add_0").click().run()
+    changed = (replace(desk.MAIL, description=EVIL), desk.WEATHER)
+    app.file_uploader(key="upload_1").upload("office.json", served(*changed), "application/json")
+    app.run()
+    assert "This would be version 2: 1 removed, 1 changed; 1 breaking." in words(app)
+    (rows,) = tables(app)
+    assert list(rows["change"]) == ["removed", "changed"]
+    assert "![x](" not in words(app)
+    assert "<b>two" not in "".join(e.proto.body for e in app.get("html"))
+    app.text_input(key="name_1").set_value("Another").run()
+    assert tables(app) == [], "a new name has no version before"
+
+
+def test_the_same_file_again_does_nothing_and_says_so(monkeypatch, work):
+    file = served(desk.MAIL, desk.SUM)
+    app = upload(open_page(monkeypatch, work), file, "office.json")
+    app.button(key="add_0").click().run()
+    app.file_uploader(key="upload_1").upload("office.json", file, "application/json").run()
+    assert "is this very catalog, version 1. Adding it does nothing." in words(app)
+    before = work.catalogs.newest()
+    app.button(key="add_1").click().run()
+    assert work.catalogs.newest() == before
+
+
+def test_the_new_version_tells_what_changed_and_which_decisions_wait(monkeypatch, work):
+    i = work.catalogs.newest()[0].id
+    work.review.decide(i, "accept", desk.by_name(work, i, "send_mail"), "ann")
+    changed = replace(desk.MAIL, description="Send a mail to one or more people.")
+    record = work.catalogs.add("Desk", desk.catalog(changed, *desk.TOOLS[1:]))
+    work.analyses.run(record.id)
+    app = open_page(monkeypatch, work)
+    (panel,) = [e for e in app.expander if "What changed" in e.label]
+    assert panel.label == "What changed since version 1: 1 changed; none breaking"
+    assert "suspended until somebody looks again" in words(app)
+    (link,) = [e.proto for e in app.get("page_link") if "decision" in e.proto.label]
+    assert "accept by ann" in link.label
+    assert any("<ins" in e.proto.body for e in app.get("html"))
+    third = work.catalogs.add("Desk", desk.catalog(changed, *desk.TOOLS[1:-1]))
+    work.analyses.run(third.id)
+    app = open_page(monkeypatch, work)
+    app.selectbox(key=f"since_{third.id}").select(1).run()
+    (panel,) = [e for e in app.expander if "What changed" in e.label]
+    assert panel.label == "What changed since version 1: 1 removed, 1 changed; 1 breaking"

@@ -1,0 +1,177 @@
+"""Which change of a tool breaks a caller, by hand and against random calls."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from referencing import Registry
+
+from tests.merging.strategies import calls, tools
+from toolscope_core.datamodel import Tool
+from toolscope_core.versions.fields import field_changes
+
+LIMIT = {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many."}
+KIND = {"type": "string", "enum": ["note", "file"]}
+FILTER = {"type": "object", "properties": {"tag": {"type": "string"}}}
+
+
+def schema(*required, **properties):
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def find(*required, **properties):
+    return Tool("s/find", "find", "Find it.", "s", schema(*required, **properties))
+
+
+def seen(old, new):
+    """Field path to whether it breaks a caller."""
+    return {change.field: bool(change.breaking) for change in field_changes(old, new)}
+
+
+OLD = find("query", query={"type": "string"}, limit=LIMIT, kind=KIND, only=FILTER)
+IN = "schema/properties"
+
+
+def changed(*required, **properties):
+    known = dict(OLD.schema["properties"]) | properties
+    return find(*(required or ("query",)), **{k: v for k, v in known.items() if v is not None})
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (changed(limit={**LIMIT, "maximum": 50}), {f"{IN}/limit/maximum": True}),
+        (changed(limit={**LIMIT, "maximum": 200}), {f"{IN}/limit/maximum": False}),
+        (changed(limit={**LIMIT, "description": "Most."}), {f"{IN}/limit/description": False}),
+        (changed(limit={**LIMIT, "default": 7}), {f"{IN}/limit/default": False}),
+        (changed(limit={**LIMIT, "type": "number"}), {f"{IN}/limit/type": False}),
+        (changed(limit={**LIMIT, "type": "string"}), {f"{IN}/limit/type": True}),
+        (changed(limit={**LIMIT, "multipleOf": 5}), {f"{IN}/limit/multipleOf": True}),
+        (changed(kind={**KIND, "enum": ["file"]}), {f"{IN}/kind/enum": True}),
+        (changed(kind={**KIND, "enum": ["note", "file", "task"]}), {f"{IN}/kind/enum": False}),
+        (changed(kind=None), {f"{IN}/kind": True}),
+        (changed(sort={"type": "string"}), {f"{IN}/sort": False}),
+        (
+            changed("query", "sort", sort={"type": "string"}),
+            {f"{IN}/sort": False, "schema/required/sort": True},
+        ),
+        (changed("query", "limit"), {"schema/required/limit": True}),
+        (find(**OLD.schema["properties"]), {"schema/required/query": False}),
+        (
+            changed(only=FILTER | {"required": ["tag"]}),
+            {f"{IN}/only/required/tag": True},
+        ),
+        (
+            changed(only={"type": "object", "properties": {"tag": {"type": ["string", "null"]}}}),
+            {f"{IN}/only/properties/tag/type": False},
+        ),
+        (
+            changed(only={"type": "object", "properties": {}}),
+            {f"{IN}/only/properties/tag": True},
+        ),
+        (
+            changed(query={"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+            {f"{IN}/query/type": False, f"{IN}/query/anyOf": False},
+        ),
+        (
+            replace(OLD, schema={**OLD.schema, "additionalProperties": False}),
+            {"schema/additionalProperties": False},
+        ),
+        (
+            replace(OLD, schema={**changed(kind=None).schema, "additionalProperties": False}),
+            {f"{IN}/kind": True, "schema/additionalProperties": True},
+        ),
+        (replace(OLD, description="Find all."), {"description": False}),
+        (replace(OLD, name="seek", id="s/seek"), {"name": True}),
+        (replace(OLD, server="t", id="t/find"), {"server": True}),
+        (replace(OLD, id="s/find~1"), {"id": False}),
+        (
+            replace(OLD, annotations={"destructiveHint": True}),
+            {"annotations/destructiveHint": True},
+        ),
+        (replace(OLD, annotations={"title": "Find"}), {"annotations/title": False}),
+        (OLD, {}),
+    ],
+)
+def test_each_change_has_its_path_and_says_whether_it_breaks_callers(new, expected):
+    assert seen(OLD, new) == expected
+
+
+def test_a_tool_that_no_longer_only_reads_is_a_hazard():
+    old = replace(OLD, annotations={"readOnlyHint": True, "destructiveHint": True})
+    assert seen(
+        old, replace(OLD, annotations={"readOnlyHint": False, "destructiveHint": True})
+    ) == {"annotations/readOnlyHint": True}
+    assert seen(old, replace(old, annotations={"readOnlyHint": True})) == {
+        "annotations/destructiveHint": False
+    }
+
+
+def test_old_and_new_value_are_told_and_which_side_has_none():
+    (change,) = field_changes(OLD, changed(limit={**LIMIT, "maximum": 50}))
+    assert (change.kind, change.old, change.new) == ("changed", 100, 50)
+    (change,) = field_changes(OLD, changed(limit={**LIMIT, "default": None}))
+    assert (change.kind, change.old, change.new) == ("added", None, None)
+    (change,) = field_changes(changed("query", "limit"), OLD)
+    assert (change.kind, change.old, change.new) == ("removed", "limit", None)
+
+
+def test_a_result_breaks_where_a_reader_would_miss_something():
+    city = {"type": "string"}
+    old = replace(OLD, returns=schema("city", city=city))
+    assert seen(old, replace(OLD, returns=schema("city", city=city, land=city))) == {
+        "returns/properties/land": False
+    }
+    assert seen(old, replace(OLD, returns=schema(land=city))) == {
+        "returns/properties/city": True,
+        "returns/properties/land": False,
+        "returns/required/city": True,
+    }
+    assert seen(OLD, old) and not any(seen(OLD, old).values())
+
+
+def test_local_references_are_followed_and_cycles_are_in_doubt():
+    defs = {"$defs": {"n": {"type": "integer"}}}
+    old = replace(OLD, schema={**schema(n={"$ref": "#/$defs/n"}), **defs})
+    assert seen(old, find(n={"type": "integer"})) == {}
+    wider = {"$defs": {"n": {"type": "number"}}}
+    assert seen(old, replace(old, schema={**old.schema, **wider})) == {f"{IN}/n/type": False}
+    tree = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}}}
+    cyclic = schema(tree={"$ref": "#/$defs/tree"})
+    old = replace(OLD, schema={**cyclic, "$defs": {"tree": tree}})
+    new = replace(OLD, schema={**cyclic, "$defs": {"tree": {**tree, "maxProperties": 1}}})
+    assert seen(old, new) == {"schema/$defs/tree/maxProperties": True}
+    new = replace(OLD, schema={**old.schema, "title": "Trees"})
+    assert seen(old, new) == {"schema/title": False}
+
+
+def test_a_parameter_may_bear_the_name_of_a_keyword():
+    old = find(properties={"type": "string"}, required={"type": "integer"})
+    new = find(properties={"type": "integer"}, required={"type": "number"})
+    assert seen(old, new) == {f"{IN}/properties/type": True, f"{IN}/required/type": False}
+    assert seen(old, find(properties={"type": "string"})) == {f"{IN}/required": True}
+
+
+def test_lists_of_things_are_looked_into():
+    tags = {"type": "array", "items": {"type": "string", "maxLength": 9}}
+    wide = {"type": "array", "items": {"type": "string", "maxLength": 20}}
+    assert seen(find(tags=tags), find(tags=wide)) == {f"{IN}/tags/items/maxLength": False}
+    assert seen(find(tags=wide), find(tags=tags)) == {f"{IN}/tags/items/maxLength": True}
+
+
+@given(tools(), tools(), st.data())
+def test_without_a_breaking_change_every_old_call_is_still_valid(old, new, data):
+    new = replace(new, name=old.name)
+    if any(change.breaking for change in field_changes(old, new)):
+        return
+    call = data.draw(calls(old))
+    assert Draft202012Validator(new.schema or {}, registry=Registry()).is_valid(call)
+
+
+@given(tools(), tools())
+def test_the_other_way_round_the_same_fields_differ(old, new):
+    there, back = field_changes(old, new), field_changes(new, old)
+    assert [(c.field, c.old, c.new) for c in there] == [(c.field, c.new, c.old) for c in back]
+    assert field_changes(old, old) == ()

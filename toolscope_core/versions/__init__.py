@@ -1,0 +1,1 @@
+"""What changed between two versions of a catalog, and which changes break callers."""
