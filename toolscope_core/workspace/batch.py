@@ -19,13 +19,23 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
-from toolscope_core.datamodel import Catalog, Decision, JsonObject, MergePlan, Pair, canonical_json
+from toolscope_core.datamodel import (
+    Catalog,
+    Decision,
+    JsonObject,
+    MergePlan,
+    Pair,
+    Severity,
+    canonical_json,
+)
 from toolscope_core.decisions import resolve
 from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.review import admit
+
+SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,17 @@ class Inspection:
     tokens: int
     tokens_by_server: dict[str, int]
 
+    def why_failing(self, least: Severity) -> str:
+        """How many findings are of that severity or worse and which is the first; empty if none."""
+        bad = SEVERITIES[: SEVERITIES.index(least) + 1]
+        found = [item for item in self.catalog.findings if item.severity in bad]
+        if not found:
+            return ""
+        counts = Counter(item.severity for item in found)
+        told = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
+        worst = min(found, key=lambda item: SEVERITIES.index(item.severity))
+        return f"found {told}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
+
     def as_json(self) -> JsonObject:
         found = Counter(finding.severity for finding in self.catalog.findings)
         return {
@@ -57,7 +78,7 @@ class Inspection:
                 {"position": p.position, "reason": p.reason} for p in self.catalog.problems
             ],
             "findings": {
-                "counts": {severity: found[severity] for severity in ("block", "warn", "info")},
+                "counts": {severity: found[severity] for severity in SEVERITIES},
                 "items": [
                     {
                         "tool": finding.tool_id,
