@@ -153,8 +153,6 @@ def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     ]
     assert list(shown(app)["severity"]) == ["⛔ block", "⛔ block", "⚠️ warn", "⚠️ warn", "ℹ️ info"]
     assert "a⟨U+200B⟩b" in "".join(shown(app)["excerpt"])
-    app = open_page(
-        monkeypatch, suspicious, catalog="Odd", part="Findings", kind="warn: Speaks to the model"
-    )
+    app.pills(key="kind").select("warn: Speaks to the model").run()
     assert len(shown(app)) == 2
     assert "2 of 5 findings" in words(app)
