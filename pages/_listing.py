@@ -9,7 +9,7 @@ import streamlit as st
 from pages import _ui
 from toolscope_core.workspace.listing import FindingKind, FindingRow, finding_kinds, rejects_csv
 
-SIGNS = {"block": "⛔ block", "warn": "⚠️ warn", "info": "ℹ️ info"}
+SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
@@ -73,15 +73,14 @@ def _findings(catalog_id: int) -> None:
     picked = st.dataframe(
         [{**asdict(row), "severity": SIGNS[row.severity]} for row in shown],
         hide_index=True,
-        row_height=64,
         key=f"findings_{chosen}",
         on_select="rerun",
         selection_mode="single-row",
         column_config={
             "severity": st.column_config.TextColumn(width=80),
-            "kind": st.column_config.TextColumn(width=170),
-            "tool": st.column_config.TextColumn(width=200),
-            "place": st.column_config.TextColumn(width=150),
+            "kind": st.column_config.TextColumn(width=210),
+            "tool": st.column_config.TextColumn(width=190),
+            "place": st.column_config.TextColumn(width=110),
             "message": st.column_config.TextColumn(width=420),
             "excerpt": st.column_config.TextColumn("what it says", width=320),
         },

@@ -151,7 +151,7 @@ def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
         "Speaks to the model (2)",
         "HTML tags (1)",
     ]
-    assert list(shown(app)["severity"]) == ["⛔ block", "⛔ block", "⚠️ warn", "⚠️ warn", "ℹ️ info"]
+    assert list(shown(app)["severity"]) == ["✕ block", "✕ block", "⚠ warn", "⚠ warn", "ℹ info"]
     assert "a⟨U+200B⟩b" in "".join(shown(app)["excerpt"])
     app.pills(key="kind").select("warn: Speaks to the model").run()
     assert len(shown(app)) == 2

@@ -85,13 +85,19 @@ def _finding(tool: Tool, passage: Passage, text: str, name: str, owners: set[str
     at = text.find(name)
     plain = Passage(passage.path, text)
     shown = visible(name).replace("{", "{{").replace("}", "}}")
+    redefined = any(REDEFINES.search(one) for one in _sentences(text, name))
+    if tool.server and tool.server in owners and len(owners) > 1 and redefined:
+        message = (
+            f"The {{field}} says how {shown!r} is to be used, a name that other servers have too; "
+            "make sure that it means its own."
+        )
+        return plain.finding(tool.id, "warn", "cites-tool", message, at)
     if tool.server and tool.server in owners:
         message = (
             f"The {{field}} names {shown!r} of the same server; rename it there too if you merge."
         )
         return plain.finding(tool.id, "info", "cites-tool", message, at)
-    redefined = next((one for one in _sentences(text, name) if REDEFINES.search(one)), None)
-    if redefined is not None:
+    if redefined:
         message = (
             f"The {{field}} says how {shown!r}, a tool that is not its own, is to be used; leave "
             "this tool out, or have that text removed."

@@ -60,10 +60,16 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
         for tool in tools:
             groups[fold(tool.name)].setdefault(tool.name)
         for tool in tools:
-            others = [name for name in groups[fold(tool.name)] if name != tool.name]
+            alike = groups[fold(tool.name)]
+            others = [name for name in alike if name != tool.name and _is_fair(tool.name, name)]
             if others and tool.id not in said:
                 said.add(tool.id)
                 yield _finding(tool, others)
+
+
+def _is_fair(name: str, other: str) -> bool:
+    """Whether a name is to be held against the other: a plain one not for its imitation."""
+    return _is_disguised(name) or not _is_disguised(other)
 
 
 def _by_letters(name: str) -> str:

@@ -7,7 +7,7 @@ that trusted the original. The original itself is never touched by this.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from toolscope_core.catalog.citations import TOKEN
 from toolscope_core.catalog.hidden import visible
@@ -38,10 +38,10 @@ def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterat
     A copy has nearly all words of the original's description; or its name, where both servers are
     named and what it adds is more than ``MILD``. Servers that are not named count as others.
     """
-    added: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    added: defaultdict[str, dict[str, Finding]] = defaultdict(dict)
     for finding in findings:
         if finding.code in ADDED and finding.severity != "info":
-            added[finding.tool_id].setdefault(finding.code)
+            added[finding.tool_id].setdefault(finding.code, finding)
     if not added:
         return
     twins = _Twins([tool for tool in tools if tool.id not in added])
@@ -49,7 +49,7 @@ def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterat
         codes = added.get(tool.id, {})
         original = twins.of(tool, by_name=not codes.keys() <= MILD) if codes else None
         if original is not None:
-            yield _finding(tool, original, list(codes))
+            yield _finding(tool, original, codes)
 
 
 class _Twins:
@@ -94,10 +94,11 @@ def _are_apart(one: Tool, other: Tool) -> bool:
     return not one.server or one.server != other.server
 
 
-def _finding(tool: Tool, original: Tool, codes: Sequence[str]) -> Finding:
-    what = " and ".join(ADDED[code] for code in codes)
+def _finding(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:
+    what = " and ".join(ADDED[code] for code in added)
     message = (
         f"This tool copies {visible(original.id)!r} and adds {what}; keep the original and leave "
         "this one out."
     )
-    return Finding(tool.id, "block", "shadowing", "description", message, visible(tool.name))
+    first = next(iter(added.values()))
+    return Finding(tool.id, "block", "shadowing", first.field, message, first.excerpt)

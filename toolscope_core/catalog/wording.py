@@ -24,8 +24,8 @@ WORD = r"(?:\w++(?:['’]\w++)*+\W++)"
 FEW = WORD + r"{0,3}"
 _NOT = r"(?:do\W+not|don['’]?t|never|must\W+not|should\W+not|without|avoid)"
 _TAKES = (
-    r"(?:send|forward|post|upload|copy|bcc|exfiltrate|leak|transmit|collect|attach|append"
-    r"|deliver)\b"
+    r"(?:sen[dt]s?|forward(?:s|ed)?|post(?:s|ed)?|upload(?:s|ed)?|copy|copied|bcc|exfiltrate|leak"
+    r"|transmit(?:s|ted)?|collect|attach|append|deliver(?:s|ed)?|redirect(?:s|ed)?)\b"
 )
 _GIVES = (
     r"\b(?:include|provide|pass|send|paste|attach|insert|put|append|fill|supply|give|write|forward|"
@@ -61,7 +61,8 @@ RULES = (
     _rule(
         "instruction-like",
         "speaks to the model instead of describing the tool; read it before agents do",
-        "ignor disregard forget overrid bypass discard user human person anyone anybody < [ system "
+        "ignor disregard agent ai mention reveal disclose repeat forget overrid "
+        "bypass discard user human person anyone anybody < [ system "
         "developer assistant instruction directive orders longer now attention silently secretly "
         "covertly quietly discreetly asked mode injection http @ llm language ai: note message",
         r"\b(?:ignor|disregard|forget|overrid|bypass|discard)(?:e|es|ing|ting)?\W+" + FEW + r"(?:"
@@ -75,6 +76,8 @@ RULES = (
         rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|notify|disclose|alert|warn|show|explain"
         rf"|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody)\b"
         r"(?!\W+(?:ids?|names?|records?|accounts?|data)\b)",
+        rf"\b{_NOT}\W+{FEW}(?:mention|reveal|disclose|repeat)\W+(?:this|these|that|it)\b",
+        r"\b(?:assistant|language\W+model|llm|ai|agent)\W+(?:must|shall|has\W+to|is\W+required)\b",
         rf"\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}(?:secret\W+)?from\W+(?:the\W+)?"
         r"(?:users?|humans?)\b",
         r"\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+" + FEW + r"(?:"
