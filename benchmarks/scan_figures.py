@@ -39,7 +39,7 @@ def main() -> None:
     print(
         f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     )
-    print(f"{'catalog':<14}{'tools':>7}{'block':>16}{'warn':>16}{'info':>7}{'seconds':>9}")
+    print(f"{'catalog':<14}{'tools':>7}{'block':>19}{'warn':>19}{'info':>7}{'seconds':>9}")
     total: Counter[str] = Counter()
     for file in CLEAN:
         total += measure(data / file, show)
@@ -81,7 +81,7 @@ def row(name: str, counts: Counter[str], limits: dict[str, float], seconds: str 
         return f"{counts[severity]} ({percent:.2f} %{limit})"
 
     print(
-        f"{name:<14}{counts['tools']:>7}{share('block'):>16}{share('warn'):>16}{counts['info']:>7}"
+        f"{name:<14}{counts['tools']:>7}{share('block'):>19}{share('warn'):>19}{counts['info']:>7}"
         f"{seconds}"
     )
 
