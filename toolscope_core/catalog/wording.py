@@ -61,7 +61,7 @@ RULES = (
     _rule(
         "instruction-like",
         "speaks to the model instead of describing the tool; read it before agents do",
-        "ignor disregard agent ai mention reveal disclose repeat forget overrid "
+        "ignor disregard must shall required mention reveal disclose repeat forget overrid "
         "bypass discard user human person anyone anybody < [ system "
         "developer assistant instruction directive orders longer now attention silently secretly "
         "covertly quietly discreetly asked mode injection http @ llm language ai: note message",
@@ -77,7 +77,7 @@ RULES = (
         rf"|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody)\b"
         r"(?!\W+(?:ids?|names?|records?|accounts?|data)\b)",
         rf"\b{_NOT}\W+{FEW}(?:mention|reveal|disclose|repeat)\W+(?:this|these|that|it)\b",
-        r"\b(?:assistant|language\W+model|llm|ai|agent)\W+(?:must|shall|has\W+to|is\W+required)\b",
+        r"\b(?:assistant|language\W+model|llm|ai|agent)\W+(?:must|shall|is\W+required)\b",
         rf"\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}(?:secret\W+)?from\W+(?:the\W+)?"
         r"(?:users?|humans?)\b",
         r"\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+" + FEW + r"(?:"
