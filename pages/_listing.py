@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import streamlit as st
 
 from pages import _ui
-from toolscope_core.workspace.listing import rejects_csv
+from toolscope_core.workspace.listing import FindingKind, FindingRow, finding_kinds, rejects_csv
+
+SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
+ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
 def listing_panel(catalog_id: int) -> None:
@@ -58,8 +63,60 @@ def _findings(catalog_id: int) -> None:
     if not rows:
         st.success("Nothing suspicious in the text of these tools.", icon=":material/verified:")
         return
+    kinds = {f"{kind.severity}: {kind.kind}": kind for kind in finding_kinds(rows)}
     st.caption("*block*: never canonical, never merged without a person. *warn*: look first.")
-    st.dataframe(rows, hide_index=True, row_height=52, alt="Findings in the tools' texts")
+    chosen = st.pills(
+        "Kind of finding", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
+    )
+    shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
+    st.caption(f"{len(shown):,} of {len(rows):,} findings. Choose a row to go to its tool.")
+    picked = st.dataframe(
+        [{**asdict(row), "severity": SIGNS[row.severity]} for row in shown],
+        hide_index=True,
+        key=f"findings_{chosen}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "severity": st.column_config.TextColumn(width=80),
+            "kind": st.column_config.TextColumn(width=210),
+            "tool": st.column_config.TextColumn(width=190),
+            "place": st.column_config.TextColumn(width=110),
+            "message": st.column_config.TextColumn(width=420),
+            "excerpt": st.column_config.TextColumn("what it says", width=320),
+        },
+        alt="Findings in the tools' texts",
+    )
+    chosen_rows = picked["selection"]["rows"]
+    if chosen_rows and chosen_rows[0] < len(shown):
+        _one_finding(catalog_id, shown[chosen_rows[0]])
+
+
+def _kind_label(kind: FindingKind) -> str:
+    icon = ICONS.get(kind.severity, ":material/info:")
+    return f"{icon} {kind.severity}: {kind.kind} ({kind.findings:,})"
+
+
+def _one_finding(catalog_id: int, row: FindingRow) -> None:
+    """The finding in full, and the way to its tool."""
+    with st.container(border=True):
+        st.markdown(f"**{SIGNS[row.severity]}** · {_ui.untrusted(row.tool)}")
+        st.text(row.message)
+        st.code(row.excerpt, language=None, wrap_lines=True)
+        st.button(
+            "Show this tool in the table",
+            icon=":material/table_rows:",
+            key="show_tool",
+            on_click=_go_to,
+            args=(catalog_id, row.tool),
+        )
+
+
+def _go_to(catalog_id: int, tool_id: str) -> None:
+    """Open the Tools tab with only this tool's server and name."""
+    tool = _ui.workspace().explore.tool(catalog_id, tool_id)
+    st.session_state["part"] = "Tools"
+    st.session_state["find"] = tool.name
+    st.session_state["on"] = tool.server or None
 
 
 def _unread(catalog_id: int) -> None:

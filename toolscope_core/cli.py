@@ -1,8 +1,8 @@
 """The command line: the same core as the app, for scripts and CI.
 
 Progress goes to standard error and only to a terminal; results go to files, and a short report
-to standard output. Exit status: 0 done, 1 a check failed (``diff``), 2 something the user can
-mend, with the reason.
+to standard output. Exit status: 0 done, 1 a check that was asked for found something, 2 something
+the user can mend, with the reason.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.errors import ToolScopeError
+
+if TYPE_CHECKING:
+    from toolscope_core.workspace.batch import Inspection
 
 app = typer.Typer(
     name="toolscope",
@@ -54,6 +57,13 @@ class Shape(StrEnum):
     anthropic = "anthropic"
     mcp = "mcp"
     neutral = "neutral"
+
+
+class FailOn(StrEnum):
+    """The least severity of a finding that makes ``inspect`` fail."""
+
+    block = "block"
+    warn = "warn"
 
 
 def _errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
@@ -142,6 +152,10 @@ def judge(
 def inspect(
     catalogs: Catalogs,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(help="Exit with 1 where a finding is that bad or worse; 2 is unusable input."),
+    ] = None,
 ) -> None:
     """Say what a catalog holds: format, counts, problems, findings, tokens."""
     from toolscope_core.workspace.batch import inspect_files
@@ -149,7 +163,15 @@ def inspect(
     found = inspect_files(catalogs)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=1))
-        return
+    else:
+        _tell(found)
+    reason = found.why_failing(fail_on.value) if fail_on else ""
+    if reason:
+        typer.echo(f"toolscope: {reason}", err=True)
+        raise typer.Exit(1)
+
+
+def _tell(found: Inspection) -> None:
     catalog = found.catalog
     typer.echo(
         f"format {catalog.format}: {len(catalog.tools)} tools on {len(catalog.servers)} servers, "

@@ -1,8 +1,9 @@
 """Native tool catalogs in and out: reading, naming, scanning, token estimates, writing."""
 
+from toolscope_core.catalog.hidden import visible
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.scan import scan_tool, visible
+from toolscope_core.catalog.scan import scan_catalog, scan_tool
 from toolscope_core.catalog.shapes import FORMATS
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.catalog.tokens import estimate_tokens, tool_tokens
@@ -16,6 +17,7 @@ __all__ = [
     "load_paths",
     "name_violations",
     "read_catalog",
+    "scan_catalog",
     "scan_tool",
     "tool_tokens",
     "visible",

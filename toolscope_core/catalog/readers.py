@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
-from toolscope_core.catalog.scan import scan_tool
+from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.schemas import RecordError
 from toolscope_core.catalog.shapes import FORMATS, SHAPES, Shape, detect, own_server, read_record
 from toolscope_core.catalog.sources import Placed, Source, excerpt, find_flaw, read_values, writable
@@ -82,7 +82,7 @@ def read_catalog(sources: Sequence[Source], forced: str | None = None) -> Catalo
         servers=_all_servers(parts, shared, tools),
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=problems,
-        findings=(*(item for tool in tools for item in scan_tool(tool)), *find_repeats(tools)),
+        findings=(*scan_catalog(tools), *find_repeats(tools)),
     )
 
 

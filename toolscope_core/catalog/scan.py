@@ -1,158 +1,84 @@
-"""Hidden characters in tool text: what an agent reads and a person does not see.
+"""What is dangerous in a catalog: hostile text in a tool, and tools that interfere with others.
 
-A description with an invisible payload has the same embedding as the clean one, so a poisoned
-twin looks like a perfect duplicate. Legitimate uses are passed: emoji sequences, joiners inside
-Arabic and Indic words, one leading byte order mark.
+*block*: hidden characters, names in disguise, text that redefines another tool, shadowing. *warn*:
+wording that speaks to the model, other tools by name, secrets, markup, over-long text. *info*:
+what is good to know. The sentences of a finding say what, where and what to do.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
+from toolscope_core.catalog.asked import find_asked
+from toolscope_core.catalog.citations import find_citations
+from toolscope_core.catalog.hidden import find_hidden
+from toolscope_core.catalog.lookalikes import find_lookalikes
+from toolscope_core.catalog.passages import Passage, passages
+from toolscope_core.catalog.shadowing import find_shadowing
+from toolscope_core.catalog.tokens import estimate_tokens
+from toolscope_core.catalog.wording import find_length, find_wording
 from toolscope_core.datamodel import Finding, Tool
 
-BOM = "\ufeff"
-JOINERS = "\u200c\u200d"
-EMOJI_STYLE = "\ufe0f"
-STYLES = "\ufe0e\ufe0f"
-KEYCAPS = tuple("0123456789#*")
-AROUND = 30
-SHOWN = 60
+WINDOW = 256
 
-CLASSES = {
-    "tag characters": r"\U000E0000-\U000E007F",
-    "variation selectors": r"\uFE00-\uFE0F\U000E0100-\U000E01EF",
-    "zero-width characters": r"\u200B-\u200D\u2060\uFEFF\u00AD\u180E\u034F",
-    "bidirectional controls": r"\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069",
-    "blank letters": r"\u115F\u1160\u3164\uFFA0\u17B4\u17B5",
-    "private-use characters": r"\uE000-\uF8FF\U000F0000-\U0010FFFD",
-    # the visible format characters, such as Arabic number signs, are left out
-    "control characters": r"\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u180B-\u180D\u180F\u2061-\u2065"
-    r"\u206A-\u206F\uFFF0-\uFFFB\U00013430-\U0001343F\U0001BCA0-\U0001BCA3"
-    r"\U0001D173-\U0001D17A\U000E0080-\U000E00FF\U000E01F0-\U000E0FFF",
-}
-HIDDEN = re.compile(f"[{''.join(CLASSES.values())}]")
-CLASS_PATTERNS = {name: re.compile(f"[{chars}]") for name, chars in CLASSES.items()}
-FLAGS = re.compile(  # England, Scotland and Wales are written with tag characters
-    "\U0001f3f4(?:"
-    + "|".join(
-        "".join(chr(0xE0000 + ord(letter)) for letter in region)
-        for region in ("gbeng", "gbsct", "gbwls")
-    )
-    + ")\U000e007f"
-)
-CURSIVE = re.compile(  # scripts whose words may hold joiners
-    r"[\u0600-\u074F\u0750-\u077F\u08A0-\u08FF\u0900-\u0DFF\u1000-\u109F\u1780-\u17FF"
-    r"\u1800-\u18AF\uFB50-\uFDFF\uFE70-\uFEFE]"
-)
+
+def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
+    """Everything found in the tools, in their order: what each holds by itself (``scan_tool``),
+    and what shows only beside the others (names in disguise, citations, secrets that no sibling
+    asks for, shadowing).
+    """
+    texts = {tool.id: passages(tool) for tool in tools}
+    dull: set[str] = set()
+    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], dull)]
+    findings += find_lookalikes(tools)
+    findings += find_asked(tools)
+    findings += find_citations(tools, texts)
+    findings += find_shadowing(tools, findings)
+    of_tool: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        of_tool[finding.tool_id].append(finding)
+    return tuple(finding for tool in tools for finding in of_tool[tool.id])
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:
-    """A finding on each text of the tool, keys and unknown fields of its record included, that
-    holds hidden characters: *block*, or *info* for a single leading byte order mark.
+    """What a tool holds by itself, keys and unknown fields of its record included: hidden
+    characters, wording, length.
 
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
-    holds is under ``raw``); the message decodes what tag characters spell.
+    holds is under ``raw``).
     """
-    definition = {
-        "name": tool.name,
-        "description": tool.description,
-        "server": tool.server,
-        "schema": tool.schema,
-        "returns": tool.returns,
-        "annotations": tool.annotations,
-    }
-    own = [(path, text) for path, text in _texts(definition, "") if HIDDEN.search(text)]
-    known = {text for _, text in own}
-    own += [
-        (path, text)
-        for path, text in _texts(tool.raw, "raw")
-        if text not in known and HIDDEN.search(text)
-    ]
-    findings = (_finding(tool.id, path, text) for path, text in own)
-    return tuple(finding for finding in findings if finding)
+    return tuple(_scan(tool, passages(tool), set()))
 
 
-def visible(text: str) -> str:
-    """The text with each hidden character written as its code point: ``⟨U+200B⟩``."""
-    if not HIDDEN.search(text):
-        return text
-    return _spell(text, set(_hidden_at(text)), 0, len(text))
+def _scan(tool: Tool, texts: Sequence[Passage], dull: set[str]) -> Iterator[Finding]:
+    """What each text holds; ``dull`` collects those that hold nothing, most of which come often."""
+    for passage in texts:
+        # a name is held to another length
+        if passage.text in dull and passage.path != "name":
+            continue
+        found = [*_scan_text(tool.id, passage)]
+        yield from found
+        if not found:
+            dull.add(passage.text)
+    if len(tool.description) > WINDOW and estimate_tokens(tool.description) > WINDOW:
+        yield _past_window(tool)
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Every string of a JSON value, keys included, with its path."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            where = f"{path}/{key}" if path else key
-            if path:
-                yield where, key
-            yield from _texts(item, where)
-    elif isinstance(value, (list, tuple)):
-        for row, item in enumerate(value):
-            yield from _texts(item, f"{path}/{row}")
+def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
+    hidden = find_hidden(tool_id, passage.path, passage.text)
+    if hidden:
+        yield hidden
+    yield from find_wording(tool_id, passage)
+    over = find_length(tool_id, passage)
+    if over:
+        yield over
 
 
-def _finding(tool_id: str, path: str, text: str) -> Finding | None:
-    places = _hidden_at(text)
-    if not places:
-        return None
-    shown = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + SHOWN)
-    field = visible(path)
-    if places == [0] and text[0] == BOM:
-        message = f"The {field} starts with a byte order mark; it can be deleted."
-        return Finding(tool_id, "info", "leading-bom", field, message, shown)
-    return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), shown)
-
-
-def _message(field: str, text: str, places: list[int]) -> str:
-    hidden = "".join(text[place] for place in places)
-    kinds = [name for name, pattern in CLASS_PATTERNS.items() if pattern.search(hidden)]
-    message = f"The {field} holds {len(hidden)} hidden characters ({', '.join(kinds)})."
-    spelled = "".join(
-        chr(ord(char) - 0xE0000) for char in hidden if "\U000e0020" <= char < "\U000e007f"
+def _past_window(tool: Tool) -> Finding:
+    message = (
+        f"The {{field}} has about {estimate_tokens(tool.description)} tokens; the embedding model "
+        f"reads {WINDOW}, so overlap is judged by the beginning: put what matters first."
     )
-    return f"{message} They spell: {spelled[:200]!r}." if spelled else message
-
-
-def _hidden_at(text: str) -> list[int]:
-    """Positions of hidden characters, legitimate uses left out, in order."""
-    flags = {place for flag in FLAGS.finditer(text) for place in range(*flag.span())}
-    return [
-        found.start()
-        for found in HIDDEN.finditer(text)
-        if found.start() not in flags and not _is_legitimate(text, found.start())
-    ]
-
-
-def _is_legitimate(text: str, place: int) -> bool:
-    char, before, after = text[place], text[max(0, place - 2) : place], text[place + 1 : place + 2]
-    if char in STYLES:
-        return _is_picture(before[-1:]) or (before[-1:] in KEYCAPS and after == "\u20e3")
-    if char not in JOINERS or not before or not after:
-        return False
-    if CURSIVE.match(before[-1]) and CURSIVE.match(after):
-        return True
-    base = before.rstrip(EMOJI_STYLE)[-1:]
-    return char == "\u200d" and _is_picture(base) and _is_picture(after)
-
-
-def _is_picture(char: str) -> bool:
-    """Whether a character may stand in an emoji sequence; new ones are unknown to Python."""
-    if not char or char.isascii():
-        return False
-    known = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"
-    return known or "\U0001f000" <= char <= "\U0001faff"
-
-
-def _spell(text: str, hidden: set[int], start: int, end: int) -> str:
-    spelled = "".join(
-        f"⟨U+{ord(char):04X}⟩" if place in hidden else char
-        for place, char in enumerate(text[start:end], start)
-    )
-    return f"{'…' if start else ''}{spelled}{'…' if end < len(text) else ''}"
+    passage = Passage("description", tool.description)
+    return passage.finding(tool.id, "info", "past-window", message)

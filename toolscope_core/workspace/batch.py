@@ -27,6 +27,7 @@ from toolscope_core.datamodel import (
     JsonObject,
     MergePlan,
     Pair,
+    Severity,
     canonical_json,
 )
 from toolscope_core.decisions import resolve
@@ -39,6 +40,8 @@ from toolscope_core.review import admit, recorded, suspended
 from toolscope_core.versions.diff import CatalogDiff, diff
 
 _DOCUMENT = ("name", "description", "schema")
+
+SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,17 @@ class Inspection:
     tokens: int
     tokens_by_server: dict[str, int]
 
+    def why_failing(self, least: Severity) -> str:
+        """How many findings are of that severity or worse and which is the first; empty if none."""
+        bad = SEVERITIES[: SEVERITIES.index(least) + 1]
+        found = [item for item in self.catalog.findings if item.severity in bad]
+        if not found:
+            return ""
+        counts = Counter(item.severity for item in found)
+        told = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
+        worst = min(found, key=lambda item: SEVERITIES.index(item.severity))
+        return f"found {told}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
+
     def as_json(self) -> JsonObject:
         found = Counter(finding.severity for finding in self.catalog.findings)
         return {
@@ -70,7 +84,7 @@ class Inspection:
                 {"position": p.position, "reason": p.reason} for p in self.catalog.problems
             ],
             "findings": {
-                "counts": {severity: found[severity] for severity in ("block", "warn", "info")},
+                "counts": {severity: found[severity] for severity in SEVERITIES},
                 "items": [
                     {
                         "tool": finding.tool_id,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Pair, Problem, digest
+from toolscope_core.datamodel import Catalog, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Grid, Histogram, Measure, Network, ToolMap
 from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
@@ -133,6 +133,10 @@ class Explore:
     def findings(self, catalog_id: int) -> tuple[listing.FindingRow, ...]:
         """Rows of the findings, the worst first."""
         return listing.finding_rows(self._catalogs.open(catalog_id))
+
+    def tool(self, catalog_id: int, tool_id: str) -> Tool:
+        """One tool by its id."""
+        return self._catalogs.open(catalog_id).by_id[tool_id]
 
     def problems(self, catalog_id: int) -> tuple[Problem, ...]:
         """The records that could not be read, in the order of the files."""

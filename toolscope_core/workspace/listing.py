@@ -12,6 +12,26 @@ from toolscope_core.datamodel import Catalog, Problem, Tool
 
 _SHOWN = 400
 _SEVERITIES = ("block", "warn", "info")
+_KINDS = {
+    "hidden-unicode": "Hidden characters",
+    "shadowing": "Copies another tool and adds to it",
+    "redefines-tool": "Redefines another tool",
+    "look-alike-name": "Name like another tool's",
+    "instruction-like": "Speaks to the model",
+    "ordering-claim": "Claims to come before other tools",
+    "insists": "Presses the model to use it",
+    "asks-context": "Asks for conversation or prompt",
+    "asks-secret": "Asks for a secret",
+    "secret-path": "Names a place of secrets",
+    "active-markup": "Image, link or script",
+    "padding": "Text pushed out of view",
+    "over-long": "Too long to have been read",
+    "cites-tool": "Names another tool",
+    "past-window": "Longer than the model reads",
+    "html-tags": "HTML tags",
+    "leading-bom": "Byte order mark",
+    "exact-repeat": "Exact repeat",
+}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -42,13 +62,24 @@ class ServerRow:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A finding in the table, the worst first."""
+    """A finding in the table, the worst first; ``kind`` says in words what its code stands for."""
 
     severity: str
+    kind: str
     tool: str
     place: str
     message: str
     excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A kind of finding: how many there are, and on how many tools."""
+
+    severity: str
+    kind: str
+    findings: int
+    tools: int
 
 
 def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:
@@ -99,9 +130,26 @@ def finding_rows(catalog: Catalog) -> tuple[FindingRow, ...]:
         key=lambda item: (_SEVERITIES.index(item.severity), item.tool_id, item.field, item.code),
     )
     return tuple(
-        FindingRow(item.severity, item.tool_id, item.field, item.message, item.excerpt)
+        FindingRow(
+            severity=item.severity,
+            kind=_KINDS.get(item.code, item.code),
+            tool=item.tool_id,
+            place=item.field,
+            message=item.message,
+            excerpt=item.excerpt,
+        )
         for item in ranked
     )
+
+
+def finding_kinds(rows: Sequence[FindingRow]) -> tuple[FindingKind, ...]:
+    """The kinds of findings, the worst first, then the most frequent."""
+    counts = Counter((row.severity, row.kind) for row in rows)
+    tools: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        tools.setdefault((row.severity, row.kind), set()).add(row.tool)
+    ranked = sorted(counts, key=lambda key: (_SEVERITIES.index(key[0]), -counts[key], key))
+    return tuple(FindingKind(*key, counts[key], len(tools[key])) for key in ranked)
 
 
 def rejects_csv(problems: Sequence[Problem]) -> bytes:

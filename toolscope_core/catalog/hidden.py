@@ -1,0 +1,127 @@
+"""Hidden characters in tool text: what an agent reads and a person does not see.
+
+A description with an invisible payload has the same embedding as the clean one, so a poisoned
+twin looks like a perfect duplicate. Legitimate uses are passed: emoji sequences, joiners inside
+Arabic and Indic words, one leading byte order mark.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from toolscope_core.datamodel import Finding
+
+BOM = "\ufeff"
+JOINERS = "\u200c\u200d"
+EMOJI_STYLE = "\ufe0f"
+STYLES = "\ufe0e\ufe0f"
+KEYCAPS = tuple("0123456789#*")
+AROUND = 30
+SHOWN = 60
+
+CLASSES = {
+    "tag characters": r"\U000E0000-\U000E007F",
+    "variation selectors": r"\uFE00-\uFE0F\U000E0100-\U000E01EF",
+    "zero-width characters": r"\u200B-\u200D\u2060\uFEFF\u00AD\u180E\u034F",
+    "bidirectional controls": r"\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069",
+    "blank letters": r"\u115F\u1160\u3164\uFFA0\u17B4\u17B5",
+    "private-use characters": r"\uE000-\uF8FF\U000F0000-\U0010FFFD",
+    # the visible format characters, such as Arabic number signs, are left out
+    "control characters": r"\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u180B-\u180D\u180F\u2061-\u2065"
+    r"\u206A-\u206F\uFFF0-\uFFFB\U00013430-\U0001343F\U0001BCA0-\U0001BCA3"
+    r"\U0001D173-\U0001D17A\U000E0080-\U000E00FF\U000E01F0-\U000E0FFF",
+}
+HIDDEN = re.compile(f"[{''.join(CLASSES.values())}]")
+CLASS_PATTERNS = {name: re.compile(f"[{chars}]") for name, chars in CLASSES.items()}
+FLAGS = re.compile(  # England, Scotland and Wales are written with tag characters
+    "\U0001f3f4(?:"
+    + "|".join(
+        "".join(chr(0xE0000 + ord(letter)) for letter in region)
+        for region in ("gbeng", "gbsct", "gbwls")
+    )
+    + ")\U000e007f"
+)
+CURSIVE = re.compile(  # scripts whose words may hold joiners
+    r"[\u0600-\u074F\u0750-\u077F\u08A0-\u08FF\u0900-\u0DFF\u1000-\u109F\u1780-\u17FF"
+    r"\u1800-\u18AF\uFB50-\uFDFF\uFE70-\uFEFE]"
+)
+
+
+def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
+    """A finding if the text holds hidden characters: *block*, or *info* for a single leading byte
+    order mark. The message decodes what tag characters spell.
+    """
+    places = _hidden_at(text)
+    if not places:
+        return None
+    shown = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + SHOWN)
+    field = visible(path)
+    if places == [0] and text[0] == BOM:
+        message = f"The {field} starts with a byte order mark; it can be deleted."
+        return Finding(tool_id, "info", "leading-bom", field, message, shown)
+    return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), shown)
+
+
+def without_hidden(text: str) -> str:
+    """The text as a model reads it: what is hidden is gone."""
+    return HIDDEN.sub("", text)
+
+
+def visible(text: str) -> str:
+    """The text with each hidden character written as its code point: ``⟨U+200B⟩``."""
+    if not HIDDEN.search(text):
+        return text
+    return _spell(text, set(_hidden_at(text)), 0, len(text))
+
+
+def _message(field: str, text: str, places: list[int]) -> str:
+    hidden = "".join(text[place] for place in places)
+    kinds = [name for name, pattern in CLASS_PATTERNS.items() if pattern.search(hidden)]
+    several = "s" if len(hidden) > 1 else ""
+    message = (
+        f"The {field} holds {len(hidden)} hidden character{several} ({', '.join(kinds)}); "
+        "delete what is hidden, or leave the tool out."
+    )
+    spelled = "".join(
+        chr(ord(char) - 0xE0000) for char in hidden if "\U000e0020" <= char < "\U000e007f"
+    )
+    return f"{message} They spell: {spelled[:200]!r}." if spelled else message
+
+
+def _hidden_at(text: str) -> list[int]:
+    """Positions of hidden characters, legitimate uses left out, in order."""
+    flags = {place for flag in FLAGS.finditer(text) for place in range(*flag.span())}
+    return [
+        found.start()
+        for found in HIDDEN.finditer(text)
+        if found.start() not in flags and not _is_legitimate(text, found.start())
+    ]
+
+
+def _is_legitimate(text: str, place: int) -> bool:
+    char, before, after = text[place], text[max(0, place - 2) : place], text[place + 1 : place + 2]
+    if char in STYLES:
+        return _is_picture(before[-1:]) or (before[-1:] in KEYCAPS and after == "\u20e3")
+    if char not in JOINERS or not before or not after:
+        return False
+    if CURSIVE.match(before[-1]) and CURSIVE.match(after):
+        return True
+    base = before.rstrip(EMOJI_STYLE)[-1:]
+    return char == "\u200d" and _is_picture(base) and _is_picture(after)
+
+
+def _is_picture(char: str) -> bool:
+    """Whether a character may stand in an emoji sequence; new ones are unknown to Python."""
+    if not char or char.isascii():
+        return False
+    known = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"
+    return known or "\U0001f000" <= char <= "\U0001faff"
+
+
+def _spell(text: str, hidden: set[int], start: int, end: int) -> str:
+    spelled = "".join(
+        f"⟨U+{ord(char):04X}⟩" if place in hidden else char
+        for place, char in enumerate(text[start:end], start)
+    )
+    return f"{'…' if start else ''}{spelled}{'…' if end < len(text) else ''}"

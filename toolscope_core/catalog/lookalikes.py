@@ -1,0 +1,109 @@
+"""Names and words that look alike: letters of other scripts, full-width forms, accents, case.
+
+The table lists the letters that common fonts draw like a Latin one; it is ours and small on
+purpose. A name that only looks like another tool's is read as that tool by whoever reviews it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from toolscope_core.catalog.hidden import visible, without_hidden
+from toolscope_core.datamodel import Finding, Tool
+
+LETTERS = (
+    ("аеорсухіјѕһԁԛԝкмтвнгпӏьԍ", "aeopcyxijshdqwkmtbhrnlbg"),  # Cyrillic
+    ("АВЕКМНОРСТУХІЈЅҺԚԜӀ", "ABEKMHOPCTYXIJSHQWl"),
+    ("αγειηκνορτυχω", "ayeinkvoptuxw"),  # Greek
+    ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
+    ("օոսհցզՏԼ", "onuhgqSL"),  # Armenian
+    ("ᎪᏴᏟᎬᎻᎫᏦᏞᎷᏢᏒᏚᎢᏙᎳᏃ", "ABCEHJKLMPRSTVWZ"),  # Cherokee
+    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),  # small capitals
+    ("ıɑɡɩǀꓲ‐‑‒–—−", "iagill------"),
+)
+TABLE = {
+    ord(odd): plain for odds, plains in LETTERS for odd, plain in zip(odds, plains, strict=True)
+}
+DIGITS = str.maketrans("01", "ol")
+CAPITAL_I = str.maketrans("I", "l")
+SEPARATORS = re.compile(r"[\W_]+")
+
+
+def plain_text(text: str) -> str:
+    """The text in plain letters, as the eye takes it: nothing hidden, no letter of another script
+    that looks Latin, no full-width form, no accent.
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", without_hidden(text).translate(TABLE))
+    kept = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return kept.translate(TABLE)
+
+
+def name_key(name: str) -> str:
+    """What names that read alike share: plain letters, no case, nothing between the words."""
+    return SEPARATORS.sub("", plain_text(name).casefold())
+
+
+def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
+    """A finding on each tool whose name differs from another tool's but looks the same.
+
+    *block* for foreign letters or full-width forms in the place of plain ones; *warn* where case,
+    accents, or 0 for o and 1 or I for l make the difference.
+    """
+    said: set[str] = set()
+    for fold in (_by_letters, _by_strokes):
+        groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for tool in tools:
+            groups[fold(tool.name)].setdefault(tool.name)
+        for tool in tools:
+            alike = groups[fold(tool.name)]
+            others = [name for name in alike if name != tool.name and _is_fair(tool.name, name)]
+            if others and tool.id not in said:
+                said.add(tool.id)
+                yield _finding(tool, others)
+
+
+def _is_fair(name: str, other: str) -> bool:
+    """Whether a name is to be held against the other: a plain one not for its imitation."""
+    return _is_disguised(name) or not _is_disguised(other)
+
+
+def _by_letters(name: str) -> str:
+    return plain_text(name).casefold().translate(DIGITS)
+
+
+def _by_strokes(name: str) -> str:
+    return plain_text(name).translate(CAPITAL_I).casefold().translate(DIGITS)
+
+
+def _finding(tool: Tool, others: Iterable[str]) -> Finding:
+    shown, other = visible(tool.name), visible(min(others))
+    if not _is_disguised(tool.name):
+        message = (
+            f"The name {shown!r} is hard to tell from {other!r}; rename one of the two, or make "
+            "sure that both are meant."
+        )
+        return Finding(tool.id, "warn", "look-alike-name", "name", message, shown)
+    odd = [char for char in tool.name if plain_text(char) != char]
+    named = ", ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in odd))
+    message = (
+        f"The name {shown!r} looks like {other!r} but is spelled with other characters ({named}); "
+        "leave this tool out, or have its server rename it."
+    )
+    spelled = "".join(f"⟨U+{ord(char):04X}⟩" if char in odd else char for char in tool.name)
+    return Finding(tool.id, "block", "look-alike-name", "name", message, spelled)
+
+
+def _is_disguised(name: str) -> bool:
+    """Whether letters are replaced by look-alikes; accents, which one can see, do not count."""
+    return not name.isascii() and (
+        name.translate(TABLE) != name or unicodedata.normalize("NFKC", name) != _composed(name)
+    )
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

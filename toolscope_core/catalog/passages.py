@@ -1,0 +1,69 @@
+"""Every text that an agent may read of a tool, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.catalog.hidden import visible
+from toolscope_core.datamodel import Finding, Severity, Tool
+
+AROUND = 30
+SHOWN = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text and its path in the definition (``schema/properties/x/description``); what only the
+    record holds is under ``raw``.
+    """
+
+    path: str
+    text: str
+
+    def finding(
+        self, tool_id: str, severity: Severity, code: str, message: str, at: int = 0
+    ) -> Finding:
+        """A finding on this text, ``{field}`` of the message filled in; ``at`` is where to look."""
+        field = visible(self.path)
+        return Finding(tool_id, severity, code, field, message.format(field=field), self.cut(at))
+
+    def cut(self, at: int) -> str:
+        """The neighbourhood of a position, in one line, invisible characters written out."""
+        start, end = max(0, at - AROUND), at + SHOWN
+        shown = " ".join(visible(self.text[start:end]).split())
+        return f"{'…' if start else ''}{shown}{'…' if end < len(self.text) else ''}"
+
+
+def passages(tool: Tool) -> tuple[Passage, ...]:
+    """The texts of a tool in reading order, keys and unknown fields of its record included; what
+    the record only repeats is left out.
+    """
+    definition = {
+        "name": tool.name,
+        "description": tool.description,
+        "server": tool.server,
+        "schema": tool.schema,
+        "returns": tool.returns,
+        "annotations": tool.annotations,
+    }
+    own = [Passage(path, text) for path, text in _texts(definition, "")]
+    known = {passage.text for passage in own}
+    own += [Passage(path, text) for path, text in _texts(tool.raw, "raw") if text not in known]
+    return tuple(own)
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every string of a JSON value, keys included, with its path."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            where = f"{path}/{key}" if path else key
+            if path:
+                yield where, key
+            yield from _texts(item, where)
+    elif isinstance(value, (list, tuple)):
+        for row, item in enumerate(value):
+            yield from _texts(item, f"{path}/{row}")

@@ -1,0 +1,104 @@
+"""Shadowing: a near-copy of another server's tool that adds what the original does not hold.
+
+The copy ranks beside the original and is merged with it, so what it adds would reach every agent
+that trusted the original. The original itself is never touched by this.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from toolscope_core.catalog.citations import TOKEN
+from toolscope_core.catalog.hidden import visible
+from toolscope_core.catalog.lookalikes import name_key, plain_text
+from toolscope_core.datamodel import Finding, Tool
+
+ADDED = {
+    "hidden-unicode": "hidden characters",
+    "redefines-tool": "rules for other tools",
+    "instruction-like": "instructions to the model",
+    "insists": "pressure to use it",
+    "ordering-claim": "a claim to come before other tools",
+    "asks-context": "a question for the conversation or the prompt",
+    "secret-path": "a path where secrets are kept",
+    "active-markup": "images, links or scripts",
+    "padding": "text pushed out of view",
+}
+MILD = {"insists"}  # not enough where only the names agree
+COPIED = 0.85
+FEWEST_WORDS = 6
+KEYS = 3
+
+
+def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """A *block* finding on each tool that copies a tool of another server and adds something of
+    ``ADDED`` that the original does not hold. ``findings`` are those of all tools.
+
+    A copy has nearly all words of the original's description; or its name, where both servers are
+    named and what it adds is more than ``MILD``. Servers that are not named count as others.
+    """
+    added: defaultdict[str, dict[str, Finding]] = defaultdict(dict)
+    for finding in findings:
+        if finding.code in ADDED and finding.severity != "info":
+            added[finding.tool_id].setdefault(finding.code, finding)
+    if not added:
+        return
+    twins = _Twins([tool for tool in tools if tool.id not in added])
+    for tool in tools:
+        codes = added.get(tool.id, {})
+        original = twins.of(tool, by_name=not codes.keys() <= MILD) if codes else None
+        if original is not None:
+            yield _finding(tool, original, codes)
+
+
+class _Twins:
+    """Finds the tool that another one copies, by name and by the rarest words of descriptions."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._by_name: defaultdict[str, list[Tool]] = defaultdict(list)
+        self._by_word: defaultdict[str, list[Tool]] = defaultdict(list)
+        self._words = {tool.id: _words(tool) for tool in tools}
+        common = Counter(word for words in self._words.values() for word in words)
+        for tool in tools:
+            self._by_name[name_key(tool.name)].append(tool)
+            words = self._words[tool.id]
+            if len(words) >= FEWEST_WORDS:
+                for word in sorted(words, key=lambda word: (common[word], word))[:KEYS]:
+                    self._by_word[word].append(tool)
+
+    def of(self, tool: Tool, by_name: bool) -> Tool | None:
+        """The first original by name, else by id among those whose words are copied."""
+        if by_name and tool.server:
+            for other in self._by_name.get(name_key(tool.name), ()):
+                if other.server and other.server != tool.server:
+                    return other
+        words = _words(tool)
+        near = {other.id: other for word in words for other in self._by_word.get(word, ())}
+        copied = (
+            other
+            for _, other in sorted(near.items())
+            if _are_apart(tool, other) and self._share(words, other.id) >= COPIED
+        )
+        return next(copied, None)
+
+    def _share(self, words: frozenset[str], other: str) -> float:
+        return len(words & self._words[other]) / len(self._words[other])
+
+
+def _words(tool: Tool) -> frozenset[str]:
+    return frozenset(TOKEN.findall(plain_text(tool.description).casefold()))
+
+
+def _are_apart(one: Tool, other: Tool) -> bool:
+    return not one.server or one.server != other.server
+
+
+def _finding(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:
+    what = " and ".join(ADDED[code] for code in added)
+    message = (
+        f"This tool copies {visible(original.id)!r} and adds {what}; keep the original and leave "
+        "this one out."
+    )
+    first = next(iter(added.values()))
+    return Finding(tool.id, "block", "shadowing", first.field, message, first.excerpt)

@@ -1,0 +1,227 @@
+"""Wording that speaks to the model instead of describing the tool.
+
+The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
+tools also write *must* and *always* (benchmarks/scan_figures.py counts what they hit on clean
+catalogs). They see English only. A finding is a reason to look and never the gate: what keeps
+hostile text out of an export is the block on hidden and shadowing text, and a person's decision.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolscope_core.catalog.lookalikes import plain_text
+from toolscope_core.catalog.passages import Passage
+from toolscope_core.datamodel import Finding
+
+LONGEST_TEXT = 4000
+LONGEST_NAME = 128
+
+# possessive, so that hostile text cannot make a search slow
+WORD = r"(?:\w++(?:['’]\w++)*+\W++)"
+FEW = WORD + r"{0,3}"
+_NOT = r"(?:do\W+not|don['’]?t|never|must\W+not|should\W+not|without|avoid)"
+_TAKES = (
+    r"(?:sen[dt]s?|forward(?:s|ed)?|post(?:s|ed)?|upload(?:s|ed)?|copy|copied|bcc|exfiltrate|leak"
+    r"|transmit(?:s|ted)?|collect|attach|append|deliver(?:s|ed)?|redirect(?:s|ed)?)\b"
+)
+_GIVES = (
+    r"\b(?:include|provide|pass|send|paste|attach|insert|put|append|fill|supply|give|write|forward|"
+    r"upload|dump|print|copy|collect|contain\w*|contents?\W+of|leak|exfiltrate|reveal)\W+"
+    + WORD
+    + r"{0,6}?"
+)
+_TOOLS = r"(?:tools?|functions?|servers?|actions?|steps?|requests?|tasks?|operations?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of wording: its code, what is said of it, its pattern on plain text.
+
+    ``needs`` are pieces of text, one of which every match holds: a quick look that saves most
+    searches.
+    """
+
+    code: str
+    says: str
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def search(self, text: str, lower: str) -> re.Match[str] | None:
+        return self.pattern.search(text) if any(word in lower for word in self.needs) else None
+
+
+def _rule(code: str, says: str, needs: str, *patterns: str) -> Rule:
+    return Rule(code, says, tuple(needs.split()), re.compile("|".join(patterns), re.IGNORECASE))
+
+
+RULES = (
+    _rule(
+        "instruction-like",
+        "speaks to the model instead of describing the tool; read it before agents do",
+        "ignor disregard must shall required mention reveal disclose repeat forget overrid "
+        "bypass discard user human person anyone anybody < [ system "
+        "developer assistant instruction directive orders longer now attention silently secretly "
+        "covertly quietly discreetly asked mode injection http @ llm language ai: note message",
+        r"\b(?:ignor|disregard|forget|overrid|bypass|discard)(?:e|es|ing|ting)?\W+" + FEW + r"(?:"
+        r"(?:previous|prior|above|earlier|preceding|existing|original|system|safety|other)\W+"
+        + FEW
+        + r"(?:instructions?|prompts?|messages?|rules?|guidelines?|directions?|polic(?:y|ies)"
+        r"|constraints?|tools?|context)"
+        r"|(?:instructions?|prompts?|guidelines?|everything)\b|rules?\W+"
+        + FEW
+        + r"(?:above|before|so\W+far)\b)",
+        rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|notify|disclose|alert|warn|show|explain"
+        rf"|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody)\b"
+        r"(?!\W+(?:ids?|names?|records?|accounts?|data)\b)",
+        rf"\b{_NOT}\W+{FEW}(?:mention|reveal|disclose|repeat)\W+(?:this|these|that|it)\b",
+        r"\b(?:assistant|language\W+model|llm|ai|agent)\W+(?:must|shall|is\W+required)\b",
+        rf"\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}(?:secret\W+)?from\W+(?:the\W+)?"
+        r"(?:users?|humans?)\b",
+        r"\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+" + FEW + r"(?:"
+        r"know|see|notice|learn|find\W+out|be\W+(?:told|informed|asked|notified))\b",
+        r"<\s{0,3}/?\s{0,3}(?:important|system|instructions?|secret|hidden|admin|assistant|critical|prompt"
+        r"|override)\s{0,3}/?\s{0,3}>",
+        r"<\|[a-z_]{2,20}\|>|\[/?inst\]|<</?sys>>|\[\s*system\b[^\]]{0,20}\]",
+        r"(?:\A|[\n.!?*#])\s{0,4}(?:system|developer|assistant)\s*(?:prompt|message|override|note)?\s*:"
+        r"\s*(?:you|ignore|always|never|do\b|from\b|the\b)",
+        r"\b(?:new|updated|real|actual|secret|hidden|special|override)\W+(?:system\W+)?(?:instructions?"
+        r"|directives?|orders)\W*(?::|for\W+(?:you|the\W+(?:assistant|model|agent|ai)))",
+        r"\byou\W+are\W+(?:now|no\W+longer)\W+(?:a|an|the|in|bound|allowed|free)\b",
+        r"\b(?:attention|note\W+to|message\W+(?:to|for)|instructions?\W+(?:to|for))\W+(?:the\W+|all\W+)?"
+        r"(?:ai|llms?|language\W+models?|assistants?)\b",
+        r"\b(?:silently|secretly|covertly|quietly|discreetly|without\W+being\W+asked)\W+"
+        + FEW
+        + rf"(?:{_TAKES}|(?:add|include|read|write|run|execute|save|store|call|invoke)\b)",
+        r"\b(?:developer|god|dan)\W+mode\W+(?:is\W+)?(?:on|enabled|active)|\bprompt\W+injection\b",
+        rf"\b{_TAKES}\W+{WORD}{{0,8}}(?:to|at)\W+(?:https?://|[\w.+-]+@[\w-]+\.\w)",
+    ),
+    _rule(
+        "insists",
+        "presses the model to use the tool instead of describing it; have it toned down",
+        "must always should have shall needs has",
+        r"\byou\W+must\W+(?:always|never|first|immediately|also|secretly|silently|now|obey|comply)\b",
+        r"\b(?:always|must|should|have\W+to)\W+(?:first\W+)?(?:call|use|invoke|run|prefer|choose|pick|"
+        r"select)\W+this\W+(?:tool|function|one|server)\b",
+        r"\b(?:this\W+(?:tool|function)|it)\W+(?:must|has\W+to|should|shall|needs\W+to)\W+(?:always\W+)?"
+        r"be\W+(?:always\W+)?(?:called|used|invoked|run|preferred|chosen)\W+(?:first|always|every|each"
+        r"|before|instead)\b",
+    ),
+    _rule(
+        "ordering-claim",
+        "claims a place before or above other tools; read it before agents do",
+        "tool function server action step request task operation",
+        rf"\b(?:before|prior\W+to|instead\W+of|rather\W+than|ahead\W+of|after|over)\W+{FEW}(?:any|all|"
+        rf"every|each|the)\W+(?:of\W+(?:the|your)\W+)?(?:other|others|another|remaining)\W+{FEW}{_TOOLS}",
+        rf"\b(?:before|prior\W+to|ahead\W+of)\W+{FEW}(?:any|every|each|all)\W+{FEW}(?:tools?|function"
+        r"\W+calls?|tool\W+calls?|tool\W+use)\b",
+        r"\b(?:all|every|any|the)\W+(?:of\W+the\W+)?other\W+"
+        + FEW
+        + rf"{_TOOLS}\W+(?:is|are|must|should"
+        r"|have|has|will|may|can)\W+"
+        + FEW
+        + r"(?:deprecated|broken|obsolete|disabled|unsafe|unreliable|"
+        r"insecure|not|never|fail|be\W+(?:ignored|avoided)|wait)",
+        rf"\b{_NOT}\W+{FEW}(?:use|call|invoke|run|trust|using|calling|invoking)\W+(?:any|the|all)\W+"
+        rf"other\W+{FEW}{_TOOLS}",
+        r"\b(?:this\W+(?:tool|function)|it)\W+(?:takes|has|overrides|supersedes|replaces)\W+"
+        + FEW
+        + r"(?:precedence|priority|all|any|every)\W+(?:over\W+)?"
+        + FEW
+        + rf"(?:other\W+)?{FEW}{_TOOLS}",
+    ),
+    _rule(
+        "asks-context",
+        "asks for the conversation, the prompt or the environment; leave the tool out",
+        "history context log transcript far prompt instructions message env tools",
+        rf"(?:{_GIVES}|(?:\A|[.:;\n])\W{{0,3}}(?:the\W+|your\W+)?"
+        r"(?:full|entire|complete|whole|verbatim)\W+)"
+        r"(?:conversation|chat|message|dialog(?:ue)?)s?\W+(?:history|context|logs?|transcript|so\W+far)\b",
+        rf"(?:{_GIVES}|\A\W*)(?:your|the)\W+(?:full\W+|entire\W+|complete\W+)?"
+        r"(?:system|developer|initial)\W+(?:prompt|instructions|message)\b",
+        r"\b(?:dump|print|send|paste|attach|collect|forward|upload|copy|exfiltrate|leak|contents?\W+of)"
+        rf"\W+{WORD}{{0,4}}(?:environment|env)\W+var(?:iable)?s\b",
+        rf"{_GIVES}(?:names|list|descriptions|schemas)\W+(?:and\W+\w+\W+)?of\W+(?:all|every|the\W+other|"
+        rf"your)\W+{WORD}{{0,3}}tools\b",
+    ),
+    _rule(
+        "secret-path",
+        "names a place where secrets are kept; no tool needs it to describe itself",
+        "~ $home %userprofile /root /home ssh id_ authorized_keys .aws .kube .env .netrc .npmrc "
+        ".pypirc .git-c .pgpass _history .docker /etc/ mcp.json claude_desktop wallet.dat "
+        "content copy",
+        r"(?:~|\$HOME|%USERPROFILE%|/root|/home/\w+)[/\\]\.[a-z]\w*",
+        r"\.ssh\b|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\bauthorized_keys\b|\.aws[/\\]|\.kube[/\\]config",
+        r"(?<![\w)])\.env(?:\.\w+)?\b(?=\W*(?:files?|$|[\s,;.)'\"`]))|\.netrc\b|\.npmrc\b"
+        r"|\.pypirc\b|\.git-credentials|\.pgpass\b|\.(?:bash|zsh)_history\b|\.docker[/\\]config",
+        r"/etc/(?:passwd|shadow|sudoers)\b|\bmcp\.json\b|claude_desktop_config|\bwallet\.dat\b",
+        r"\bssh\W+(?:private\W+)?keys?\W+(?:file|content)|\b(?:contents?|copy)\W+of\W+"
+        + FEW
+        + r"(?:private\W+key|ssh\W+key|key\W+file|credentials?\W+file|password\W+file|keychain)",
+    ),
+    _rule(
+        "active-markup",
+        "holds an image, link or script that a viewer may load or run; write it as plain text",
+        "![ script < data ](",
+        r"!\[[^\]]{0,300}\]\s?[(\[]|!\[\[",
+        r"\b(?:java|vb)script\s?:|\bdata\s?:\s?(?:text/html|image/svg|application/)",
+        r"<\s{0,3}/?\s{0,3}(?:script|iframe|svg|object|embed|applet|frame|frameset|math|noscript|marquee)"
+        r"\b[^<>]{0,300}(?:=|/\s?>)|<\s?/\s?(?:script|iframe|svg|style)\s?>|<\s?script\s?>\s?[\w.]+\(",
+        r"<\s{0,3}(?:img|a|link|meta|base|form|input|button|style|video|audio|source|body|div|span|p|td)\s"
+        r"[^<>]{0,300}=|<\s?style\s?>",
+        r"<[a-z][^<>]{0,200}\son[a-z]{3,20}\s*=|<!--",
+        r"\]\(\s{0,9}(?:javascript|data|vbscript|file)\s*:",
+    ),
+)
+PADDING = re.compile(r"\s{80,}|(?:\n[ \t\r]*+){12,}")
+FORMATTING = re.compile(
+    r"</?(?:b|i|u|em|strong|br|p|ul|ol|li|code|pre|h[1-6]|div|span|table|tr|td|th|hr|sup|sub)\s*/?>",
+    re.IGNORECASE,
+)
+
+
+def find_wording(tool_id: str, passage: Passage) -> Iterator[Finding]:
+    """At most one finding a rule: *warn*, or *info* for tags that only format."""
+    if passage.text.isidentifier():
+        return
+    plain = Passage(passage.path, plain_text(passage.text))
+    lower = plain.text.lower()
+    for rule in RULES:
+        hit = rule.search(plain.text, lower)
+        if hit:
+            quoted = " ".join(hit.group().split())[:60]
+            said = f" “{_literal(quoted)}”" if quoted else ""
+            message = f"The {{field}}{said} {rule.says}."
+            yield plain.finding(tool_id, "warn", rule.code, message, hit.start())
+    padding = PADDING.search(plain.text)
+    if padding:
+        message = (
+            "The {field} holds a long run of blanks, which pushes the rest out of view; read it "
+            "to the end and take them out."
+        )
+        yield plain.finding(tool_id, "warn", "padding", message, padding.end())
+    tag = FORMATTING.search(plain.text)
+    if tag:
+        message = (
+            "The {field} holds HTML tags, which cost tokens and tell a model nothing; drop them."
+        )
+        yield plain.finding(tool_id, "info", "html-tags", message, tag.start())
+
+
+def find_length(tool_id: str, passage: Passage) -> Finding | None:
+    """A *warn* finding on a text or a name too long for anybody to have read it."""
+    most = LONGEST_NAME if passage.path == "name" else LONGEST_TEXT
+    if len(passage.text) <= most:
+        return None
+    message = (
+        f"The {{field}} has {len(passage.text):,} characters, more than {most:,}; something may "
+        "hide in its length: read it to the end, or shorten it."
+    )
+    return passage.finding(tool_id, "warn", "over-long", message, most)
+
+
+def _literal(text: str) -> str:
+    """The text for ``str.format``, braces kept."""
+    return text.replace("{", "{{").replace("}", "}}")
