@@ -9,6 +9,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.bundle import bundle_files, read_relabelling, verdict_row, write_folder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
 from toolscope_core.datamodel import Catalog, Decision, JsonObject, MergePlan, Pair, canonical_json
 from toolscope_core.decisions import resolve
@@ -30,21 +31,27 @@ from toolscope_core.review import admit
 
 @dataclass(frozen=True, slots=True)
 class MergeReport:
-    """What a merge did: the plan, the tokens before and after (estimates), where it was put."""
+    """What a merge did: the plan, the tokens before and after (``counted`` says whether they are
+    estimates), where it was put.
+    """
 
     plan: MergePlan
     tokens_before: int
     tokens_after: int
+    counted: str
     out: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a catalog holds; ``tokens`` is an estimate, by server name and in all."""
+    """What a catalog holds, with its tokens by server name and in all; ``counted`` says whether
+    they are estimates.
+    """
 
     catalog: Catalog
     tokens: int
     tokens_by_server: dict[str, int]
+    counted: str = ESTIMATE.label
 
     def as_json(self) -> JsonObject:
         found = Counter(finding.severity for finding in self.catalog.findings)
@@ -71,7 +78,8 @@ class Inspection:
                 ],
             },
             "tokens": {
-                "estimate": True,
+                "estimate": self.counted == ESTIMATE.label,
+                "counted": self.counted,
                 "total": self.tokens,
                 "by_server": dict(sorted(self.tokens_by_server.items())),
             },
@@ -110,6 +118,7 @@ class MergeRequest:
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
     plan: PlanConfig = field(default_factory=lambda: PlanConfig(accept="auto"))
     shape: str | None = None
+    fix: bool = False
     decisions: Path | None = None
     model: str | None = None
 
@@ -122,10 +131,10 @@ def merge_files(
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
     analysis = _analysis(catalog, request.analysis, settings, request.model, progress)
     plan = plan_merge(analysis, log, request.plan)
-    files = bundle_files(analysis, plan, log, request.plan, request.shape)
+    files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
     tokens = json.loads(files["manifest.json"])["tokens"]
-    return MergeReport(plan, tokens["before"], tokens["after"], request.out)
+    return MergeReport(plan, tokens["before"], tokens["after"], tokens["counted"], request.out)
 
 
 def judge_files(
@@ -151,7 +160,7 @@ def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspectio
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
-    return Inspection(catalog, sum(by_server.values()), dict(by_server))
+    return Inspection(catalog, sum(by_server.values()), dict(by_server), tokenizer().label)
 
 
 def relabel_file(queries: Path, bundle: Path, out: Path) -> RelabelReport:
@@ -231,5 +240,6 @@ def _write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
         beside.write_bytes(text.encode("utf-8", "backslashreplace"))
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
