@@ -13,11 +13,11 @@ def validity_panel(found: ExportFigures, chosen: str) -> None:
     broken.
     """
     st.subheader("Who takes it", anchor=False)
-    matrix, tokens = st.columns([3, 2], gap="large")
+    matrix, tokens = st.columns([2, 1], gap="large")
     matrix.dataframe(
         found.matrix,
         hide_index=True,
-        column_config={"schemas": "parameters", "tools": "too many", "fixable": "with a fix"},
+        column_config={"schemas": "parameters", "tools": "too many"},
         alt="Targets and how many of their rules the toolset breaks",
     )
     tokens.dataframe(
