@@ -61,11 +61,11 @@ def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) ->
     lines = [f"  {_line(found)}" for found in against[:SHOWN]]
     if len(against) > SHOWN:
         lines.append(f"  … and {len(against) - SHOWN} more")
-    remedy = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left for these"
+    mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
     return "\n".join(
         [
             f"the toolset breaks {len(against)} rules of {target_named(shape).title}, so it is not "
-            f"written as {shape}; {remedy}, or choose another format:",
+            f"written as {shape}; {mends}; another format may take it:",
             *lines,
         ]
     )
