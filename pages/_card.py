@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages import _ui
+from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Tool
 from toolscope_core.workspace.cards import Card
 
@@ -49,7 +50,11 @@ def heading(card: Card) -> None:
         st.badge(label, color=color, icon=icon)
         st.badge(KINDS[cluster.kind], color="green" if cluster.kind == "prune" else "violet")
         st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
-        st.badge(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens", color="gray")
+        st.badge(
+            f"About {card.tokens_before:,} → {card.tokens_after:,} tokens",
+            color="gray",
+            help=tokenizer().label,
+        )
     kept, gone = _named(card.canonical), ", ".join(map(_named, card.switched_off[:MEMBERS_SHOWN]))
     if cluster.kind == "prune":
         st.markdown(f"Agents keep {kept} and no longer see {gone}.")
@@ -132,7 +137,7 @@ def effect(card: Card, before: Cluster) -> None:
             "With this edit no server offers the merged tool as it is written: it needs a gateway, "
             "and is exported only with routers on. Editing the description alone keeps it a prune."
         )
-    st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens (estimate)")
+    st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens ({tokenizer().label})")
     for alpha in after.arguments:
         for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
             st.warning(_ui.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))

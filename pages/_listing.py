@@ -7,6 +7,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from pages import _ui
+from toolscope_core.catalog.tokens import PROMPT_SHAPES
 from toolscope_core.workspace.listing import FindingKind, FindingRow, finding_kinds, rejects_csv
 
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
@@ -31,9 +32,10 @@ def _tools(catalog_id: int) -> None:
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
     )
-    rows = explore.tools(catalog_id, find, server)
-    everything = explore.overview(catalog_id).tools
-    st.caption(f"{len(rows):,} of {everything:,} tools. Tokens are estimates.")
+    shape = bar.selectbox("Tokens in", PROMPT_SHAPES, key="tokens_in")
+    rows = explore.tools(catalog_id, find, server, shape)
+    seen = explore.overview(catalog_id)
+    st.caption(f"{len(rows):,} of {seen.tools:,} tools. Tokens in {shape}: {seen.counted}.")
     st.dataframe(
         rows,
         hide_index=True,
@@ -48,13 +50,23 @@ def _tools(catalog_id: int) -> None:
         },
         alt="All tools of the catalog",
     )
+    st.download_button(
+        "Download all as CSV",
+        lambda: explore.tools_csv(catalog_id),
+        "tools.csv",
+        "text/csv",
+        key="tools_csv",
+        on_click="ignore",
+    )
 
 
 def _servers(catalog_id: int) -> None:
-    rows = _ui.workspace().explore.servers(catalog_id)
+    explore = _ui.workspace().explore
+    rows = explore.servers(catalog_id)
     if not rows:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
+    st.caption(f"Tokens in {PROMPT_SHAPES[0]}: {explore.overview(catalog_id).counted}.")
     st.dataframe(rows, hide_index=True, column_config={"tokens": "tokens ≈"}, alt="Servers")
 
 

@@ -37,7 +37,8 @@ figures[3].metric(
     delta_arrow="down" if after.tokens_after < seen.tokens else "off",
     border=True,
     height="stretch",
-    help="Estimated. Safe merges are those that need no person, and those already accepted.",
+    help=f"Tokens: {seen.counted}. "
+    "Safe merges are those that need no person, and those already accepted.",
 )
 proposals = f"{after.waiting:,} proposal{'' if after.waiting == 1 else 's'}"
 label = f"Review {proposals}" if after.waiting else "Everything is reviewed: export"

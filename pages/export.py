@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages import _ui
+from pages._validity import validity_panel
 from toolscope_core.config import PlanConfig
 from toolscope_core.workspace.exports import Download
 
@@ -12,7 +13,7 @@ POLICIES = {
     "auto": "Also the safe proposals",
     "all": "Every proposal, except with hidden or hostile text",
 }
-SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "neutral")
+SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
 LINES = 60
 
 st.title("Export")
@@ -22,26 +23,30 @@ own = review.plan(record.id).catalog.format
 
 
 @st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")
-def prepared(catalog_id: int, decided: int, accept: str, routers: bool, shape: str) -> Download:
+def prepared(
+    catalog_id: int, decided: int, accept: str, routers: bool, shape: str | None, fix: bool
+) -> Download:
     config = PlanConfig(accept=accept, routers=routers)
-    return review.download(catalog_id, record.name, config, shape)
+    return review.download(catalog_id, record.name, config, shape, fix)
 
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox("Merge", list(POLICIES), format_func=POLICIES.get, key="accept")
-    shape = st.selectbox(
+    chosen = st.selectbox(
         "Format",
         [own, *(shape for shape in SHAPES if shape != own)],
         format_func=lambda shape: f"{shape}, as it came in" if shape == own else shape,
         key=f"shape_{own}",
     )
     routers = st.toggle("Routers too", key="routers", help="Merges that need a gateway.")
-found = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape)
+    fix = st.toggle("Apply the offered fixes", key="fix", help="New names show in relabel.json.")
+shape = None if chosen == own else chosen
+found = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape, fix)
 for column, (label, before, after) in zip(
     st.columns(3),
     (
         ("Tools", found.tools_before, found.tools_after),
-        ("Tokens in every prompt (estimate)", found.tokens_before, found.tokens_after),
+        (f"Tokens in every prompt ({found.counted})", found.tokens_before, found.tokens_after),
         ("Merges", 0, len(found.merges)),
     ),
     strict=True,
@@ -56,15 +61,13 @@ if found.pending:
     )
 if found.withheld:
     st.info(f"{found.withheld:,} accepted merges need a gateway and are left out: routers are off.")
-for sentence in found.violations[:10]:
-    st.warning(_ui.untrusted(sentence), icon=":material/rule:")
-if len(found.violations) > 10:
-    st.caption(f"10 of {len(found.violations)} refused names are shown; manifest.json has all.")
 
-now = (record.id, len(review.log(record.id)), accept, routers, shape)
-if st.button("Prepare bundle", key="prepare", type="primary", icon=":material/package_2:"):
+now = (record.id, len(review.log(record.id)), accept, routers, shape, fix)
+refused = bool(found.refusals)
+label = f"Not valid as {chosen}: see below" if refused else "Prepare bundle"
+if st.button(label, key="prepare", type="primary", icon=":material/package_2:", disabled=refused):
     st.session_state["prepared"] = now
-if st.session_state.get("prepared") == now:
+if st.session_state.get("prepared") == now and not refused:
     bundle = prepared(*now)
     st.download_button(
         "Download the bundle",
@@ -85,6 +88,8 @@ if st.session_state.get("prepared") == now:
     first = bundle.files["toolset.json"].decode("utf-8").splitlines()
     preview.code("\n".join(first[:LINES]), language="json", height=400)
     preview.caption(f"toolset.json, lines 1 to {min(LINES, len(first))} of {len(first):,}")
+
+validity_panel(found, chosen)
 
 st.subheader("Merges", anchor=False)
 if not found.merges:

@@ -25,13 +25,14 @@ LAYERS = (
         "providers",
         "store",
     },
-    {"pipeline", "bundle", "versions"},
+    {"pipeline", "outgoing", "bundle", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
     ("review", "decisions"),  # the log admits what has the form of a decision
+    ("bundle", "outgoing"),  # what is written is what may leave
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("__main__", "cli"),
 }
@@ -50,7 +51,9 @@ VENDORS = {
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
     "sqlite3": {"store"},
+    "tiktoken": {"catalog"},
     "typer": {"cli"},
+    "yaml": {"catalog"},
     "jsonschema": {"merging"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},

@@ -9,9 +9,12 @@ import pytest
 from tests.test_pipeline import analysed
 from toolscope_core.bundle import FILES, bundle_files, read_relabelling, write_folder, zipped
 from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.clients import CLIENT_FILES
+from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Decision, Tool
 from toolscope_core.errors import ExportError
+from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.workspace.example import example_path
 
@@ -33,8 +36,17 @@ def loaded(files, name):
     return json.loads(files[name])
 
 
-def test_the_files_are_those_of_the_format(files):
-    assert tuple(files) == FILES
+def standing(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+NAMES = (*FILES[:-1], *CLIENT_FILES, "manifest.json")
+
+
+def test_the_files_are_those_of_the_format(files, analysis):
+    assert tuple(files) == NAMES
+    nothing = PlanConfig(accept="none")
+    assert tuple(bundle_files(analysis, plan_merge(analysis, (), nothing), (), nothing)) == FILES
 
 
 def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, analysis):
@@ -66,8 +78,8 @@ def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files
     manifest = loaded(files, "manifest.json")
     for name, digest in manifest["sha256"].items():
         assert hashlib.sha256(files[name]).hexdigest() == digest
-    assert set(manifest["sha256"]) == set(FILES) - {"manifest.json"}
-    assert zipfile.ZipFile(BytesIO(zipped(files))).namelist() == list(FILES)
+    assert set(manifest["sha256"]) == set(NAMES) - {"manifest.json"}
+    assert zipfile.ZipFile(BytesIO(zipped(files))).namelist() == list(NAMES)
 
 
 def test_never_merge_and_decisions_are_written(analysis):
@@ -125,11 +137,13 @@ def test_an_old_bundle_is_replaced_and_anything_else_is_left_alone(files, tmp_pa
     write_folder(files, out)
     (out / "pairs.jsonl").unlink()
     write_folder(files, out)
-    assert {path.name for path in out.iterdir()} == set(FILES)
-    (out / "notes.txt").write_text("mine", "utf-8")
-    with pytest.raises(ExportError, match="something else"):
-        write_folder(files, out)
-    assert (out / "notes.txt").read_text("utf-8") == "mine"
+    assert standing(out) == set(NAMES)
+    for note in (out / "notes.txt", out / "clients" / "notes.txt"):
+        note.write_text("mine", "utf-8")
+        with pytest.raises(ExportError, match="something else"):
+            write_folder(files, out)
+        assert note.read_text("utf-8") == "mine"
+        note.unlink()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -144,7 +158,7 @@ def test_a_failing_disk_leaves_the_last_bundle(files, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(ExportError, match=r"No space left.*unchanged"):
         write_folder(files, out)
-    assert {path.name for path in out.iterdir()} == set(FILES)
+    assert standing(out) == set(NAMES)
 
 
 def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypatch):
@@ -162,7 +176,7 @@ def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypat
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(ExportError, match="Input/output error"):
         write_folder(files, out)
-    assert {path.name for path in out.iterdir()} == set(FILES)
+    assert standing(out) == set(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +195,56 @@ def test_a_folder_that_is_a_file_is_refused(files, tmp_path):
     (tmp_path / "out").write_text("x", "utf-8")
     with pytest.raises(ExportError, match="something else"):
         write_folder(files, tmp_path / "out")
+
+
+def test_a_violated_target_is_refused_with_the_list(analysis):
+    plan = plan_merge(analysis, (), ALL)
+    long = replace(plan.tools[0].tool, name="x y", description="x" * 2000)
+    broken = with_tools(plan, {long.id: long})
+    with pytest.raises(ExportError, match=r"(?s)'x y' does not match.*2000 characters"):
+        bundle_files(analysis, broken, (), ALL, "openai-chat")
+    with pytest.raises(ExportError, match="'x y' does not match"):
+        bundle_files(analysis, broken, (), ALL)
+    bundle_files(analysis, broken, (), ALL, "neutral")
+
+
+def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
+    plan = plan_merge(analysis, (), ALL)
+    merged = next(item for item in plan.tools if len(item.members) > 1)
+    broken = with_tools(plan, {merged.tool.id: replace(merged.tool, name="x y")})
+    files = bundle_files(analysis, broken, (), ALL, "openai-chat", fix=True)
+    rows = {row["old_id"]: row for row in loaded(files, "relabel.json")["entries"]}
+    assert {rows[member]["new_name"] for member in merged.members} == {"x_y"}
+    statuses = {member: rows[member]["status"] for member in merged.members}
+    assert statuses.pop(merged.tool.id) == "renamed"
+    assert set(statuses.values()) == {"merged"}
+    aliases = loaded(files, "aliases.json")
+    for member in merged.members:
+        row = rows[member]
+        assert aliases[row["server"]][row["old_name"]] == "x_y"
+    names = [row["function"]["name"] for row in loaded(files, "toolset.json")]
+    assert "x_y" in names
+    assert len(names) == len({name.casefold() for name in names})
+    plain = bundle_files(analysis, plan, (), ALL)
+    assert files["arguments.json"] == plain["arguments.json"]
+    assert b"x_y" in files["relabel.csv"]
+    manifest = loaded(files, "manifest.json")
+    assert manifest["configuration"]["fix"] is True
+    assert manifest["violations"] == []
+
+
+def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch):
+    tokens = loaded(files, "manifest.json")["tokens"]
+    assert (tokens["estimate"], tokens["counted"]) == (True, "estimate")
+    assert tokens["by_shape"].keys() == {"openai-chat", "mcp"}
+    assert tokens["by_shape"]["openai-chat"] == {
+        "before": tokens["before"],
+        "after": tokens["after"],
+    }
+    exact = Tokenizer("exact, o200k_base", len)
+    monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
+    monkeypatch.setattr("toolscope_core.bundle.tokenizer", lambda: exact)
+    again = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+    told = loaded(again, "manifest.json")["tokens"]
+    assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")
+    assert told["before"] > tokens["before"]

@@ -41,21 +41,43 @@ def bundle(tmp_path):
 
 
 def test_merge_writes_a_bundle_and_says_what_it_did(bundle):
-    assert {path.name for path in bundle.iterdir()} == set(FILES)
+    assert {path.name for path in bundle.iterdir()} == {*FILES, "clients"}
     manifest = json.loads((bundle / "manifest.json").read_text("utf-8"))
     assert manifest["counts"]["tools_after"] < manifest["counts"]["tools_before"]
 
 
 @pytest.mark.parametrize(
-    "shape", ["openai-chat", "openai-responses", "anthropic", "mcp", "neutral"]
+    "shape", ["openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral"]
 )
 def test_every_format_is_written_and_read_back(tmp_path, shape):
-    run("merge", EXAMPLE, "--out", tmp_path / "b", "--accept", "auto", "--format", shape)
+    run("merge", EXAMPLE, "--out", tmp_path / "b", "--accept", "auto", "--format", shape, "--fix")
     toolset = tmp_path / "b" / "toolset.json"
     tools = json.loads((tmp_path / "b" / "relabel.json").read_text("utf-8"))["entries"]
     found = read_catalog(load_paths([toolset]))
     assert len(found.tools) == len({row["new_id"] for row in tools})
     assert found.problems == ()
+
+
+def test_a_violated_format_is_refused_with_the_list_and_mended_with_fix(tmp_path):
+    names = ["look.up", *(f"n {n}" for n in range(11)), "Fine", "fine"]
+    tools = [{"name": name, "description": f"Does {name}."} for name in names]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"tools": tools}), "utf-8")
+    merging = ("merge", file, "--out", tmp_path / "b", "--accept", "none")
+    refused = run(*merging, "--format", "openai-chat", code=2)
+    assert "breaks 13 rules of OpenAI chat" in refused.output
+    assert "Fix: look_up" in refused.output
+    assert "and 3 more" in refused.output
+    assert not (tmp_path / "b").exists()
+    run(*merging)
+    run(*merging, "--format", "openai-chat", "--fix")
+    entries = json.loads((tmp_path / "b" / "relabel.json").read_text("utf-8"))["entries"]
+    new = {row["old_name"]: (row["new_name"], row["status"]) for row in entries}
+    assert new["look.up"] == ("look_up", "renamed")
+    assert new["Fine"] == ("Fine", "kept")
+    assert new["fine"][1] == "renamed"
+    aliases = json.loads((tmp_path / "b" / "aliases.json").read_text("utf-8"))
+    assert aliases[""]["look.up"] == "look_up"
 
 
 def test_the_accept_policies_take_more_and_more(tmp_path):

@@ -17,8 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.catalog.writers import name_violations, write_toolset
+from toolscope_core.catalog.clients import CLIENT_FILES, client_files
+from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, plan_tokens, tokenizer
+from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import (
     ArgumentMap,
@@ -32,6 +34,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.decisions import decision_row
 from toolscope_core.errors import ExportError
+from toolscope_core.outgoing import checked, outgoing
 from toolscope_core.pipeline import Analysis
 from toolscope_core.review import constraints
 
@@ -45,6 +48,8 @@ FILES = (
     "never_merge.json",
     "decisions.jsonl",
     "dangling.json",
+    "tools.csv",
+    "relabel.csv",
     "manifest.json",
 )
 VERSION = 1
@@ -65,8 +70,15 @@ def bundle_files(
     log: Sequence[Decision],
     config: PlanConfig,
     shape: str | None = None,
+    fix: bool = False,
 ) -> dict[str, bytes]:
-    """File name → content, in the order of ``FILES``. ``shape`` defaults to the input's."""
+    """File name → content, in the order of ``FILES``, with the ``CLIENT_FILES`` before the
+    manifest where tools of servers were pruned.
+
+    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it. Raises
+    ``ExportError`` where the target would refuse the toolset.
+    """
+    plan = outgoing(plan, shape, fix)
     shape = shape or plan.catalog.format
     files = {
         "toolset.json": _json(write_toolset(plan.tools, plan.catalog.servers, shape), 3),
@@ -80,8 +92,12 @@ def bundle_files(
         "never_merge.json": _json(_never_merge(analysis, log)),
         "decisions.jsonl": _lines(decision_row(decision) for decision in log),
         "dangling.json": _json([asdict(item) for item in plan.dangling]),
+        "tools.csv": tools_csv(plan.tools),
+        "relabel.csv": relabel_csv(plan.relabels),
+        **client_files(plan),
     }
-    files["manifest.json"] = _json(_manifest(analysis, plan, config, shape, files))
+    chosen = {"shape": shape, "fix": fix}
+    files["manifest.json"] = _json(_manifest(analysis, plan, config, chosen, files))
     return files
 
 
@@ -146,6 +162,7 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
             new, old = Path(beside) / "new", Path(beside) / "old"
             new.mkdir()
             for name, content in files.items():
+                (new / name).parent.mkdir(exist_ok=True)
                 (new / name).write_bytes(content)
             if folder.exists():
                 folder.rename(old)
@@ -233,11 +250,13 @@ def _never_merge(analysis: Analysis, log: Sequence[Decision]) -> list[list[str]]
 
 
 def _manifest(
-    analysis: Analysis, plan: MergePlan, config: PlanConfig, shape: str, files: Mapping[str, bytes]
+    analysis: Analysis,
+    plan: MergePlan,
+    config: PlanConfig,
+    chosen: JsonObject,
+    files: Mapping[str, bytes],
 ) -> JsonObject:
     states = Counter(cluster.state for cluster in plan.clusters)
-    before = {tool.fingerprint: tool_tokens(tool) for tool in plan.catalog.tools}
-    after = [before.get(t.tool.fingerprint) or tool_tokens(t.tool) for t in plan.tools]
     applied = plan.applied
     return {
         "version": VERSION,
@@ -256,13 +275,9 @@ def _manifest(
             "problems": len(plan.catalog.problems),
             "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
         },
-        "tokens": {
-            "estimate": True,
-            "before": sum(before[tool.fingerprint] for tool in plan.catalog.tools),
-            "after": sum(after),
-        },
+        "tokens": _tokens(plan, chosen["shape"]),
         "configuration": {
-            "shape": shape,
+            **chosen,
             "threshold": analysis.threshold,
             "neighbours": analysis.config.neighbours,
             "accept": config.accept,
@@ -271,16 +286,31 @@ def _manifest(
         },
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
-        "name_violations": list(name_violations(plan.tools, shape)),
+        "violations": [asdict(found) for found in checked(plan, chosen["shape"])],
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+
+
+def _tokens(plan: MergePlan, shape: str) -> JsonObject:
+    """Tokens of the toolset in the shape that totals are given in, and in the one it leaves in."""
+    total, *others = PROMPT_SHAPES
+    costs = Costs()
+    sums = [plan_tokens(plan, name, costs) for name in (total, *({shape} & set(others)))]
+    return {
+        "estimate": not tokenizer().exact,
+        "counted": tokenizer().label,
+        "before": sums[0].before,
+        "after": sums[0].after,
+        "by_shape": {line.shape: {"before": line.before, "after": line.after} for line in sums},
     }
 
 
 def _replaceable(folder: Path) -> bool:
     if not folder.is_dir():
         return False
-    found = {path.name for path in folder.iterdir()}
-    return not found or ("manifest.json" in found and found <= set(FILES))
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    known = {*FILES, *CLIENT_FILES, *(name.rpartition("/")[0] for name in CLIENT_FILES)}
+    return not found or ("manifest.json" in found and found <= known)
 
 
 def _json(value: object, levels: int = 2) -> bytes:

@@ -56,6 +56,7 @@ class Shape(StrEnum):
     openai_responses = "openai-responses"
     anthropic = "anthropic"
     mcp = "mcp"
+    gemini = "gemini"
     neutral = "neutral"
 
 
@@ -89,6 +90,9 @@ def merge(
     shape: Annotated[
         Shape | None, typer.Option("--format", help="Shape of toolset.json; default the input's.")
     ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Mend names and texts that the format refuses.")
+    ] = False,
     accept: Annotated[
         Accept, typer.Option(help="Clusters taken without a recorded decision.")
     ] = Accept.auto,
@@ -113,6 +117,7 @@ def merge(
         analysis=AnalysisConfig(threshold=threshold),
         plan=PlanConfig(accept=accept.value, routers=routers, correct=correct),
         shape=shape.value if shape else None,
+        fix=fix,
         decisions=decisions,
         model=model,
     )
@@ -127,7 +132,8 @@ def merge(
         f"{_more(states['stale'], 'to be looked at again')}"
     )
     typer.echo(
-        f"about {report.tokens_before} tokens before, {report.tokens_after} after (estimate)"
+        f"about {report.tokens_before} tokens before, {report.tokens_after} after "
+        f"({report.counted})"
     )
     typer.echo(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
 
@@ -175,7 +181,7 @@ def _tell(found: Inspection) -> None:
     catalog = found.catalog
     typer.echo(
         f"format {catalog.format}: {len(catalog.tools)} tools on {len(catalog.servers)} servers, "
-        f"about {found.tokens} tokens (estimate)"
+        f"about {found.tokens} tokens ({found.counted})"
     )
     for problem in catalog.problems:
         typer.echo(f"problem  {problem.position}: {problem.reason}")

@@ -22,6 +22,7 @@ class Settings:
     store_url: str
     cache_dir: Path
     data_dir: Path
+    token_cache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,10 @@ class PlanConfig:
 
 
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR`` and ``TOOLSCOPE_DATA``.
+    """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR`` and ``TOOLSCOPE_DATA``, and
+    from tiktoken's ``TIKTOKEN_CACHE_DIR``.
 
-    Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``.
+    Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none.
     """
     env = os.environ if environ is None else environ
     user_cache = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -81,4 +83,5 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         store_url=env.get("TOOLSCOPE_STORE_URL") or "sqlite:///store.db",
         cache_dir=Path(env.get("TOOLSCOPE_CACHE_DIR") or user_cache / "toolscope"),
         data_dir=Path(env.get("TOOLSCOPE_DATA") or "../shared/data"),
+        token_cache=Path(env["TIKTOKEN_CACHE_DIR"]) if env.get("TIKTOKEN_CACHE_DIR") else None,
     )

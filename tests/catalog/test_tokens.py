@@ -1,7 +1,13 @@
+import hashlib
+import sys
+from types import SimpleNamespace
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolscope_core.catalog import estimate_tokens, tool_tokens
+from toolscope_core.catalog import estimate_tokens, tokens, tool_tokens
+from toolscope_core.catalog.tokens import ESTIMATE, Costs, tokenizer, tokenizer_in
 from toolscope_core.datamodel import Tool
 
 
@@ -25,6 +31,74 @@ def test_a_tool_costs_its_openai_record():
         '"parameters":{"type":"object","properties":{"n":{}}}}}'
     )
     assert tool_tokens(tool) == estimate_tokens(text)
+
+
+def test_each_shape_costs_its_own_record():
+    tool = Tool("x", "ring", "Ring it.", returns={"type": "boolean"})
+    anthropic = '{"name":"ring","description":"Ring it.","input_schema":{"type":"object"}}'
+    assert tool_tokens(tool, "anthropic") == estimate_tokens(anthropic)
+    assert tool_tokens(tool, "mcp") > tool_tokens(tool, "anthropic")
+    costs = Costs()
+    assert costs.of(tool, "mcp") == costs.of(tool, "mcp") == tool_tokens(tool, "mcp")
+
+
+@pytest.fixture
+def vocabulary(tmp_path, monkeypatch):
+    """A cache folder as tiktoken keeps it, whose vocabulary is our own."""
+    content = b"words"
+    monkeypatch.setattr(tokens, "VOCABULARY_SHA256", hashlib.sha256(content).hexdigest())
+    file = tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790"
+    file.write_bytes(content)
+    return file
+
+
+class FakeEncoding:
+    def encode(self, text, *, disallowed_special):
+        assert disallowed_special == ()
+        return text.split()
+
+
+@pytest.fixture
+def tiktoken(monkeypatch):
+    module = SimpleNamespace(asked=[])
+
+    def get_encoding(name):
+        module.asked.append(name)
+        return FakeEncoding()
+
+    module.get_encoding = get_encoding
+    monkeypatch.setitem(sys.modules, "tiktoken", module)
+    return module
+
+
+def test_tokens_are_counted_where_the_vocabulary_is_at_hand(vocabulary, tiktoken):
+    found = tokenizer_in(vocabulary.parent)
+    assert (found.label, found.exact) == ("exact, o200k_base", True)
+    assert found.count("one two <|endoftext|>") == 3
+    assert tiktoken.asked == ["o200k_base"]
+
+
+def test_tiktoken_is_never_asked_where_it_would_download(vocabulary, tiktoken, tmp_path):
+    vocabulary.write_bytes(b"word")  # damaged: tiktoken would fetch it anew
+    assert tokenizer_in(vocabulary.parent) is ESTIMATE
+    assert tokenizer_in(tmp_path / "nowhere") is ESTIMATE
+    assert tokenizer_in(None) is ESTIMATE
+    assert tiktoken.asked == []
+
+
+def test_a_vocabulary_without_tiktoken_is_no_use(vocabulary, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    assert tokenizer_in(vocabulary.parent) is ESTIMATE
+
+
+def test_the_environment_names_the_vocabulary(vocabulary, tiktoken, monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary.parent))
+    tokenizer.cache_clear()
+    try:
+        assert tokenizer().exact
+        assert tool_tokens(Tool("x", "ring", "Ring it now.")) == 3
+    finally:
+        tokenizer.cache_clear()
 
 
 @settings(max_examples=50)

@@ -12,7 +12,6 @@ from toolscope_core.catalog import (
     FORMATS,
     Source,
     load_paths,
-    name_violations,
     read_catalog,
     write_toolset,
 )
@@ -23,7 +22,7 @@ DATA = Path(__file__).parents[1] / "data"
 FILES = sorted(path.name for path in DATA.glob("*.json*"))
 WITH_IDS = ("neutral", "bfcl", "generic")
 WITH_SERVERS = ("neutral", "mcp", "generic")
-WITH_RETURNS = (*WITH_SERVERS, "seal-tools", "ultratool", "bfcl", "openai-responses")
+WITH_RETURNS = (*WITH_SERVERS, "seal-tools", "ultratool", "bfcl", "openai-responses", "gemini")
 
 
 def kept(tools):
@@ -41,8 +40,10 @@ def again(value):
 def written(tool, format):
     """The one record of a written tool."""
     value = write_toolset(kept([tool]), (), format)
-    while not isinstance(value, dict) or "tools" in value:
-        value = (value["tools"] if isinstance(value, dict) else value)[0]
+    while not isinstance(value, dict) or {"tools", "functionDeclarations"} & value.keys():
+        if isinstance(value, dict):
+            value = value.get("tools") or value["functionDeclarations"]
+        value = value[0]
     return value
 
 
@@ -182,6 +183,19 @@ def test_native_dialects():
     assert new == load("bfcl.jsonl").by_id["row_1"].raw
 
 
+def test_gemini_changes_are_written_as_json_schema():
+    sow = load("gemini_tools.json").by_id["sow_seed"]
+    schema = {"type": "object", "properties": {"kind": {"type": "string"}}}
+    record = written(replace(sow, schema=schema), "gemini")
+    assert record == {
+        "name": "sow_seed",
+        "description": sow.description,
+        "response": sow.raw["response"],
+        "behavior": "BLOCKING",
+        "parametersJsonSchema": schema,
+    }
+
+
 def test_parts_that_go():
     gate = load("mcp_list.json").by_id["gate_state"]
     without = written(replace(gate, schema=None, returns=None), "mcp")
@@ -231,6 +245,13 @@ def test_new_records_by_hand():
         "description": "Go.",
         "input_schema": schema,
     }
+    assert written(tool, "gemini") == {
+        "name": "go",
+        "description": "Go.",
+        "parametersJsonSchema": schema,
+        "responseJsonSchema": {"type": "boolean"},
+    }
+    assert write_toolset(kept([tool]), (), "gemini").keys() == {"functionDeclarations"}
     assert written(tool, "seal-tools") == {
         "api_name": "go",
         "api_description": "Go.",
@@ -289,30 +310,8 @@ def test_a_server_kept_apart_is_written_so():
 def test_what_cannot_be_written():
     with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
         write_toolset([], (), "xml")
-    with pytest.raises(ExportError, match="'xml' is unknown"):
-        name_violations([], "xml")
     with pytest.raises(ExportError, match="'x' has no name"):
         write_toolset(kept([Tool("x", " ")]), (), "generic")
-
-
-def test_name_violations():
-    tools = kept(
-        [
-            Tool("1", "geo.area"),
-            Tool("2", "Go", server="s"),
-            Tool("3", "ｇｏ", server="t"),
-            Tool("4", "go", server="s"),
-            Tool("5", "x" * 65),
-        ]
-    )
-    openai = name_violations(tools, "openai-chat")
-    assert [text.split(" ")[2] for text in openai[:3]] == ["'geo.area'", "'ｇｏ'", repr("x" * 65)]
-    assert openai[3] == "The name 'go' is held by 3 tools: 2, 3, 4."
-    assert len(openai) == 4
-    assert len(name_violations(tools, "mcp")) == 2
-    assert name_violations(tools, "mcp")[1] == "The name 'go' is held by 2 tools: 2, 4."
-    assert name_violations(tools, "seal-tools") == openai[3:]
-    assert name_violations(tools, "neutral") == ()
 
 
 @pytest.mark.shared_data

@@ -53,5 +53,53 @@ def test_an_accepted_router_is_left_out_until_asked_for(page):
     assert "1 accepted merges need a gateway" in page.text
     page.at.toggle(key="routers").set_value(True).run()
     assert figures(page)["Tools"] == "8 → 6"
+
+
+def table(page, *columns):
+    (found,) = [d.value for d in page.at.dataframe if set(columns) <= set(d.value.columns)]
+    return found
+
+
+def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
+    matrix = table(page, "target", "verdict").set_index("target")
+    assert matrix.verdict["MCP"] == "1 broken"  # alpha serves list_files twice
+    assert matrix.verdict["Neutral"] == "ok"
+    assert "It came in so" in page.text
+    assert not page.button("prepare").disabled
     page.at.selectbox(key="shape_mcp").set_value("anthropic").run()
-    assert "mail.it" in page.at.warning[0].value.replace("\\", "")
+    broken = table(page, "rule", "fix")
+    assert list(broken["tool_id"]) == [
+        "alpha/list_files-2",
+        "beta/get_weather",
+        "beta/send_mail",
+        "gamma/send_mail",
+    ]
+    assert list(broken["fix"])[1:] == [
+        "beta_get_weather",
+        "beta_send_mail",
+        "gamma_send_mail",
+    ]
+    assert page.button("prepare").disabled
+    page.at.toggle(key="fix").set_value(True).run()
+    assert not page.button("prepare").disabled
+    assert "rules of" not in page.text
+    page.press("prepare")
+    assert page.at.get("download_button")
+    assert "beta_send_mail" in page.at.code[0].value
+    page.at.selectbox(key="shape_mcp").set_value("neutral").run()
+    page.at.toggle(key="fix").set_value(False).run()
+    assert not page.button("prepare").disabled
+
+
+def test_tokens_are_labelled_and_given_by_shape(page):
+    assert "Tokens in every prompt (estimate)" in figures(page)
+    assert "Tokens: estimate" in page.text
+    shapes = table(page, "shape", "before")
+    assert list(shapes["shape"]) == [
+        "openai-chat",
+        "openai-responses",
+        "anthropic",
+        "mcp",
+        "gemini",
+    ]
+    assert (shapes["after"] <= shapes["before"]).all()

@@ -7,19 +7,21 @@ from toolscope_core.catalog.scan import scan_catalog, scan_tool
 from toolscope_core.catalog.shapes import FORMATS
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.catalog.tokens import estimate_tokens, tool_tokens
-from toolscope_core.catalog.writers import name_violations, write_toolset
+from toolscope_core.catalog.validity import Violation, violations
+from toolscope_core.catalog.writers import write_toolset
 
 __all__ = [
     "FORMATS",
     "Source",
+    "Violation",
     "assign_ids",
     "estimate_tokens",
     "load_paths",
-    "name_violations",
     "read_catalog",
     "scan_catalog",
     "scan_tool",
     "tool_tokens",
+    "violations",
     "visible",
     "write_toolset",
 ]

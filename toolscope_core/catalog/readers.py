@@ -15,7 +15,7 @@ from toolscope_core.catalog.sources import Placed, Source, excerpt, find_flaw, r
 from toolscope_core.datamodel import Catalog, JsonObject, Problem, Server, Tool
 from toolscope_core.errors import CatalogError
 
-TOOL_LISTS = ("tools", "functions")
+TOOL_LISTS = ("tools", "functions", "functionDeclarations")
 OTHER_LISTS = ("servers", "apis", "items", "data", "records")
 LEVELS = 4
 

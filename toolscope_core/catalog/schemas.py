@@ -109,7 +109,7 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
 
     if not isinstance(schema, Mapping):
         return schema
-    renamed = _map_subschemas(schema, lambda sub, _: rename_types(sub, words), "")
+    renamed = map_subschemas(schema, lambda sub, _: rename_types(sub, words), "")
     return {**renamed, "type": rename(schema["type"])} if "type" in schema else renamed
 
 
@@ -178,7 +178,7 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     plain = {("description" if key == "desc" else key): sub for key, sub in schema.items()}
     if "properties" in plain:
         plain |= _read_properties(plain["properties"], where)
-    result = _map_subschemas(plain, _normalise, where)
+    result = map_subschemas(plain, _normalise, where)
     names = _required_names(plain)
     result.pop("required", None)
     if names:
@@ -215,7 +215,7 @@ def _read_properties(properties: object, where: str) -> dict[str, Any]:
     raise RecordError(f"has {_shown(properties)} at {where}/properties; give an object")
 
 
-def _map_subschemas(
+def map_subschemas(
     schema: JsonObject, change: Callable[[Any, str], Any], where: str
 ) -> dict[str, Any]:
     """The schema with each of its direct subschemas replaced by ``change(subschema, place)``."""

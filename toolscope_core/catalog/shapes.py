@@ -143,6 +143,13 @@ def _marks_bfcl(record: JsonObject) -> bool:
     return isinstance(parameters, Mapping) and parameters.get("type") == "dict"
 
 
+def _marks_gemini(record: JsonObject) -> bool:
+    parameters = record.get("parameters")
+    kind = parameters.get("type") if isinstance(parameters, Mapping) else None
+    typed = isinstance(kind, str) and kind.isupper()
+    return "name" in record and ("parametersJsonSchema" in record or typed)
+
+
 _SHAPES = (
     _shape(
         "neutral",
@@ -183,6 +190,15 @@ _SHAPES = (
         name="name",
         description="description",
         schema="input_schema",
+    ),
+    _shape(
+        "gemini",
+        _marks_gemini,
+        {"name": "", "description": ""},
+        name="name",
+        description="description",
+        schema="parametersJsonSchema parameters",
+        returns="responseJsonSchema response",
     ),
     _shape(
         "seal-tools",
@@ -231,8 +247,9 @@ _SHAPES = (
         server="server server_name",
         name="name function.name api_name tool_name function_name",
         description="description function.description desc api_description summary",
-        schema="parameters inputSchema input_schema function.parameters arguments args schema",
-        returns="returns outputSchema output_schema results responses response",
+        schema="parameters inputSchema input_schema function.parameters arguments args schema"
+        " parametersJsonSchema",
+        returns="returns outputSchema output_schema results responses response responseJsonSchema",
         annotations="annotations",
     ),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,10 +21,6 @@ from toolscope_core.catalog.shapes import (
 from toolscope_core.datamodel import JsonObject, MergedTool, Server, Tool, canonical_json
 from toolscope_core.errors import ExportError
 
-NAME_RULES = {
-    **dict.fromkeys(("openai-chat", "openai-responses", "anthropic"), r"[a-zA-Z0-9_-]{1,64}"),
-    "mcp": r"[A-Za-z0-9_.-]{1,128}",
-}
 ON_SERVERS = ("mcp", "neutral", "generic")
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
@@ -38,7 +32,8 @@ def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format
     A tool read from this shape comes back as its raw record, overlaid with what differs from
     what that record says; other tools are written anew. ``neutral`` is one object (DESIGN,
     section 6), ``mcp`` and ``generic`` a list of ``{"server", "description"?, "tools"}`` where
-    there are servers (else ``{"tools": […]}`` and a list), all other shapes a list of records.
+    there are servers (else ``{"tools": […]}`` and a list), ``gemini`` one
+    ``{"functionDeclarations": […]}``, all other shapes a list of records.
     Raises ``ExportError`` for a format not in ``FORMATS``.
     """
     shape = _shape_named(format)
@@ -53,35 +48,17 @@ def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format
     on_servers = servers or any(item.tool.server for item in tools)
     if format in ON_SERVERS and on_servers:
         return _by_server(records, tools, servers)
+    if format == "gemini":
+        return {"functionDeclarations": records}
     return {"tools": records} if format == "mcp" else records
 
 
-def name_violations(tools: Sequence[MergedTool], format: str) -> tuple[str, ...]:
-    """A sentence for each name that the target refuses, and for each that repeats.
+def write_record(tool: Tool, format: str) -> JsonObject:
+    """One tool as a record of the shape, without what may stand around it.
 
-    Names are compared as targets do (NFKC, case ignored): over all tools, for ``mcp`` within a
-    server; shapes whose records carry an id may repeat names. Raises ``ExportError`` for a format
-    not in ``FORMATS``.
+    Raises ``ExportError`` for a format not in ``FORMATS``.
     """
-    shape = _shape_named(format)
-    rule = NAME_RULES.get(format)
-    sentences = [
-        f"The name {tool.name!r} ({tool.id}) does not match {rule}, which {format} asks for."
-        for tool in (item.tool for item in tools)
-        if rule and not re.fullmatch(rule, tool.name)
-    ]
-    if "id" in shape.places:
-        return tuple(sentences)
-    holders: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for tool in (item.tool for item in tools):
-        server = tool.server if format in ON_SERVERS else ""
-        holders[server, unicodedata.normalize("NFKC", tool.name).casefold()].append(tool.id)
-    sentences += [
-        f"The name {name!r} is held by {len(ids)} tools: {', '.join(sorted(ids))}."
-        for (_, name), ids in holders.items()
-        if len(ids) > 1
-    ]
-    return tuple(sentences)
+    return _write_record(tool, _shape_named(format))
 
 
 def _shape_named(format: str) -> Shape:
@@ -122,9 +99,10 @@ def _set_part(record: JsonObject, shape: Shape, part: Part, value: Any) -> JsonO
     said = shape.get(record, part)
     if value is None:
         return _put(record, path, shape.template.get(path[0]) if len(path) == 1 else None)
+    old_form = shape.name == "gemini" and part in ("schema", "returns")
+    if old_form or (part == "schema" and isinstance(said, list)):
+        record, path = _put(record, path, None), shape.places[part][0]
     if part == "schema":
-        if isinstance(said, list):
-            record, path = _put(record, path, None), shape.places[part][0]
         return _set_schema(record, shape, path, value)
     if part == "returns" and shape.name == "seal-tools" and "required" not in value:
         value = flatten(value) or value

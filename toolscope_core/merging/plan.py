@@ -143,7 +143,7 @@ def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool)
         tools=tuple(outgoing),
         relabels=relabels,
         arguments=tuple(sorted(arguments, key=lambda alpha: alpha.tool_id)),
-        dangling=_dangling(outgoing, relabels),
+        dangling=find_dangling(outgoing, relabels),
     )
     check_plan(plan)
     return plan
@@ -297,7 +297,7 @@ def _relabel(tool: Tool, cluster: Cluster | None) -> Relabel:
     return Relabel(tool.id, cluster.canonical, tool.server, tool.name, new_name, "merged")
 
 
-def _dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> tuple[Dangling, ...]:
+def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> tuple[Dangling, ...]:
     """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
     gone = {

@@ -18,7 +18,7 @@ from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.bundle import bundle_files, read_relabelling, verdict_row, write_folder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
 from toolscope_core.datamodel import (
     Catalog,
@@ -46,21 +46,27 @@ SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 @dataclass(frozen=True, slots=True)
 class MergeReport:
-    """What a merge did: the plan, the tokens before and after (estimates), where it was put."""
+    """What a merge did: the plan, the tokens before and after (``counted`` says whether they are
+    estimates), where it was put.
+    """
 
     plan: MergePlan
     tokens_before: int
     tokens_after: int
+    counted: str
     out: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a catalog holds; ``tokens`` is an estimate, by server name and in all."""
+    """What a catalog holds, with its tokens by server name and in all; ``counted`` says whether
+    they are estimates.
+    """
 
     catalog: Catalog
     tokens: int
     tokens_by_server: dict[str, int]
+    counted: str = ESTIMATE.label
 
     def why_failing(self, least: Severity) -> str:
         """How many findings are of that severity or worse and which is the first; empty if none."""
@@ -98,7 +104,8 @@ class Inspection:
                 ],
             },
             "tokens": {
-                "estimate": True,
+                "estimate": self.counted == ESTIMATE.label,
+                "counted": self.counted,
                 "total": self.tokens,
                 "by_server": dict(sorted(self.tokens_by_server.items())),
             },
@@ -137,6 +144,7 @@ class MergeRequest:
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
     plan: PlanConfig = field(default_factory=lambda: PlanConfig(accept="auto"))
     shape: str | None = None
+    fix: bool = False
     decisions: Path | None = None
     model: str | None = None
 
@@ -149,10 +157,10 @@ def merge_files(
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
     analysis = _analysis(catalog, request.analysis, settings, request.model, progress)
     plan = plan_merge(analysis, log, request.plan)
-    files = bundle_files(analysis, plan, log, request.plan, request.shape)
+    files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
     tokens = json.loads(files["manifest.json"])["tokens"]
-    return MergeReport(plan, tokens["before"], tokens["after"], request.out)
+    return MergeReport(plan, tokens["before"], tokens["after"], tokens["counted"], request.out)
 
 
 def judge_files(
@@ -178,7 +186,7 @@ def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspectio
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
-    return Inspection(catalog, sum(by_server.values()), dict(by_server))
+    return Inspection(catalog, sum(by_server.values()), dict(by_server), tokenizer().label)
 
 
 def diff_files(old: Path, new: Path) -> CatalogDiff:

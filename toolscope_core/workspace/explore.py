@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.spreadsheets import tools_csv
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer, tool_tokens
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Pair, Problem, Tool, digest
+from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Grid, Histogram, Measure, Network, ToolMap
 from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
@@ -27,8 +28,8 @@ from toolscope_core.workspace.review import OPEN_STATES, Review
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A catalog in numbers; ``tokens`` is an estimate, ``blocked`` counts tools with a *block*
-    finding, ``problems`` the records that could not be read.
+    """A catalog in numbers; ``counted`` says whether ``tokens`` is an estimate, ``blocked`` counts
+    tools with a *block* finding, ``problems`` the records that could not be read.
     """
 
     tools: int
@@ -36,12 +37,13 @@ class Overview:
     tokens: int
     blocked: int
     problems: int
+    counted: str
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """What merging brings: clusters found, those that wait for a person, and tools and
-    (estimated) tokens left once the decided and the safe ones are merged.
+    tokens left once the decided and the safe ones are merged.
     """
 
     clusters: int
@@ -66,8 +68,8 @@ class Explore:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
-        self._tokens: dict[int, dict[str, int]] = {}
-        self._rows: dict[int, tuple[listing.ToolRow, ...]] = {}
+        self._tokens: dict[tuple[int, str], dict[str, int]] = {}
+        self._rows: dict[tuple[int, str], tuple[listing.ToolRow, ...]] = {}
         self._points: dict[int, tuple[Analysis, NDArray[np.float64]]] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
@@ -100,6 +102,7 @@ class Explore:
             tokens=sum(self._costs(catalog_id).values()),
             blocked=len(catalog.blocked),
             problems=len(catalog.problems),
+            counted=tokenizer().label,
         )
 
     def forecast(self, catalog_id: int) -> Forecast:
@@ -118,17 +121,31 @@ class Explore:
         )
 
     def tools(
-        self, catalog_id: int, find: str = "", server: str | None = None
+        self,
+        catalog_id: int,
+        find: str = "",
+        server: str | None = None,
+        shape: str = PROMPT_SHAPES[0],
     ) -> tuple[listing.ToolRow, ...]:
-        """Rows of the tools that hold every word of ``find``, of one server if given."""
-        if catalog_id not in self._rows:
+        """Rows of the tools that hold every word of ``find``, of one server if given; tokens are
+        those of ``shape``.
+        """
+        if (catalog_id, shape) not in self._rows:
             catalog = self._catalogs.open(catalog_id)
-            self._rows[catalog_id] = listing.tool_rows(catalog, self._costs(catalog_id))
-        return listing.matching(self._rows[catalog_id], find, server)
+            rows = listing.tool_rows(catalog, self._costs(catalog_id, shape))
+            self._rows[catalog_id, shape] = rows
+        return listing.matching(self._rows[catalog_id, shape], find, server)
 
-    def servers(self, catalog_id: int) -> tuple[listing.ServerRow, ...]:
-        """Rows of the servers, the largest first."""
-        return listing.server_rows(self._catalogs.open(catalog_id), self._costs(catalog_id))
+    def servers(
+        self, catalog_id: int, shape: str = PROMPT_SHAPES[0]
+    ) -> tuple[listing.ServerRow, ...]:
+        """Rows of the servers, the largest first; tokens are those of ``shape``."""
+        return listing.server_rows(self._catalogs.open(catalog_id), self._costs(catalog_id, shape))
+
+    def tools_csv(self, catalog_id: int) -> bytes:
+        """All tools as CSV, safe to open in a spreadsheet."""
+        tools = self._catalogs.open(catalog_id).tools
+        return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
 
     def findings(self, catalog_id: int) -> tuple[listing.FindingRow, ...]:
         """Rows of the findings, the worst first."""
@@ -193,12 +210,12 @@ class Explore:
         plan, graph = self._review.plan(catalog_id), graph_of(analysis, log)
         return components.network_of(plan, graph, analysis.copies, links, row_ids)
 
-    def _costs(self, catalog_id: int) -> dict[str, int]:
-        """Estimated tokens of each tool, by id; catalogs never change."""
-        if catalog_id not in self._tokens:
+    def _costs(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
+        """Tokens of each tool, by id; catalogs never change."""
+        if (catalog_id, shape) not in self._tokens:
             tools = self._catalogs.open(catalog_id).tools
-            self._tokens[catalog_id] = {tool.id: tool_tokens(tool) for tool in tools}
-        return self._tokens[catalog_id]
+            self._tokens[catalog_id, shape] = {tool.id: tool_tokens(tool, shape) for tool in tools}
+        return self._tokens[catalog_id, shape]
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)

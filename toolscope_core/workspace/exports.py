@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.bundle import zipped
-from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.catalog.writers import name_violations
+from toolscope_core.catalog.targets import MATRIX, target_named
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, PlanTokens, plan_tokens, tokenizer
+from toolscope_core.catalog.validity import Violation
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
+from toolscope_core.outgoing import checked, refusals, with_fixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,28 @@ class MergeLine:
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixLine:
+    """What one target says of the outgoing toolset: how many rules of each kind are broken, and
+    how many of them have a fix on offer.
+    """
+
+    target: str
+    verdict: str
+    names: int
+    descriptions: int
+    schemas: int
+    tools: int
+    fixable: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExportFigures:
-    """What a plan makes of the catalog; tokens are estimates.
+    """What a plan makes of the catalog; ``counted`` says whether tokens are estimates.
 
     ``pending`` counts the clusters that stay unmerged because nobody decided, ``withheld`` the
-    accepted ones left out because they need a gateway; ``violations`` are sentences on names that
-    the target refuses.
+    accepted ones left out because they need a gateway. ``matrix`` has a line for each target,
+    ``violations`` are the rules that the chosen one's tools break, ``refusals`` those of them that
+    stand against the download; ``tokens`` has a line for each shape in prompts.
     """
 
     tools_before: int
@@ -40,7 +59,11 @@ class ExportFigures:
     pending: int
     withheld: int
     dangling: tuple[Dangling, ...]
-    violations: tuple[str, ...]
+    counted: str
+    tokens: tuple[PlanTokens, ...]
+    matrix: tuple[MatrixLine, ...]
+    violations: tuple[Violation, ...]
+    refusals: tuple[Violation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +97,31 @@ def download_of(files: Mapping[str, bytes], catalog_name: str) -> Download:
     )
 
 
-def figures_of(plan: MergePlan, shape: str) -> ExportFigures:
-    """The figures of a plan written in ``shape``. Raises ``ExportError`` for an unknown shape."""
+def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> ExportFigures:
+    """The figures of a plan written in ``shape``, ``None`` for the one it came in; ``fix`` applies
+    the fixes offered for it. Raises ``ExportError`` for an unknown shape.
+    """
+    target = shape or plan.catalog.format
+    plan = with_fixes(plan, target) if fix else plan
+    names = {item.tool.id: item.tool.name for item in plan.tools}
+    tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
     applied = plan.applied
     taken = {cluster.id for cluster in applied}
     accepted = [cluster for cluster in plan.clusters if cluster.state == "accepted"]
     return ExportFigures(
         tools_before=len(plan.catalog.tools),
         tools_after=len(plan.tools),
-        tokens_before=sum(tool_tokens(tool) for tool in plan.catalog.tools),
-        tokens_after=sum(tool_tokens(item.tool) for item in plan.tools),
-        merges=tuple(_line(cluster) for cluster in applied),
+        tokens_before=tokens[0].before,
+        tokens_after=tokens[0].after,
+        merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
         pending=len(plan.clusters) - len(accepted),
         withheld=sum(cluster.id not in taken for cluster in accepted),
         dangling=plan.dangling,
-        violations=name_violations(plan.tools, shape),
+        counted=tokenizer().label,
+        tokens=tokens,
+        matrix=tuple(_matrix_line(plan, name) for name in MATRIX),
+        violations=checked(plan, target),
+        refusals=refusals(plan, shape),
     )
 
 
@@ -128,6 +161,20 @@ _DOUBTS = (
 )
 
 
-def _line(cluster: Cluster) -> MergeLine:
+def _matrix_line(plan: MergePlan, target: str) -> MatrixLine:
+    found = checked(plan, target)
+    rules = Counter(violation.rule for violation in found)
+    return MatrixLine(
+        target=target_named(target).title,
+        verdict=f"{len(found):,} broken" if found else "ok",
+        names=rules["name"] + rules["unique"],
+        descriptions=rules["description"],
+        schemas=rules["schema"] + rules["parameter"],
+        tools=rules["count"],
+        fixable=sum(bool(violation.fix) for violation in found),
+    )
+
+
+def _line(cluster: Cluster, name: str) -> MergeLine:
     gone = tuple(member for member in cluster.members if member != cluster.canonical)
-    return MergeLine(cluster.canonical, cluster.document.name, gone, cluster.kind)
+    return MergeLine(cluster.canonical, name, gone, cluster.kind)

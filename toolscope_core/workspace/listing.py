@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.datamodel import Catalog, Problem, Tool
 
 _SHOWN = 400
@@ -32,7 +31,6 @@ _KINDS = {
     "leading-bom": "Byte order mark",
     "exact-repeat": "Exact repeat",
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +155,8 @@ def rejects_csv(problems: Sequence[Problem]) -> bytes:
 
     A cell that a spreadsheet would take for a formula gets an apostrophe in front.
     """
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(("position", "reason", "raw"))
-    writer.writerows([_inert(p.position), _inert(p.reason), _inert(p.raw)] for p in problems)
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    rows = ((problem.position, problem.reason, problem.raw) for problem in problems)
+    return csv_bytes(("position", "reason", "raw"), rows)
 
 
 def parameter_rows(tool: Tool) -> list[dict[str, str]]:
@@ -175,10 +170,6 @@ def parameter_rows(tool: Tool) -> list[dict[str, str]]:
         }
         for parameter in tool.parameters
     ]
-
-
-def _inert(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def _counted(found: Counter[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.bundle import bundle_files
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
 from toolscope_core.decisions import resolve
@@ -57,8 +58,9 @@ class Review:
         self._catalogs = catalogs
         self._analyses = analyses
         self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
+        self._costs = Costs()
         self._figures: dict[
-            tuple[int, PlanConfig, str | None], tuple[MergePlan, ExportFigures]
+            tuple[int, PlanConfig, str | None, bool], tuple[MergePlan, ExportFigures]
         ] = {}
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
@@ -236,28 +238,33 @@ class Review:
         return document_problems(document, cluster.document, frozenset(outside))
 
     def figures(
-        self, catalog_id: int, config: PlanConfig, shape: str | None = None
+        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> ExportFigures:
         """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
         plan = self.plan(catalog_id, config)
-        known = self._figures.get((catalog_id, config, shape))
+        known = self._figures.get((catalog_id, config, shape, fix))
         if known is None or known[0] is not plan:
-            known = (plan, figures_of(plan, shape or plan.catalog.format))
-            self._figures[catalog_id, config, shape] = known
+            known = (plan, figures_of(plan, shape, fix, self._costs))
+            self._figures[catalog_id, config, shape, fix] = known
         return known[1]
 
     def bundle(
-        self, catalog_id: int, config: PlanConfig, shape: str | None = None
+        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> dict[str, bytes]:
-        """The files of the export bundle."""
+        """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
         analysis, plan = self._analysis(catalog_id), self.plan(catalog_id, config)
-        return bundle_files(analysis, plan, self.log(catalog_id), config, shape)
+        return bundle_files(analysis, plan, self.log(catalog_id), config, shape, fix)
 
     def download(
-        self, catalog_id: int, name: str, config: PlanConfig, shape: str | None = None
+        self,
+        catalog_id: int,
+        name: str,
+        config: PlanConfig,
+        shape: str | None = None,
+        fix: bool = False,
     ) -> Download:
         """The bundle as one file; ``name`` is the catalog's."""
-        return download_of(self.bundle(catalog_id, config, shape), name)
+        return download_of(self.bundle(catalog_id, config, shape, fix), name)
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)

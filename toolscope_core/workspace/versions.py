@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.catalog.scan import visible
+from toolscope_core.catalog import visible
 from toolscope_core.datamodel import Catalog, Decision, canonical_json
 from toolscope_core.decisions import listed
 from toolscope_core.errors import JobError

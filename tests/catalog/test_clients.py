@@ -1,0 +1,112 @@
+import json
+from dataclasses import replace
+
+import yaml
+
+from tests.workspace.desk import FILES, MAIL, SUM, catalog, on
+from toolscope_core.catalog.clients import CLIENT_FILES, client_files, switches_of
+from toolscope_core.datamodel import ArgumentMap, Cluster, Document, Relabel
+from toolscope_core.merging.plan import apply_clusters
+
+
+def cluster(members, canonical, kind="prune", description="Said."):
+    members = sorted(members, key=lambda tool: tool.id)
+    kept = next(tool for tool in members if tool.id == canonical)
+    return Cluster(
+        id=canonical,
+        members=tuple(tool.id for tool in members),
+        canonical=canonical,
+        kind=kind,
+        state="accepted",
+        weakest_edge=1.0,
+        document=Document(kept.name, description or kept.description, kept.schema),
+        arguments=tuple(ArgumentMap(tool.id, canonical) for tool in members),
+    )
+
+
+COPY = replace(FILES, id="alpha/list_files-2")
+MAILS = [on(server, MAIL) for server in ("alpha", "beta", "ga mma")]
+SENT = replace(on("beta", MAIL), id="beta/post", name="post")
+
+
+def planned(*clusters, routers=False, tools=(*MAILS, SENT, FILES, COPY, SUM)):
+    return apply_clusters(catalog(*tools), clusters, routers)
+
+
+def loaded(files, name):
+    text = files[f"clients/{name}"].decode()
+    return list(yaml.safe_load_all(text)) if name.endswith("yaml") else json.loads(text)
+
+
+def test_every_client_is_told_by_the_names_of_the_servers():
+    files = client_files(planned(cluster([*MAILS, SENT], "alpha/send_mail")))
+    assert tuple(files) == CLIENT_FILES
+    assert loaded(files, "claude-code.json") == {
+        "permissions": {
+            "deny": ["mcp__beta__post", "mcp__beta__send_mail", "mcp__ga_mma__send_mail"]
+        }
+    }
+    assert loaded(files, "cursor.json")["permissions"]["deny"] == [
+        "Mcp(beta:post)",
+        "Mcp(beta:send_mail)",
+        "Mcp(ga mma:send_mail)",
+    ]
+    assert loaded(files, "vscode.json")["toolscope"]["tools"] == [
+        "alpha/list_files",
+        "alpha/send_mail",
+        "beta/add_numbers",
+    ]
+    assert loaded(files, "fastmcp.json")["mcpServers"] == {
+        "alpha": {"tools": {"send_mail": {"description": "Said."}}},
+        "beta": {"tools": {"post": {"enabled": False}, "send_mail": {"enabled": False}}},
+        "ga mma": {"tools": {"send_mail": {"enabled": False}}},
+    }
+    alpha, beta = loaded(files, "toolhive.yaml")
+    assert alpha["spec"] == {"toolsOverride": {"send_mail": {"description": "Said."}}}
+    assert beta["spec"] == {"toolsFilter": ["add_numbers"]}
+    assert (beta["metadata"]["name"], beta["kind"]) == ("beta-tools", "MCPToolConfig")
+    assert '# No tool of the server "ga mma" stays' in files["clients/toolhive.yaml"].decode()
+
+
+def test_a_name_that_still_serves_is_not_switched_off():
+    same = cluster([FILES, COPY], "alpha/list_files", description="")
+    assert client_files(planned(same)) == {}
+    (alpha, *_) = switches_of(planned(same))
+    assert (alpha.off, alpha.on) == ((), ("list_files", "send_mail"))
+
+
+def test_routers_and_catalogs_without_servers_have_no_files():
+    router = cluster(MAILS, "alpha/send_mail", kind="router")
+    assert client_files(planned(router, routers=True)) == {}
+    bare = [replace(tool, server="") for tool in (*MAILS, FILES)]
+    alone = cluster(bare[:3], "alpha/send_mail")
+    assert client_files(planned(alone, tools=bare)) == {}
+    assert client_files(planned()) == {}
+
+
+def test_hostile_server_names_stay_inside_their_place():
+    evil = 'x"\n---\nkind: Pod # '
+    tools = [MAILS[0], on(evil, MAIL)]
+    files = client_files(planned(cluster(tools, "alpha/send_mail"), tools=tools))
+    documents = loaded(files, "toolhive.yaml")
+    assert [document["kind"] for document in documents] == ["MCPToolConfig"]
+    assert evil in loaded(files, "fastmcp.json")["mcpServers"]
+    both = [*tools, on(evil, SUM)]
+    files = client_files(planned(cluster(tools, "alpha/send_mail"), tools=both))
+    (_, second) = loaded(files, "toolhive.yaml")
+    assert second["metadata"] == {
+        "name": "x-kind-pod-tools",
+        "annotations": {"toolscope/server": evil},
+    }
+
+
+def test_a_renamed_toolset_keeps_the_servers_names():
+    plan = planned(cluster(MAILS, "alpha/send_mail"))
+    renamed = replace(
+        plan,
+        relabels=tuple(
+            replace(row, new_name="other") if isinstance(row, Relabel) else row
+            for row in plan.relabels
+        ),
+    )
+    assert client_files(renamed) == client_files(plan)

@@ -1,0 +1,51 @@
+import csv
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.catalog.spreadsheets import csv_bytes, relabel_csv, tools_csv
+from toolscope_core.datamodel import MergedTool, Relabel, Tool
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def rows(content):
+    return list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
+
+
+def test_the_tool_table_and_the_mapping():
+    tool = Tool("s/007", "007", '=cmd|"x"', "s", {"type": "object", "properties": {}})
+    table = rows(tools_csv([MergedTool(tool, ("s/007", "s/8")), MergedTool(Tool("n", "null"), ())]))
+    assert table[0] == "id server name description parameters tokens members".split()
+    assert table[1][:5] == [
+        "s/007",
+        "s",
+        "007",
+        '\'=cmd|"x"',
+        '{"properties":{},"type":"object"}',
+    ]
+    assert table[1][6] == '["s/007","s/8"]'
+    assert table[2][:5] == ["n", "", "null", "", ""]
+    row = Relabel("a", "b", "-s", "1e5", "NA", "merged")
+    assert rows(relabel_csv([row])) == [
+        "old_id new_id server old_name new_name status".split(),
+        ["a", "b", "'-s", "1e5", "NA", "merged"],
+    ]
+
+
+CELLS = st.tuples(
+    st.sampled_from(["", *FORMULAS]), st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+).map("".join)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=9))
+def test_no_cell_is_a_formula_and_all_others_are_exact(cells):
+    (_, found) = rows(csv_bytes(["x"] * len(cells), [cells]))
+    for cell, back in zip(cells, found, strict=True):
+        assert back == (f"'{cell}" if cell.startswith(FORMULAS) else cell)
+        assert not back.startswith(FORMULAS)
+
+
+def test_text_that_is_no_unicode_is_still_written():
+    assert b"\\ud800" in csv_bytes(["x"], [["\ud800"]])

@@ -1,0 +1,156 @@
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.catalog.test_schemas import schemas
+from toolscope_core.catalog.targets import MATRIX, TARGETS, target_named
+from toolscope_core.catalog.validity import fixed, folded, violations
+from toolscope_core.datamodel import MergedTool, Tool
+from toolscope_core.errors import ExportError
+
+
+def kept(*tools):
+    return [MergedTool(tool, (tool.id,)) for tool in tools]
+
+
+def told(tools, target):
+    return [(v.tool_id, v.rule, v.value, v.fix) for v in violations(kept(*tools), target)]
+
+
+def schema(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def test_names_by_hand():
+    tools = [
+        Tool("1", "geo.area"),
+        Tool("2", "Go", server="s"),
+        Tool("3", "ｇｏ", server="t"),
+        Tool("4", "go", server="s"),
+        Tool("5", "x" * 65),
+        Tool("6", "翻訳"),
+        Tool("7", "geo_area"),
+    ]
+    assert [row[:3] for row in told(tools, "openai-chat")] == [
+        ("1", "name", "geo.area"),
+        ("3", "name", "ｇｏ"),
+        ("4", "unique", "go"),
+        ("5", "name", "x" * 65),
+        ("6", "name", "翻訳"),
+    ]
+    names = {row[0]: row[3] for row in told(tools, "openai-chat")}
+    assert re.fullmatch(r"geo_area_[0-9a-f]{8}", names["1"])  # geo_area is taken
+    assert (names["3"], names["4"], names["6"]) == ("t_go", "s_go", "tool")
+    assert re.fullmatch(r"x{55}_[0-9a-f]{8}", names["5"])
+    assert [row[:3] for row in told(tools, "mcp")] == [
+        ("3", "name", "ｇｏ"),
+        ("4", "unique", "go"),
+        ("6", "name", "翻訳"),
+    ]
+    assert [row[0] for row in told(tools, "seal-tools")] == ["3", "4"]
+    assert told(tools, "neutral") == told(tools, "bfcl") == []
+    assert ("1", "name", "1x", "tool_1x") in told([Tool("1", "1x")], "gemini")
+    assert told([Tool("1", "a:b.c")], "gemini") == []
+
+
+def test_a_name_of_a_tool_that_went_is_not_offered():
+    tools = kept(Tool("1", "a.b"))
+    assert violations(tools, "anthropic")[0].fix == "a_b"
+    assert violations(tools, "anthropic", {"A_b"})[0].fix.startswith("a_b_")
+
+
+def test_counts_lengths_and_parameters():
+    many = [Tool(f"{n:03}", f"t{n}") for n in range(129)]
+    for target, most in (("openai-chat", 128), ("cursor", 40), ("vscode", 128)):
+        assert told(many, target) == [("", "count", "129", "")]
+        assert told(many[:most], target) == []
+    assert "No fix" in violations(kept(*many), "cursor")[0].remedy
+    assert told(many, "anthropic") == told(many, "mcp") == []
+    long = Tool("1", "a", "x" * 1025)
+    assert told([long], "openai-chat") == [
+        ("1", "description", "1025 characters", "cut to 1024 characters")
+    ]
+    assert told([replace(long, description="x" * 1024)], "openai-chat") == []
+    deep = Tool("1", "a", schema=schema(**{"a b": {}, "ok": {"items": schema(**{"c-d": {}})}}))
+    assert [row[2] for row in told([deep], "anthropic")] == ["a b"]
+    assert [row[2] for row in told([deep], "gemini")] == ["a b", "c-d"]
+    assert "Documents" in violations(kept(deep), "gemini")[0].remedy
+
+
+def test_schemas():
+    top = Tool("1", "a", schema={"type": "object", "anyOf": [{"required": ["x"]}]})
+    assert [row[1:3] for row in told([top], "openai-responses")] == [("schema", "anyOf")]
+    assert [row[1:3] for row in told([top], "anthropic")] == [("schema", "anyOf")]
+    assert told([top], "mcp") == []
+    bare = Tool("1", "a", schema=schema(x={"anyOf": [{"type": ["array", "null"]}]}, y={}))
+    assert told([bare], "openai-chat") == [("1", "schema", "items", "items: {}")]
+    mended = fixed(kept(bare), "openai-chat")["1"]
+    assert mended.schema == schema(x={"anyOf": [{"type": ["array", "null"], "items": {}}]}, y={})
+    pair = Tool("1", "a", schema=schema(x={"type": "array", "prefixItems": [{}]}))
+    assert told([pair], "openai-chat") == []
+
+
+def test_a_client_counts_its_prefix():
+    fits = Tool("1", "t" * 50, server="s" * 7)
+    assert told([fits], "claude-code") == []
+    over = replace(fits, name="t" * 51)
+    ((_, rule, _, fix),) = told([over], "claude-code")
+    assert (rule, len(fix)) == ("name", 50)
+    hopeless = violations(kept(Tool("1", "t", server="s" * 60)), "claude-code")[0]
+    assert (hopeless.fix, hopeless.remedy[:7]) == ("", "Shorten")
+    braces = Tool("1", "t", server="{server}{0}")
+    assert told([braces], "claude-code") == []
+
+
+def test_targets():
+    assert set(MATRIX) <= set(TARGETS)
+    assert target_named("seal-tools").unique == "toolset"
+    assert [t.name for t in TARGETS.values() if not t.is_shape] == [
+        "claude-code",
+        "cursor",
+        "vscode",
+    ]
+    with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
+        violations([], "xml")
+
+
+names = st.sampled_from(
+    ["go", "GO", "ｇｏ", "g.o", "g_o", "", "_", "1", "翻", "x" * 70, "a\u200bb"]
+)
+tools = st.lists(
+    st.builds(
+        lambda name, server, text, sub: (name, server, text, sub),
+        names | st.text(max_size=6),
+        st.sampled_from(["", "s", "long server " * 3]),
+        st.sampled_from(["", "Go.", "y" * 2000]),
+        st.none() | schemas,
+    ),
+    max_size=8,
+).map(
+    lambda rows: kept(
+        *(Tool(f"t{n}", a, text, server, sub) for n, (a, server, text, sub) in enumerate(rows))
+    )
+)
+
+
+@given(tools, st.sampled_from([name for name in TARGETS if TARGETS[name].is_shape]))
+def test_what_is_fixed_is_not_broken_any_more(items, target):
+    changed = fixed(items, target)
+    after = [replace(item, tool=changed.get(item.tool.id, item.tool)) for item in items]
+    assert not [v for v in violations(after, target) if v.fix]
+    assert {v.rule for v in violations(after, target)} <= {"parameter", "schema", "count"}
+    if TARGETS[target].unique == "toolset":
+        assert len({folded(item.tool.name) for item in after}) == len(after)
+    offered = {v.tool_id: v.fix for v in violations(items, target) if v.rule in ("name", "unique")}
+    for tool_id, name in offered.items():
+        assert changed[tool_id].name == name
+
+
+@given(tools, st.sampled_from(MATRIX), st.randoms(use_true_random=False))
+def test_the_order_of_tools_does_not_matter(items, target, random):
+    shuffled = list(items)
+    random.shuffle(shuffled)
+    assert violations(shuffled, target) == violations(items, target)

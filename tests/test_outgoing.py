@@ -1,0 +1,60 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.workspace.desk import FILES, SUM, catalog
+from toolscope_core.datamodel import Catalog, Tool
+from toolscope_core.errors import ExportError
+from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.merging.renaming import with_tools
+from toolscope_core.outgoing import checked, outgoing, refusals, with_fixes
+
+
+def planned(*tools, format="mcp"):
+    return apply_clusters(replace(catalog(*tools), format=format), (), routers=False)
+
+
+def test_what_came_in_broken_may_go_out_so_but_no_more():
+    plan = planned(replace(FILES, name="a b"), SUM)
+    assert [found.rule for found in checked(plan, "mcp")] == ["name"]
+    assert refusals(plan, None) == ()
+    assert outgoing(plan, None, fix=False) is plan
+    assert [found.rule for found in refusals(plan, "mcp")] == ["name"]
+    worse = with_tools(plan, {SUM.id: replace(SUM, name="c d")})
+    assert [found.tool_id for found in refusals(worse, None)] == [SUM.id]
+    with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):
+        outgoing(worse, None, fix=False)
+    names = [item.tool.name for item in outgoing(worse, None, fix=True).tools]
+    assert names == ["a_b", "c_d"]
+
+
+def test_the_refusal_shows_ten_and_the_number():
+    plan = planned(*(Tool(f"t{n:02}", f"n {n}") for n in range(13)))
+    with pytest.raises(ExportError) as caught:
+        outgoing(plan, "anthropic", fix=False)
+    lines = str(caught.value).splitlines()
+    assert "breaks 13 rules of Anthropic" in lines[0]
+    assert len(lines) == 12
+    assert lines[1].endswith("Fix: n_0")
+    assert lines[-1] == "  … and 3 more"
+    assert not checked(with_fixes(plan, "anthropic"), "anthropic")
+
+
+def test_a_fixed_name_is_none_that_a_merged_tool_had():
+    plan = planned(Tool("1", "a.b"), Tool("2", "a_b"))
+    renamed = with_tools(plan, {"2": Tool("2", "other")})
+    assert outgoing(renamed, "anthropic", fix=True).tools[0].tool.name.startswith("a_b_")
+
+
+def test_too_many_tools_cannot_be_mended():
+    plan = planned(*(Tool(f"t{n}", f"n{n}") for n in range(129)), format="generic")
+    assert isinstance(plan.catalog, Catalog)
+    with pytest.raises(ExportError, match=r"(?s)no fix is left.*at most 128 tools.*merge more"):
+        outgoing(plan, "openai-chat", fix=True)
+    assert outgoing(plan, None, fix=False) is plan
+    assert outgoing(plan, "neutral", fix=True).tools == plan.tools
+
+
+def test_an_unknown_format():
+    with pytest.raises(ExportError, match="'xml' is unknown"):
+        outgoing(planned(SUM), "xml", fix=False)

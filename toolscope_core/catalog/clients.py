@@ -1,0 +1,159 @@
+"""What to put into each client's configuration so that pruned tools are no longer offered.
+
+Only merges of kind *prune* need nothing else: one member's own schema serves every call, so the
+others can be switched off where they are. Each file speaks of tools by the names their servers
+give them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.datamodel import MergePlan, Tool
+
+CLIENT_FILES = (
+    "clients/claude-code.json",
+    "clients/cursor.json",
+    "clients/vscode.json",
+    "clients/fastmcp.json",
+    "clients/toolhive.yaml",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """What a server's tools become: names switched off, names that stay, texts that changed.
+
+    Names are sorted; ``described`` holds the new description by name.
+    """
+
+    server: str
+    off: tuple[str, ...]
+    on: tuple[str, ...]
+    described: Mapping[str, str]
+
+
+def client_files(plan: MergePlan) -> dict[str, bytes]:
+    """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes.
+
+    Every tool of the servers is known, so the files name those that stay as well where a client
+    has only that form.
+    """
+    switches = switches_of(plan)
+    if not any(switch.off for switch in switches):
+        return {}
+    contents = (
+        _json(_claude_code(switches)),
+        _json(_cursor(switches)),
+        _json(_vscode(switches)),
+        _json(_fastmcp(switches)),
+        _toolhive(switches),
+    )
+    return {
+        name: content.encode("utf-8", "backslashreplace")
+        for name, content in zip(CLIENT_FILES, contents, strict=True)
+    }
+
+
+def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
+    """What becomes of the tools of each named server, by server name.
+
+    A name that a tool which stays has too, as with exact copies, is not switched off.
+    """
+    prunes = [cluster for cluster in plan.applied if cluster.kind == "prune"]
+    gone = {m for cluster in prunes for m in cluster.members if m != cluster.canonical}
+    edited = {
+        cluster.canonical: cluster.document.description
+        for cluster in prunes
+        if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
+    }
+    held: defaultdict[str, list[Tool]] = defaultdict(list)
+    for tool in plan.catalog.tools:
+        if tool.server:
+            held[tool.server].append(tool)
+    switches = []
+    for server, tools in sorted(held.items()):
+        on = {tool.name for tool in tools if tool.id not in gone}
+        off = {tool.name for tool in tools} - on
+        described = {tool.name: edited[tool.id] for tool in tools if tool.id in edited}
+        switches.append(Switch(server, tuple(sorted(off)), tuple(sorted(on)), described))
+    return tuple(switches)
+
+
+def _claude_code(switches: Sequence[Switch]) -> dict[str, Any]:
+    """A part of ``settings.json``: the permission rules that deny a tool."""
+    denied = [
+        f"mcp__{re.sub(r'[^a-zA-Z0-9_-]', '_', switch.server)}__{name}"
+        for switch in switches
+        for name in switch.off
+    ]
+    return {"permissions": {"deny": denied}}
+
+
+def _cursor(switches: Sequence[Switch]) -> dict[str, Any]:
+    """A part of ``.cursor/cli.json``: the permission rules that deny a tool."""
+    denied = [f"Mcp({switch.server}:{name})" for switch in switches for name in switch.off]
+    return {"permissions": {"allow": [], "deny": denied}}
+
+
+def _vscode(switches: Sequence[Switch]) -> dict[str, Any]:
+    """A ``.toolsets.jsonc`` with one tool set of what stays; VS Code has no list of what goes."""
+    kept = [f"{switch.server}/{name}" for switch in switches for name in switch.on]
+    return {"toolscope": {"tools": kept, "description": "Tools that stay after merging"}}
+
+
+def _fastmcp(switches: Sequence[Switch]) -> dict[str, Any]:
+    """A part of an MCP configuration with FastMCP's tool transforms; commands are the user's."""
+    servers = {}
+    for switch in switches:
+        tools: dict[str, Any] = {name: {"enabled": False} for name in switch.off}
+        tools |= {name: {"description": text} for name, text in sorted(switch.described.items())}
+        if tools:
+            servers[switch.server] = {"tools": tools}
+    return {"mcpServers": servers}
+
+
+def _toolhive(switches: Sequence[Switch]) -> str:
+    """One ``MCPToolConfig`` a server that loses tools or gets texts.
+
+    An empty filter lets everything through, so a server that loses all its tools has none: it is
+    named in a comment, to be stopped.
+    """
+    import yaml
+
+    parts = []
+    for switch in switches:
+        if not switch.on:
+            parts.append(f"# No tool of the server {json.dumps(switch.server)} stays: stop it.\n")
+        elif switch.off or switch.described:
+            spec: dict[str, Any] = {"toolsFilter": list(switch.on)} if switch.off else {}
+            if switch.described:
+                spec["toolsOverride"] = {
+                    name: {"description": text} for name, text in sorted(switch.described.items())
+                }
+            document = {
+                "apiVersion": "toolhive.stacklok.dev/v1alpha1",
+                "kind": "MCPToolConfig",
+                "metadata": {
+                    "name": _resource_name(switch.server),
+                    "annotations": {"toolscope/server": switch.server},
+                },
+                "spec": spec,
+            }
+            parts.append(f"---\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True)}")
+    return "".join(parts)
+
+
+def _resource_name(server: str) -> str:
+    """A name that Kubernetes takes: small letters, digits and hyphens, at most 63."""
+    name = re.sub(r"[^a-z0-9]+", "-", server.casefold()).strip("-")[:52].strip("-")
+    return f"{name or 'server'}-tools"
+
+
+def _json(value: object) -> str:
+    return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"

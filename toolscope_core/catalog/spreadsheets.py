@@ -1,0 +1,55 @@
+"""Tables as CSV that a spreadsheet shows and never runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """A table as CSV in UTF-8, each cell as text.
+
+    A cell that a spreadsheet would take for a formula gets an apostrophe in front; all others are
+    written as they are.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows([_inert(str(cell)) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def tools_csv(tools: Sequence[MergedTool]) -> bytes:
+    """One row a tool in the order given: parameters as JSON Schema, members as a JSON list."""
+    header = ("id", "server", "name", "description", "parameters", "tokens", "members")
+    return csv_bytes(
+        header,
+        (
+            (
+                item.tool.id,
+                item.tool.server,
+                item.tool.name,
+                item.tool.description,
+                "" if item.tool.schema is None else canonical_json(item.tool.schema),
+                tool_tokens(item.tool),
+                canonical_json(list(item.members)),
+            )
+            for item in tools
+        ),
+    )
+
+
+def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
+    """φ as a table, one row a tool that came in, in the order given."""
+    header = ("old_id", "new_id", "server", "old_name", "new_name", "status")
+    return csv_bytes(header, ([getattr(row, column) for column in header] for row in relabels))
+
+
+def _inert(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
