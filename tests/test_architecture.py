@@ -52,6 +52,7 @@ VENDORS = {
     "sqlite3": {"store"},
     "typer": {"cli"},
     "jsonschema": {"merging"},
+    "yaml": {"catalog"},
     "rapidfuzz": {"merging"},
     "scipy": {"merging", "similarity"},
 }

@@ -1,6 +1,7 @@
 """Native tool catalogs in and out: reading, naming, scanning, token estimates, writing."""
 
 from toolscope_core.catalog.naming import assign_ids
+from toolscope_core.catalog.parts import INPUTS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.scan import scan_tool, visible
 from toolscope_core.catalog.shapes import FORMATS
@@ -10,6 +11,7 @@ from toolscope_core.catalog.writers import name_violations, write_toolset
 
 __all__ = [
     "FORMATS",
+    "INPUTS",
     "Source",
     "assign_ids",
     "estimate_tokens",
