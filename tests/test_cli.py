@@ -252,3 +252,10 @@ def check_calls(queries, catalog, relabelling, toolset):
 
 def valid(schema, value):
     return Draft202012Validator(schema, registry=Registry()).is_valid(value)
+
+
+def test_servers_without_tools_can_be_inspected_and_not_merged(tmp_path):
+    config = ROOT / "tests" / "data" / "documents" / "claude_desktop_config.json"
+    assert "0 tools on 2 servers" in run("inspect", config).output
+    refused = run("merge", config, "--out", tmp_path / "out", code=2)
+    assert "has no tools; add a file" in refused.output

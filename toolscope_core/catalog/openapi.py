@@ -51,7 +51,11 @@ def read_openapi(document: JsonObject) -> JsonObject | Flaw:
         return Flaw(f"is OpenAPI (Swagger) {version[:20]}; convert it to OpenAPI 3 first")
     used: Counter[str] = Counter()
     tools: list[Any] = []
-    for method, path, item, operation in _operations(document):
+    for found in _operations(document):
+        if isinstance(found, Flaw):
+            tools.append(found)
+            continue
+        method, path, item, operation = found
         try:
             tool = _tool(document, method, path, (item, operation))
         except _UnclearError as error:
@@ -80,9 +84,13 @@ def find_inferred(tool: Tool) -> tuple[Finding, ...]:
     return (Finding(tool.id, "info", "inferred-hint", "annotations", message),)
 
 
-def _operations(document: JsonObject) -> Iterator[tuple[str, str, JsonObject, JsonObject]]:
+def _operations(document: JsonObject) -> Iterator[tuple[str, str, JsonObject, JsonObject] | Flaw]:
     for path, given in document["paths"].items():
-        item = _follow(document, given)
+        try:
+            item = _follow(document, given)
+        except _UnclearError as error:
+            yield Flaw(f"({path}) {error}")
+            continue
         if isinstance(item, Mapping):
             for method in METHODS:
                 operation = item.get(method)
@@ -187,7 +195,8 @@ def _body(document: JsonObject, operation: JsonObject) -> tuple[dict[str, Any], 
     if not isinstance(properties, Mapping) or not properties:
         return {"properties": {"body": schema}, "required": ["body"]}, needed
     required = whole.get("required")
-    names = [name for name in required if name in properties] if isinstance(required, list) else []
+    listed = required if isinstance(required, list) else []
+    names = [name for name in listed if isinstance(name, str) and name in properties]
     return {"properties": properties, "required": names}, needed
 
 

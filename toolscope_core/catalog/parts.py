@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
@@ -59,8 +60,8 @@ def read_parts(sources: Sequence[Source], forced: str | None = None) -> list[Par
         count += len(parts[-1].items)
         if count > MAX_RECORDS:
             raise CatalogError(
-                f"{source.label} brings the input to {count:,} records; at most {MAX_RECORDS:,} "
-                "are read, split it into several catalogs"
+                f"{source.label} brings the input to {count:,} records or more; at most "
+                f"{MAX_RECORDS:,} are read, split it into several catalogs"
             )
     return parts
 
@@ -74,7 +75,8 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
             found.append(item)
             continue
         kind = document_kind(item.value) if forced is None else forced
-        found += find_records(item, source.label, kind)
+        inside = find_records(item, source.label, kind)
+        found += islice(inside, MAX_RECORDS + 1)  # one too many is enough to refuse
         kinds.add(kind)
     records = [item for item in found if isinstance(item, Record)]
     servers = tuple(item for item in found if isinstance(item, Server))

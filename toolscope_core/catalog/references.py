@@ -21,6 +21,7 @@ ALONE = (
     *("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"),
     *("if", "then", "else", INVALID, *BASES),
 )
+JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
 VALUES = ("default", "enum", "const", "examples", INVALID)
 
@@ -56,12 +57,12 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
     """One schema that says what all the parts say; ``None`` where two say something of one."""
     merged: dict[str, Any] = {}
     required: set[str] = set()
-    if any(key in part for part in parts for key in ALONE):
+    if any(key in part for part in parts for key in ALONE) or not all(map(_is_plain, parts)):
         return None
     for part in parts:
         for key, value in part.items():
-            known = merged.get(key, value)
-            if key in ("properties", "$defs", "definitions") and isinstance(known, Mapping):
+            known: Any = merged.get(key, value)
+            if key in JOINED:
                 if any(key in known and not _same(known[key], sub) for key, sub in value.items()):
                     return None
                 merged[key] = {**known, **value}
@@ -75,6 +76,16 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
             else:
                 merged[key] = value
     return merged
+
+
+def _is_plain(part: JsonObject) -> bool:
+    """Whether the keywords that are joined have the values they should."""
+    required = part.get("required", [])
+    return (
+        isinstance(required, list)
+        and all(isinstance(name, str) for name in required)
+        and all(isinstance(part.get(key, {}), Mapping) for key in JOINED)
+    )
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -54,12 +54,10 @@ def _too_much(source: Source) -> CatalogError:
     )
 
 
-def _read_as_child(label: str, forced: str, memory: int, seconds: int) -> dict[str, str]:
-    """What the parent is to be told of the source on standard input."""
-    data = sys.stdin.buffer.read()
-    _limit(memory, seconds)
+def answer(source: Source, forced: str | None) -> dict[str, str]:
+    """What the child tells its parent of a source: why it is refused, empty if it is not."""
     try:
-        read_parts([Source(label, data)], forced or None)
+        read_parts([source], forced)
     except CatalogError as error:
         return {"refused": str(error)}
     return {"refused": ""}
@@ -75,6 +73,11 @@ def _limit(memory: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def _main(label: str, forced: str, memory: str, seconds: str) -> None:
+    source = Source(label, sys.stdin.buffer.read())
+    _limit(int(memory), int(float(seconds)) + 1)
+    sys.stdout.write(json.dumps(answer(source, forced or None)))
+
+
 if __name__ == "__main__":
-    label, forced, memory, seconds = sys.argv[1:]
-    sys.stdout.write(json.dumps(_read_as_child(label, forced, int(memory), int(seconds))))
+    _main(*sys.argv[1:])
