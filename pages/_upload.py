@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages import _ui
 from pages._versions import ahead_panel
-from toolscope_core.catalog.shapes import FORMATS
-from toolscope_core.catalog.sources import MAX_BYTES, Source
+from toolscope_core.catalog import INPUTS, Source
+from toolscope_core.catalog.sources import MAX_BYTES, SUFFIXES
 from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, ToolScopeError
 
@@ -24,28 +26,30 @@ def upload_panel() -> None:
         _ui.show_error(CatalogError(failed))
     with st.expander("Add a catalog", icon=":material/upload_file:"):
         files = st.file_uploader(
-            "Files with tools: MCP `tools/list`, OpenAI, Anthropic and other shapes, "
-            "as JSON or JSON Lines. Several files become one catalog.",
-            type=["json", "jsonl"],
+            "Files with tools: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
+            "shapes, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
+            type=[suffix.removeprefix(".") for suffix in SUFFIXES],
             accept_multiple_files=True,
             max_upload_size=MAX_BYTES >> 20,
             key=f"upload_{turn}",
         )
         if not files:
             return
-        sources = [Source(file.name, file.getvalue()) for file in files]
         look, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-        forced = choice.selectbox(
-            "Format", FORMATS, index=None, placeholder="detected", key=f"format_{turn}", width=220
-        )
+        sources = [
+            Source(file.name, file.getvalue(), _format_of(choice, file, f"format_{turn}_{row}"))
+            for row, file in enumerate(files)
+        ]
         try:
-            catalog = _ui.workspace().explore.preview(sources, forced)
+            catalog = _ui.workspace().explore.preview(sources)
         except CatalogError as error:
             with look:
                 _ui.show_error(error)
             return
         with look:
-            _preview(catalog, forced)
+            _preview(catalog)
+        if not catalog.tools:
+            return  # servers without tools: the table of problems says how to get them
         stem = PurePath(files[0].name).stem
         name = choice.text_input("Name", stem, key=f"name_{turn}", width=320)
         with look:
@@ -56,13 +60,28 @@ def upload_panel() -> None:
             icon=":material/add:",
             key=f"add_{turn}",
             on_click=_add,
-            args=(turn, sources, forced),
+            args=(turn, sources),
         )
 
 
-def _preview(catalog: Catalog, forced: str | None) -> None:
+def _format_of(around: DeltaGenerator, file: UploadedFile, key: str) -> str | None:
+    """What the person says the file is; ``None`` leaves it to detection."""
+    said: str | None = around.selectbox(
+        f"Format of {_ui.untrusted(file.name)}",
+        INPUTS,
+        index=None,
+        placeholder="detected",
+        key=key,
+        width=220,
+    )
+    return said
+
+
+def _preview(catalog: Catalog) -> None:
     read = f"{len(catalog.tools):,} tools on {len(catalog.servers):,} servers"
-    st.write(f"{read}, {'read as' if forced else 'detected format'} **{catalog.format}**.")
+    st.write(f"{read}, format **{catalog.format}**.")
+    if len(catalog.files) > 1 or catalog.files[0].format != catalog.format:
+        st.dataframe(catalog.files, hide_index=True, alt="What each file is taken for")
     if catalog.problems:
         st.warning(
             f"{len(catalog.problems):,} records cannot be read. The others can be added; these "
@@ -77,11 +96,11 @@ def _preview(catalog: Catalog, forced: str | None) -> None:
     st.dataframe(first, hide_index=True, height=220, alt="The first tools")
 
 
-def _add(turn: int, sources: Sequence[Source], forced: str | None) -> None:
+def _add(turn: int, sources: Sequence[Source]) -> None:
     """Store and analyse; the sidebar then shows the new catalog, which the URL keeps."""
     name = st.session_state[f"name_{turn}"]
     try:
-        record = _ui.workspace().explore.add(name, sources, forced)
+        record = _ui.workspace().explore.add(name, sources)
     except ToolScopeError as error:
         st.session_state["upload_error"] = str(error)
         return

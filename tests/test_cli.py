@@ -358,3 +358,10 @@ def test_inspect_names_the_worst_and_keeps_2_for_what_cannot_be_read(tmp_path):
     file.write_text("{", "utf-8")
     run("inspect", file, "--fail-on", "block", code=2)
     run("inspect", file, "--fail-on", "info", code=2)
+
+
+def test_servers_without_tools_can_be_inspected_and_not_merged(tmp_path):
+    config = ROOT / "tests" / "data" / "documents" / "claude_desktop_config.json"
+    assert "0 tools on 2 servers" in run("inspect", config).output
+    refused = run("merge", config, "--out", tmp_path / "out", code=2)
+    assert "has no tools; add a file" in refused.output

@@ -146,14 +146,28 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class InputFile:
+    """What one file of an import is taken for, and how many of its records are tools."""
+
+    label: str
+    format: str
+    tools: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """Tools and their servers, sorted by id and by name, with what could not be read."""
+    """Tools and their servers, sorted by id and by name, with what could not be read.
+
+    ``files`` tells of each file that was just read; a stored catalog has forgotten them.
+    """
 
     tools: tuple[Tool, ...]
     servers: tuple[Server, ...] = ()
     format: str = "neutral"
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
+    files: tuple[InputFile, ...] = field(default=(), compare=False)
 
     @property
     def version(self) -> str:

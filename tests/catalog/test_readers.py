@@ -45,6 +45,11 @@ def reasons(catalog):
         ("anthropic.json", "anthropic", ["ring_bell"]),
         ("neutral.json", "neutral", ["bell"]),
         ("generic.json", "generic", ["7", "mow", "sow"]),
+        ("mcp_2026_pages.json", "mcp", ["mix_dough", "oven_heat", "oven_state"]),
+        ("livemcpbench.json", "mcp", ["kiln/fire", "wheel/spin", "wheel/stop"]),
+        ("gemini.json", "gemini", ["bake", "knead", "taste"]),
+        ("openai_namespaces.json", "generic", ["bells/ring", "bells/stop", "count_bells"]),
+        ("langchain.json", "openai-chat", ["feed_goat", "milk_goat"]),
     ],
 )
 def test_each_shape_is_detected_and_read(file, format, ids):
@@ -145,8 +150,8 @@ def test_forcing_a_format():
     assert read([record], forced="generic").format == "generic"
     with pytest.raises(CatalogError, match="no name; give a text under api_name"):
         read([record], forced="seal-tools")
-    with pytest.raises(CatalogError, match="'csv' is unknown; give one of neutral"):
-        read([record], forced="csv")
+    with pytest.raises(CatalogError, match="'xml' is unknown; give one of neutral"):
+        read([record], forced="xml")
 
 
 def test_problems_say_where_and_why():

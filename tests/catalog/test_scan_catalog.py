@@ -12,7 +12,11 @@ from toolscope_core.catalog import load_paths, read_catalog, scan_catalog, scan_
 from toolscope_core.datamodel import Tool
 from toolscope_core.workspace.example import example_path
 
-EXAMPLE = tuple(replace(tool, raw={}) for tool in read_catalog(load_paths([example_path()])).tools)
+EXAMPLE = tuple(
+    replace(tool, raw={})
+    for tool in read_catalog(load_paths([example_path()])).tools
+    if tool.server != "odds-and-ends"  # where the example plants its own shadow
+)
 CLEAN = {"servers": EXAMPLE, "no servers": NO_SERVERS}
 VICTIM = {"servers": "pinboard-notes/search_notes", "no servers": "rateHarbour"}
 CASES = [(attack, text) for attack in WORDING for text in attack.texts]

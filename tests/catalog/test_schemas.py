@@ -74,7 +74,7 @@ def test_types_are_normalised_where_schemas_stand_and_nowhere_else():
         "type": "object",
         "$schema": "kept",
         "properties": {
-            "a": {"type": "array", "items": [string, True], "default": {"type": "str"}},
+            "a": {"type": "array", "prefixItems": [string, True], "default": {"type": "str"}},
             "b": {"anyOf": [string, {"type": "null"}], "nullable": True, "enum": ["str"]},
             "c": {"additionalProperties": string, "$defs": {"d": string}, "not": string},
             "d": {"items": {"type": "integer"}},
@@ -164,7 +164,7 @@ def test_long_values_are_cut_in_reasons():
             {"type": "list", "items": {"type": "int"}},
             {"type": "array", "items": {"type": "integer"}},
         ),
-        ({"$ref": "#/x"}, {"$ref": "#/x"}),
+        ({"$ref": "#/x"}, {"x-invalid": {"$ref": "#/x"}}),
         ({"n": "int"}, {"type": "object", "properties": {"n": {"type": "integer"}}}),
     ],
 )

@@ -37,7 +37,7 @@ def test_what_cannot_be_loaded(tmp_path, monkeypatch):
         load_paths([tmp_path / "nul\0.json"])
     with pytest.raises(CatalogError, match="nothing was given"):
         load_paths([])
-    with pytest.raises(CatalogError, match=r"give \*\.json or \*\.jsonl files or their folder"):
+    with pytest.raises(CatalogError, match=r"give \*\.json, \*\.jsonl, \*\.yaml or \*\.csv files"):
         load_paths([tmp_path])
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(CatalogError, match="neither a file nor a folder"):

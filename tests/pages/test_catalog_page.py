@@ -101,9 +101,27 @@ def test_a_file_without_tools_is_one_sentence_and_the_page_stays(monkeypatch, wo
 
 def test_a_format_can_be_forced(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), GOOD)
-    assert "detected format" in words(app)
-    app.selectbox(key="format_0").select("generic").run()
-    assert "read as **generic**" in words(app)
+    assert "format **mcp**" in words(app)
+    app.selectbox(key="format_0_0").select("generic").run()
+    assert "format **generic**" in words(app)
+
+
+def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    files = app.file_uploader(key="upload_0").upload("a.json", GOOD, "application/json")
+    files.upload("herbs.csv", b"name,description\ndry_sage,Dry sage.\n", "text/csv").run()
+    assert not app.exception
+    assert "3 tools" in words(app)
+    assert list(shown(app)["format"]) == ["mcp", "csv"]
+    app.selectbox(key="format_0_1").select("mcp").run()
+    assert list(shown(app)["format"]) == ["mcp", "mcp"]
+
+
+def test_a_client_configuration_lists_its_servers_and_cannot_be_added(monkeypatch, work):
+    data = b'{"mcpServers": {"herbs": {"command": "herbs"}}}'
+    app = upload(open_page(monkeypatch, work), data)
+    assert "0 tools on 1 servers" in words(app)
+    assert not [button for button in app.button if button.key == "add_0"]
 
 
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):

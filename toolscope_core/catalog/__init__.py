@@ -2,6 +2,7 @@
 
 from toolscope_core.catalog.hidden import visible
 from toolscope_core.catalog.naming import assign_ids
+from toolscope_core.catalog.parts import INPUTS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.scan import scan_catalog, scan_tool
 from toolscope_core.catalog.shapes import FORMATS
@@ -12,6 +13,7 @@ from toolscope_core.catalog.writers import write_toolset
 
 __all__ = [
     "FORMATS",
+    "INPUTS",
     "Source",
     "Violation",
     "assign_ids",

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolscope_core.catalog.keywords import BOUNDS, COUNTS, split_invalid
+from toolscope_core.catalog.references import settle_references
 from toolscope_core.datamodel import JsonObject, canonical_json
 
 TYPES = {
@@ -37,7 +39,7 @@ MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSch
 LISTS = ("prefixItems", "anyOf", "oneOf", "allOf")
 SINGLE = (
     *("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"),
-    *("unevaluatedItems", "unevaluatedProperties"),
+    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
 )
 KEYWORDS = {
     *(*MAPS, *LISTS, *SINGLE, "type", "description", "title", "default", "enum", "const", "format"),
@@ -63,7 +65,7 @@ def read_parameters(value: object, required: object = None) -> JsonObject | None
         return None
     if not isinstance(value, (Mapping, list)):
         raise RecordError(f"has parameters {_shown(value)}; give an object or a list")
-    schema = _read_form(value, required, "parameters")
+    schema = settle_references(_read_form(value, required, "parameters"))
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
         raise RecordError(f"has parameters of type {_shown(kind)}; a tool takes an object")
@@ -79,7 +81,7 @@ def read_returns(value: object) -> JsonObject | None:
         return _normalise_object(_as_schema(value), "returns")
     if not isinstance(value, (Mapping, list)) or not value:
         return None
-    return _read_form(value, None, "returns")
+    return settle_references(_read_form(value, None, "returns"))
 
 
 def flatten(schema: JsonObject) -> JsonObject | None:
@@ -175,7 +177,9 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
 
 def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
-    plain = {("description" if key == "desc" else key): sub for key, sub in schema.items()}
+    plain = _modernise(
+        {("description" if key == "desc" else key): sub for key, sub in schema.items()}
+    )
     if "properties" in plain:
         plain |= _read_properties(plain["properties"], where)
     result = map_subschemas(plain, _normalise, where)
@@ -184,7 +188,36 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     if names:
         result["required"] = names
     kind = _json_types(result.pop("type", None), where)
-    return {"type": kind, **result} if kind else result
+    if kind and plain.get("nullable") is True:
+        kind = list(dict.fromkeys([*([kind] if isinstance(kind, str) else kind), "null"]))
+        del result["nullable"]
+        if isinstance(result.get("enum"), list) and None not in result["enum"]:
+            result["enum"] = [*result["enum"], None]
+    return split_invalid({"type": kind, **result} if kind else result)
+
+
+def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
+    """Keywords of older drafts, OpenAPI 3.0 and Gemini as JSON Schema 2020-12 writes them."""
+    changed: dict[str, Any] = {}
+    for key in BOUNDS[2:]:
+        if isinstance(schema.get(key), bool):
+            bound = schema.get(f"m{key.removeprefix('exclusiveM')}")
+            changed[key] = bound if schema[key] else None
+            if schema[key]:
+                changed[f"m{key.removeprefix('exclusiveM')}"] = None
+    for key in COUNTS:
+        text = schema.get(key)
+        if isinstance(text, str) and re.fullmatch(r"[0-9]{1,9}", text):
+            changed[key] = int(text)
+    if not isinstance(schema.get("examples", []), list):
+        changed["examples"] = [schema["examples"]]
+    if isinstance(schema.get("items"), list):
+        changed["prefixItems"] = schema["items"] or None
+        changed["items"] = schema.get("additionalItems")
+        changed["additionalItems"] = None
+    if not changed:
+        return schema
+    return {key: sub for key, sub in {**schema, **changed}.items() if sub is not None}
 
 
 def _as_schema(text: str) -> JsonObject:

@@ -12,6 +12,9 @@ from toolscope_core.datamodel import JsonObject, Tool, canonical_json
 Part = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]
 
+DECLARATIONS = ("functionDeclarations", "function_declarations")
+GEMINI_SCHEMAS = ("parametersJsonSchema", "parameters_json_schema")
+
 READ: tuple[Part, ...] = ("server", "name", "description", "schema", "returns", "annotations")
 
 HINTS = {
@@ -90,17 +93,21 @@ def own_server(record: JsonObject, shape: Shape) -> str:
     return server if isinstance(server, str) and server.strip() else ""
 
 
-def detect(records: Sequence[JsonObject], in_lists: bool, on_servers: bool) -> Shape:
+def detect(records: Sequence[JsonObject], lists: frozenset[str], on_servers: bool) -> Shape:
     """The most specific shape that every record with a name is written in, else ``generic``.
 
-    ``in_lists`` says that the records stand in objects with a ``tools`` list, where one that says
-    nothing of its parameters still is an MCP tool; ``on_servers`` that these objects name servers.
+    ``lists`` are the keys of the lists that the records stand in (empty for none): under ``tools``
+    one that says nothing of its parameters still is an MCP tool, under ``functionDeclarations``
+    one of Gemini. ``on_servers`` says that the objects around these lists name servers.
     """
     generic = SHAPES["generic"]
     named = [record for record in records if generic.fits(record)]
-    telling = in_lists or any({"inputSchema", "arguments"} & record.keys() for record in named)
+    told = {
+        "mcp": "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named),
+        "gemini": bool(lists & set(DECLARATIONS)) or any(map(_tells_gemini, named)),
+    }
     for shape in SHAPES.values():
-        possible = telling if shape.name == "mcp" else "server" in shape.places or not on_servers
+        possible = told.get(shape.name, True) and ("server" in shape.places or not on_servers)
         if possible and all(shape.fits(record) for record in named):
             return shape
     return generic
@@ -144,10 +151,15 @@ def _marks_bfcl(record: JsonObject) -> bool:
 
 
 def _marks_gemini(record: JsonObject) -> bool:
+    kind = record.get("type")
+    return "name" in record and kind is None and "id" not in record
+
+
+def _tells_gemini(record: JsonObject) -> bool:
+    """Whether the record says what no other shape does: its own keys, or types in capitals."""
     parameters = record.get("parameters")
     kind = parameters.get("type") if isinstance(parameters, Mapping) else None
-    typed = isinstance(kind, str) and kind.isupper()
-    return "name" in record and ("parametersJsonSchema" in record or typed)
+    return kind == "OBJECT" or any(key in record for key in GEMINI_SCHEMAS)
 
 
 _SHAPES = (
@@ -194,11 +206,11 @@ _SHAPES = (
     _shape(
         "gemini",
         _marks_gemini,
-        {"name": "", "description": ""},
+        {"name": "", "description": "", "parametersJsonSchema": {"type": "object"}},
         name="name",
         description="description",
-        schema="parametersJsonSchema parameters",
-        returns="responseJsonSchema response",
+        schema="parametersJsonSchema parameters_json_schema parameters",
+        returns="responseJsonSchema response_json_schema response",
     ),
     _shape(
         "seal-tools",
@@ -247,9 +259,10 @@ _SHAPES = (
         server="server server_name",
         name="name function.name api_name tool_name function_name",
         description="description function.description desc api_description summary",
-        schema="parameters inputSchema input_schema function.parameters arguments args schema"
-        " parametersJsonSchema",
-        returns="returns outputSchema output_schema results responses response responseJsonSchema",
+        schema="parameters inputSchema input_schema function.parameters arguments args schema "
+        "parametersJsonSchema parameters_json_schema",
+        returns="returns outputSchema output_schema results responses response "
+        "responseJsonSchema response_json_schema",
         annotations="annotations",
     ),
 )

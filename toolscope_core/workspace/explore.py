@@ -78,7 +78,9 @@ class Explore:
 
         Raises ``CatalogError`` where no catalog can be made of them.
         """
-        key = digest(forced, [(s.label, hashlib.sha256(s.data).hexdigest()) for s in sources])
+        key = digest(
+            forced, [(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources]
+        )
         known = self._previewed
         if known is not None and known[0] == key:
             return known[1]

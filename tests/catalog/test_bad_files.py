@@ -1,0 +1,117 @@
+"""RELIABILITY 29, 30, 32, 37: files that are odd, and text that is."""
+
+import json
+
+import pytest
+
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.errors import CatalogError
+
+ODD = "\ufeffa\x00b\u2028c\u2029d\x85e 🙂 é"
+
+
+def read(value, label="t.json"):
+    return read_catalog([Source(label, json.dumps(value).encode())])
+
+
+def test_29_one_tool_fifty_copies_blank_names_and_missing_schemas():
+    assert len(read({"name": "one"}).tools) == 1
+    copies = read([{"name": "a", "description": "b", "inputSchema": {}}] * 50)
+    assert len({tool.id for tool in copies.tools}) == 50
+    assert len({tool.content_hash for tool in copies.tools}) == 1
+    assert sum(item.code == "exact-repeat" for item in copies.findings) == 49
+    mixed = read(
+        [
+            {"name": " "},
+            {"name": "long", "description": "x" * 100_000},
+            {"name": "null", "inputSchema": None},
+        ]
+    )
+    assert [tool.id for tool in mixed.tools] == ["long", "null"]
+    assert [tool.schema for tool in mixed.tools] == [None, None]
+    assert len(mixed.tools[0].description) == 100_000
+    assert mixed.problems[0].reason.startswith("has no name")
+    for empty in (b"", b" \n", b"[]", b"---\n", b"name,description\n"):
+        with pytest.raises(CatalogError):
+            read_catalog([Source("empty.txt", empty)])
+
+
+def test_30_one_name_on_three_servers_is_three_tools():
+    catalog = read([{"server": s, "tools": [{"name": "go"}]} for s in "abc"])
+    assert [tool.id for tool in catalog.tools] == ["a/go", "b/go", "c/go"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("- {name: a, x: .nan}", "x is .nan"),
+        ("- {name: a, x: {k: 1, k: 2}}", "x has the key 'k' twice"),
+        ("- {name: a, x: 1e999}", "x is 1e999"),
+        ("- {name: a, x: %s}" % ("9" * 5000), "x is a number of 5000 digits"),
+    ],
+)
+def test_32_what_cannot_be_kept_exactly_is_a_problem_in_yaml_too(text, reason):
+    catalog = read_catalog([Source("t.yaml", f"- name: ok\n{text}\n".encode())])
+    assert [tool.name for tool in catalog.tools] == ["ok"]
+    assert catalog.problems[0].position == "t.yaml: tool 2"
+    assert catalog.problems[0].reason.startswith(reason)
+
+
+def test_32_depth_without_end_is_refused_in_every_syntax():
+    for data in (b"[" * 100_000, b'{"a":' * 100_000, b"- " * 100_000, b"a: {" * 100_000):
+        for label in ("t.json", "t.yaml"):
+            with pytest.raises(CatalogError):
+                read_catalog([Source(label, data)])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_37_odd_text_stands_unchanged_in_every_field(encoding):
+    record = {
+        "id": f"id{ODD}",
+        "name": f"n{ODD}",
+        "server": f"s{ODD}",
+        "description": ODD,
+        "parameters": {
+            "type": "object",
+            "properties": {ODD: {"type": "string", "description": ODD}},
+        },
+        "returns": {"description": ODD},
+        "annotations": {"title": ODD},
+        ODD: ODD,
+    }
+    data = json.dumps([record], ensure_ascii=False).encode(encoding)
+    (tool,) = read_catalog([Source("t.json", data)]).tools
+    assert tool.raw == record
+    assert (tool.id, tool.name, tool.server, tool.description) == (
+        record["id"], record["name"], record["server"], ODD,
+    )  # fmt: skip
+    assert tool.parameters[0].name == tool.parameters[0].description == ODD
+    assert tool.annotations == {"title": ODD}
+
+
+def test_37_a_table_and_yaml_in_utf_16():
+    for label, text in (
+        ("t.csv", "name,description\nä,ö\n"),
+        ("t.yaml", "- name: ä\n  description: ö\n"),
+    ):
+        (tool,) = read_catalog([Source(label, text.encode("utf-16"))]).tools
+        assert (tool.name, tool.description) == ("ä", "ö")
+
+
+def test_37_lone_surrogates_are_problems_wherever_they_stand():
+    for field in ("id", "name", "server", "description", "parameters", "returns", "\ud800"):
+        catalog = read([{"name": "ok"}, {"name": "bad", field: "\ud800"}])
+        assert [tool.name for tool in catalog.tools] == ["ok"]
+        assert "lone surrogate" in catalog.problems[0].reason
+
+
+def test_each_file_is_told_and_each_format_can_be_said():
+    table = Source("a.txt", b"name,note\na,b\n", "csv")
+    pages = Source("b.json", b'{"functionDeclarations": [{"name": "b"}, 5]}')
+    catalog = read_catalog([table, pages])
+    assert [(file.label, file.format, file.tools, file.problems) for file in catalog.files] == [
+        ("a.txt", "csv", 1, 0),
+        ("b.json", "gemini", 1, 1),
+    ]
+    with pytest.raises(CatalogError, match="'xml' is unknown"):
+        read_catalog([Source("a.json", b"[]", "xml")])

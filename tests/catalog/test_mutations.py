@@ -1,0 +1,116 @@
+"""RELIABILITY 31: mutated files over every reader; only ``CatalogError``, every record accounted.
+
+Half of the files are damaged as bytes, half in a value of theirs. ``TOOLSCOPE_MUTATIONS`` sets
+the number of files.
+"""
+
+import copy
+import json
+import os
+import random
+import time
+from pathlib import Path
+
+from toolscope_core.catalog import INPUTS, Source, read_catalog
+from toolscope_core.catalog.parts import read_parts
+from toolscope_core.catalog.values import Placed, read_values
+from toolscope_core.datamodel import canonical_json
+from toolscope_core.errors import CatalogError
+
+DATA = Path(__file__).parents[1] / "data"
+COUNT = int(os.environ.get("TOOLSCOPE_MUTATIONS", "20000"))
+SECONDS = 5
+SEEDS = sorted((path.name, path.read_bytes()) for path in DATA.rglob("*.*") if path.is_file())
+SPLICES = (
+    b"null", b"true", b"[]", b"{}", b'""', b"-1", b"1e999", b"NaN", b"\x00", b"\xff", b"\\ud800",
+    b"\xe2\x80\xa8", b'"',
+    b"{", b"}", b"[", b"]", b",", b":", b"\n", b"&a ", b"*a", b"<<: ", b"- ",
+    b'"$ref": "#"', b'"$ref": "#/paths"', b'"allOf": [{}]', b'"type": "object"', b'"tools"',
+    b"!!x ",
+    b'"properties": 5', b'"name"', b'"parameters"', b'"required": true', b'"server"', b'"in"',
+)  # fmt: skip
+
+
+def mutated(data, rng):
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4, 8))):
+        start = rng.randrange(len(data) + 1)
+        end = min(len(data), start + rng.choice((0, 1, 1, 4, 20)))
+        kind = rng.randrange(4)
+        if kind == 0:
+            data[start:end] = rng.choice(SPLICES)
+        elif kind == 1:
+            del data[start:end]
+        elif kind == 2:
+            data[start:end] = bytes(rng.randrange(256) for _ in range(end - start))
+        else:
+            data[start:start] = data[start : start + 60]
+    return bytes(data)
+
+
+VALUES = (
+    None, True, 0, -1.5, 10**400, "", " ", "a", "#", "\u2028", "\ud800", [], {}, [1], ["a", "a"],
+    {"": {}}, {"$ref": "#"}, {"$ref": "#/paths"}, {"$ref": 5}, {"allOf": [{"$ref": "#"}]},
+    {"type": "object"}, {"type": ["x", 1]}, {"name": "b"}, [{"name": "c"}], {"tools": {"a": {}}},
+    {"properties": []}, {"properties": {"a": "int"}, "required": "a"}, {"schema": {"oneOf": 1}},
+)  # fmt: skip
+
+
+def bent(value, rng):
+    """The value with one to three of its places holding something else."""
+    value = copy.deepcopy(value)
+    for _ in range(rng.randint(1, 3)):
+        holder, key = None, None
+        at = value
+        while isinstance(at, (dict, list)) and at and (holder is None or rng.random() < 0.9):
+            holder, key = at, rng.choice(list(at) if isinstance(at, dict) else range(len(at)))
+            at = at[key]
+        if holder is not None and rng.random() < 0.8:
+            holder[key] = copy.deepcopy(rng.choice(VALUES))
+        elif isinstance(holder, dict):
+            holder[rng.choice(NAMES)] = holder.pop(key)
+    return json.dumps(value).encode()
+
+
+NAMES = (
+    "name tools id server parameters inputSchema function arguments required type $ref allOf paths "
+    "openapi mcpServers servers result functionDeclarations annotations requestBody items nullable"
+).split()
+
+
+def values_of(label, data):
+    items = read_values(Source(label, data)).items
+    return [item.value for item in items if isinstance(item, Placed)]
+
+
+TREES = [tree for label, data in SEEDS for tree in values_of(label, data)]
+
+
+def test_31_mutated_files_are_read_or_refused_and_every_record_is_accounted_for():
+    rng = random.Random(31)
+    read = refused = 0
+    for number in range(COUNT):
+        label, data = SEEDS[number // 2 % len(SEEDS)]
+        if number % 2:
+            label, data = "x.json", bent(TREES[number // 2 % len(TREES)], rng)
+        else:
+            data = mutated(data, rng)
+        source = Source(label, data, rng.choice((None, None, None, None, None, *INPUTS)))
+        started = time.perf_counter()
+        try:
+            catalog = read_catalog([source])
+        except CatalogError as error:
+            assert str(error)
+            refused += 1
+            continue
+        except Exception as error:
+            raise AssertionError((label, source.format, source.data)) from error
+        assert time.perf_counter() - started < SECONDS, (label, source.data)
+        (part,) = read_parts([source])
+        assert len(catalog.tools) + len(catalog.problems) == len(part.items)
+        for tool in catalog.tools:
+            canonical_json(tool.raw).encode()
+            canonical_json([tool.schema, tool.returns]).encode()
+        read += 1
+    assert read > COUNT / 5
+    assert refused > COUNT / 10

@@ -1,0 +1,139 @@
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.catalog.openapi import META, find_inferred
+from toolscope_core.datamodel import Server, Tool
+from toolscope_core.errors import CatalogError
+
+DATA = Path(__file__).parents[1] / "data" / "documents"
+
+
+def read(paths, **more):
+    document = {"openapi": "3.1.0", "info": {"title": "S"}, "paths": paths, **more}
+    return read_catalog([Source("api.json", json.dumps(document).encode())])
+
+
+def operation(**more):
+    return {"/x": {"post": {"operationId": "do", **more}}}
+
+
+def arguments(**more):
+    return read(operation(**more)).tools[0].schema
+
+
+def test_a_yaml_document_becomes_mcp_tools():
+    catalog = read_catalog(load_paths([DATA / "openapi_31.yaml"]))
+    assert (catalog.format, catalog.files[0].format) == ("mcp", "openapi")
+    assert catalog.servers == (Server("Mill", "Grinds grain."),)
+    tools = {tool.name: tool for tool in catalog.tools}
+    assert set(tools) == {
+        "read_sack",
+        "read_sack_2",
+        "Throw_a_sack_away",
+        "PUT_sackssack",
+        "GET_sacks",
+    }
+    assert tools["GET_sacks"].description == "Executes GET /sacks"
+    assert tools["GET_sacks"].schema == {"type": "object", "properties": {}}
+    read_sack = tools["read_sack"]
+    assert set(read_sack.schema["properties"]) == {"sack__path", "sack__query", "limit"}
+    assert read_sack.schema["required"] == ["sack__path"]
+    assert read_sack.raw["_meta"][META]["arguments"]["sack__query"] == ["query", "sack"]
+    assert read_sack.returns["properties"]["inside"]["items"] == {"$ref": "#/$defs/Sack"}
+    assert read_sack.annotations == {"readOnlyHint": True}
+    gone = tools["Throw_a_sack_away"]
+    assert gone.annotations == {"readOnlyHint": False, "destructiveHint": True}
+    put = tools["PUT_sackssack"].schema
+    assert put["required"] == ["kilos", "note", "sack"]
+    assert put["properties"]["tare"] == {"type": "number", "exclusiveMinimum": 0}
+    assert tools["read_sack_2"].schema["properties"]["body"]["type"] == "array"
+    assert "required" not in tools["read_sack_2"].schema
+    assert [problem.position for problem in catalog.problems] == ["openapi_31.yaml: tool 6"]
+    assert "(PATCH /sacks) refers to 'https://elsewhere" in catalog.problems[0].reason
+    inferred = {item.tool_id for item in catalog.findings if item.code == "inferred-hint"}
+    assert inferred == {"Mill/GET_sacks", "Mill/Throw_a_sack_away", "Mill/read_sack"}
+    for tool in catalog.tools:
+        Draft202012Validator.check_schema(tool.schema)
+
+
+def test_openapi_3_0_words():
+    catalog = read_catalog(load_paths([DATA / "openapi_30.json"]))
+    milk = catalog.by_id["Dairy/add_milk"].schema
+    assert milk["properties"]["litres__header"] == {"type": "number", "exclusiveMinimum": 0}
+    assert milk["properties"]["litres"] == {"type": ["number", "null"]}
+    assert milk["required"] == ["litres"]
+    assert catalog.by_id["Dairy/peek_milk_now"].annotations == {"readOnlyHint": True}
+
+
+@pytest.mark.parametrize(
+    ("paths", "reason"),
+    [
+        (operation(parameters=[{"in": "query"}]), "has a parameter without a name"),
+        (operation(parameters=[{"$ref": "#/nowhere"}]), "refers to '#/nowhere', which is not in"),
+        (operation(parameters=[{"$ref": "#/paths/~1x/post/parameters/0"}]),
+         "refers to itself in a circle"),
+        (operation(parameters=[{"name": "a", "in": "query", "schema": {"$ref": "file:///etc/passwd"}}]),
+         "only local references are read"),
+        (operation(parameters=[{"name": "a__query", "in": "header"}, {"name": "a", "in": "query"}],
+                   requestBody={"content": {"application/json": {"schema": {"properties": {
+                       "a": {}, "a__query": {}}}}}}), "has two arguments 'a__query'; rename one"),
+        (operation(parameters=[{"name": "a", "in": "query"}, {"name": "a", "in": "header"},
+                               {"name": "a__query", "in": "query"}]),
+         "has two arguments 'a__query'"),
+    ],
+)  # fmt: skip
+def test_an_operation_that_cannot_be_read_is_a_problem(paths, reason):
+    good = {"/ok": {"get": {"operationId": "ok"}}}
+    catalog = read({**good, **paths, "/none": 5})
+    assert reason in catalog.problems[0].reason
+    assert [tool.name for tool in catalog.tools] == ["ok"]
+
+
+def test_bodies_and_parameters():
+    assert arguments(requestBody={"content": {}}) == {"type": "object", "properties": {}}
+    form = {"content": {"text/plain": {"schema": {"type": "string"}}}, "required": True}
+    assert arguments(requestBody=form)["required"] == ["body"]
+    closed = {"allOf": [{"properties": {"a": {}}}, {"additionalProperties": False}]}
+    body = {"content": {"application/json": {"schema": closed}}}
+    assert set(arguments(requestBody=body)["properties"]) == {"body"}
+    by_content = {"name": "a", "in": "query", "description": "Told.",
+                  "content": {"application/json": {"schema": {"type": "array"}}}}  # fmt: skip
+    assert arguments(parameters=[by_content])["properties"]["a"] == {
+        "type": "array",
+        "description": "Told.",
+    }
+    assert arguments(parameters=[{"name": "a", "in": "query", "schema": 5}])["properties"] == {
+        "a": {}
+    }
+
+
+def test_equal_names_in_different_places_of_the_document_stay_apart():
+    schema = {"properties": {"x": {"$ref": "#/components/schemas/A"}}}
+    more = {
+        "components": {"schemas": {"A": {"type": "string"}}, "headers": {"A": {"type": "integer"}}}
+    }
+    body = {"content": {"application/json": {"schema": schema}}}
+    listed = [{"name": "y", "in": "query", "schema": {"$ref": "#/components/headers/A"}}]
+    paths = operation(requestBody=body, parameters=listed)
+    schema = read(paths, **more).tools[0].schema
+    assert {sub["type"] for sub in schema["$defs"].values()} == {"string", "integer"}
+
+
+def test_what_is_no_openapi_3():
+    with pytest.raises(CatalogError, match=r"is OpenAPI \(Swagger\) 2.0; convert it"):
+        read_catalog([Source("a.json", b'{"swagger": "2.0", "paths": {}}')])
+    with pytest.raises(CatalogError, match="is no OpenAPI document"):
+        read_catalog([Source("a.json", b'{"name": "a"}')], "openapi")
+    with pytest.raises(CatalogError, match="has the key 'get' twice"):
+        read_catalog(
+            [Source("a.json", b'{"openapi": "3.0.0", "paths": {"/a": {"get": {}, "get": {}}}}')]
+        )
+
+
+def test_hints_are_told_only_where_the_record_says_so():
+    assert find_inferred(Tool("a", "a")) == ()
+    assert find_inferred(Tool("a", "a", raw={"_meta": {META: {"inferred": 5}}})) == ()

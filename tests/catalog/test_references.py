@@ -1,0 +1,110 @@
+import time
+
+import pytest
+
+from toolscope_core.catalog.references import merge_parts, resolve, settle_references
+
+NAME = {"type": "string"}
+PET = {"type": "object", "properties": {"name": NAME}, "required": ["name"]}
+
+
+def test_a_reference_at_the_top_shows_the_parameters():
+    root = {
+        "$ref": "#/$defs/a",
+        "description": "Mine.",
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": PET},
+    }
+    settled = settle_references(root)
+    assert settled["properties"] == {"name": NAME}
+    assert settled["description"] == "Mine."
+    apart = {"$ref": "#/$defs/b", "type": "string", "$defs": {"b": PET}}
+    assert settle_references(apart) == apart, "what contradicts its reference stays as it is"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "http://x.test/a.json",
+        "file:///etc/passwd",
+        "other.json#/a",
+        "#/nothing",
+        "#named",
+        "#/$defs/list/9",
+    ],
+)
+def test_only_local_references_are_followed(reference):
+    root = {"properties": {"a": {"$ref": reference, "type": "string"}}, "$defs": {"list": [PET]}}
+    assert settle_references(root)["properties"]["a"] == {
+        "type": "string",
+        "x-invalid": {"$ref": reference},
+    }
+
+
+@pytest.mark.parametrize(
+    "defs",
+    [
+        {"a": {"$ref": "#/$defs/a"}},
+        {"a": {"anyOf": [{"not": {"$ref": "#/$defs/b"}}]}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}},
+        {f"{'a' if n == 0 else n}": {"$ref": f"#/$defs/{n + 1}"} for n in range(500)},
+    ],
+)
+def test_circles_and_endless_chains_are_cut(defs):
+    settled = settle_references({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": defs})
+    assert settled["properties"]["x"] == {"x-invalid": {"$ref": "#/$defs/a"}}
+
+
+def test_a_tree_may_hold_itself():
+    tree = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}}
+    assert settle_references(tree) == tree
+
+
+def test_all_of_is_merged_where_nothing_is_said_twice():
+    root = {
+        "$defs": {"pet": PET},
+        "allOf": [{"$ref": "#/$defs/pet"}, {"properties": {"age": {"type": "integer"}}}],
+        "title": "Mine",
+    }
+    assert settle_references(root) == {
+        "$defs": {"pet": PET},
+        "title": "Mine",
+        "type": "object",
+        "properties": {"name": NAME, "age": {"type": "integer"}},
+        "required": ["name"],
+    }
+    nested = {
+        "allOf": [{"$ref": "#/$defs/b"}],
+        "$defs": {"b": {"allOf": [PET, {"minProperties": 1}]}},
+    }
+    assert settle_references(nested)["properties"] == {"name": NAME}
+    for other in (
+        {"properties": {"name": {"type": "integer"}}},
+        {"additionalProperties": False},
+        {"type": "null"},
+    ):
+        clash = {"allOf": [PET, other]}
+        assert settle_references(clash) == clash
+    text = {"allOf": [PET, True]}
+    assert settle_references(text) == text
+    assert settle_references({"enum": [{"$ref": "#/x"}], "default": {"allOf": 3}})["default"] == {
+        "allOf": 3
+    }
+
+
+def test_merging_parts_and_resolving():
+    assert merge_parts([{"required": ["b"]}, {"required": ["a", "b"]}]) == {"required": ["a", "b"]}
+    assert merge_parts([{"description": "one"}, {"description": "two"}]) == {"description": "one"}
+    assert merge_parts([{"minimum": 1}, {"minimum": 2}]) is None
+    root = {"a/b": [{"~": 1}], "é": 2}
+    assert resolve(root, "#/a~1b/0/~0") == 1
+    assert resolve(root, "#/%C3%A9") == 2
+    assert resolve(root, "#") is root
+    assert resolve(root, 5) is None
+
+
+def test_many_references_take_no_time():
+    defs = {
+        f"d{n}": {"properties": {"x": {"$ref": f"#/$defs/d{(n * 7) % 2000}"}}} for n in range(2000)
+    }
+    started = time.perf_counter()
+    settle_references({"properties": {"a": {"$ref": "#/$defs/d1"}}, "$defs": defs})
+    assert time.perf_counter() - started < 2

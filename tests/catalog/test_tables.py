@@ -1,0 +1,98 @@
+"""RELIABILITY 36: names such as null, 007, 1e5 exact; an unclosed quote is an error."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.catalog.flaws import Flaw
+from toolscope_core.catalog.tables import looks_like_table, read_table
+from toolscope_core.errors import CatalogError
+
+DATA = Path(__file__).parents[1] / "data" / "documents"
+
+
+def test_cells_are_the_text_that_they_are():
+    catalog = read_catalog(load_paths([DATA / "tools.csv"]))
+    assert [tool.name for tool in catalog.tools] == ["007", "1e5", "null"]
+    assert (catalog.format, catalog.files[0].format) == ("generic", "csv")
+    licence, count, nothing = catalog.tools
+    assert licence.raw["Team"] == "red"
+    assert licence.schema["properties"] == {"n": {"type": "integer"}}
+    assert count.schema["required"] == ["up_to"]
+    assert (nothing.schema, nothing.description) == (None, "Nothing, really.")
+    tabs = read_catalog(load_paths([DATA / "tools.tsv"]))
+    assert [(tool.server, tool.name) for tool in tabs.tools] == [("None", "True"), ("nan", "NA")]
+    assert tabs.by_id["None/True"].description == "two\nlines"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            'name,description\na,"open\nb,c\n',
+            "unexpected end of data in the row that ends in line 3",
+        ),
+        ('name,description\na,"x"y\n', "expected after"),
+        ("title,text\na,b\n", "has no column for the name among 'title', 'text'"),
+        ("name,note,note\na,b,c\n", "has two columns 'note'"),
+        ("name,description\n" + "x" * 200_000 + ",b\n", "field larger than field limit"),
+    ],
+)
+def test_what_is_no_table_is_refused_whole(text, reason):
+    refused = read_table(text)
+    assert isinstance(refused, Flaw)
+    assert reason in refused.reason
+    with pytest.raises(CatalogError, match=r"t\.csv"):
+        read_catalog([Source("t.csv", text.encode())])
+
+
+def test_bad_rows_are_problems_with_their_line():
+    text = 'name,params\nok,\nlong,1,2\n\nbad,"{""a"": }"\n,[]\nnot,a b\nnan,{""x"": NaN}\n'
+    catalog = read_catalog([Source("t.csv", text.encode())])
+    assert [tool.name for tool in catalog.tools] == ["ok"]
+    assert [(problem.position, problem.reason.split(";")[0]) for problem in catalog.problems][
+        :4
+    ] == [
+        ("t.csv: line 3", "has 3 cells under 2 headings"),
+        ("t.csv: line 5", "parameters is not JSON: Expecting value: line 1 column 7 (char 6)"),
+        ("t.csv: line 6", "has no name"),
+        ("t.csv: line 7", 'has parameters "a b"'),
+    ]
+    assert len(catalog.problems) == 5
+
+
+def test_the_delimiter_and_the_kind_are_found():
+    for text in (
+        "name;description\na;b,c\n",
+        "Function\tSummary\na\tb,c\n",
+        '"name","Desc"\na,"b,c"\n',
+    ):
+        assert looks_like_table(text)
+        assert read_table(text)[0][1] == {"name": "a", "description": "b,c"}
+        assert read_catalog([Source("notes.txt", text.encode())]).files[0].format == "csv"
+    assert not looks_like_table("name\na\n")
+    assert not looks_like_table('"x\r')
+    forced = read_catalog([Source("x.txt", b"name\na\n", "csv")])
+    assert forced.tools[0].name == "a"
+    assert read_table("tool,Function name\na,b\n")[0][1] == {"name": "a", "Function name": "b"}
+
+
+cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
+
+
+@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
+def test_every_cell_comes_back(rows):
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([("name", "description"), *rows])
+    told = [row for row in rows if any(cell.strip() for cell in row)]
+    records = [record for _, record in read_table(out.getvalue(), ",")]
+    expected = [
+        {k: v for k, v in zip(("name", "description"), row, strict=True) if v} for row in told
+    ]
+    assert json.dumps(records) == json.dumps(expected)

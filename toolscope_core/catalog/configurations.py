@@ -1,0 +1,39 @@
+"""Configurations of MCP clients: they name servers, and how to start them, but no tools.
+
+Nothing of them is started, and nothing but the names is kept: commands and headers hold keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolscope_core.catalog.flaws import writable
+
+STARTS = ("command", "url", "serverUrl", "httpUrl")
+REMEDY = (
+    "is named without its tools, and no server is started here; save the server's tools/list "
+    "answer (MCP Inspector shows it) and give that file"
+)
+
+
+def configured_servers(value: Any) -> tuple[str, ...]:
+    """The names of the servers that a client's configuration lists, in its order; else none.
+
+    ``mcpServers`` as Claude, Cursor and Windsurf write it; ``servers`` as VS Code does, also
+    inside ``mcp``.
+    """
+    if not isinstance(value, Mapping) or "tools" in value:
+        return ()
+    inner = value.get("mcp")
+    holders = (value, inner if isinstance(inner, Mapping) else {})
+    for key in ("mcpServers", "servers"):
+        for holder in holders:
+            listed = holder.get(key)
+            if isinstance(listed, Mapping) and listed and all(map(_starts, listed.values())):
+                return tuple(writable(name) for name in listed)
+    return ()
+
+
+def _starts(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and any(isinstance(entry.get(key), str) for key in STARTS)

@@ -1,0 +1,17 @@
+"""How much is read: every limit is named in the error that it causes."""
+
+from __future__ import annotations
+
+MIB = 1 << 20
+
+MAX_BYTES = 64 * MIB  # of one file
+MAX_TOTAL_BYTES = 4 * MAX_BYTES  # of all files given at once
+MAX_RECORDS = 100_000  # of all files given at once
+MAX_DEPTH = 100  # of one document, in levels
+MAX_TEXT = 1_000_000  # of one text, in characters
+MAX_DIGITS = 4300  # of one integer: Python refuses to write longer ones back
+MAX_YAML_VALUES = 1_000_000  # of one document, with all aliases written out
+
+BIG_BYTES = 4 * MIB  # a larger file is first read by a child process
+CHILD_BYTES = 3072 * MIB  # the child's address space
+CHILD_SECONDS = 60
