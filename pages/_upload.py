@@ -17,6 +17,7 @@ from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, ToolScopeError
 
 SHOWN = 20
+ASKED_APART = 4
 
 
 def upload_panel() -> None:
@@ -25,20 +26,21 @@ def upload_panel() -> None:
     if failed := st.session_state.pop("upload_error", ""):
         _ui.show_error(CatalogError(failed))
     with st.expander("Add a catalog", icon=":material/upload_file:"):
+        folder = st.toggle("A whole folder", key="folder", help="All its files become one catalog.")
         files = st.file_uploader(
             "Files with tools: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
             "shapes, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
             type=[suffix.removeprefix(".") for suffix in SUFFIXES],
-            accept_multiple_files=True,
+            accept_multiple_files="directory" if folder else True,
             max_upload_size=MAX_BYTES >> 20,
-            key=f"upload_{turn}",
+            key=f"folder_{turn}" if folder else f"upload_{turn}",
         )
         if not files:
             return
         look, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+        said = _formats(choice, files, f"format_{turn}")
         sources = [
-            Source(file.name, file.getvalue(), _format_of(choice, file, f"format_{turn}_{row}"))
-            for row, file in enumerate(files)
+            Source(file.name, file.getvalue(), form) for file, form in zip(files, said, strict=True)
         ]
         try:
             catalog = _ui.workspace().explore.preview(sources)
@@ -50,7 +52,8 @@ def upload_panel() -> None:
             _preview(catalog)
         if not catalog.tools:
             return  # servers without tools: the table of problems says how to get them
-        stem = PurePath(files[0].name).stem
+        first = PurePath(files[0].name)
+        stem = first.parts[0] if folder else first.stem
         name = choice.text_input("Name", stem, key=f"name_{turn}", width=320)
         with look:
             ahead_panel(name, catalog)
@@ -64,17 +67,17 @@ def upload_panel() -> None:
         )
 
 
-def _format_of(around: DeltaGenerator, file: UploadedFile, key: str) -> str | None:
-    """What the person says the file is; ``None`` leaves it to detection."""
-    said: str | None = around.selectbox(
-        f"Format of {_ui.untrusted(file.name)}",
-        INPUTS,
-        index=None,
-        placeholder="detected",
-        key=key,
-        width=220,
-    )
-    return said
+def _formats(around: DeltaGenerator, files: Sequence[UploadedFile], key: str) -> list[str | None]:
+    """What the person says each file is, or all of many; ``None`` leaves it to detection."""
+    apart = len(files) <= ASKED_APART
+    names = [f"Format of {_ui.untrusted(file.name)}" for file in files] if apart else []
+    answers: list[str | None] = [
+        around.selectbox(
+            name, INPUTS, index=None, placeholder="detected", key=f"{key}_{row}", width=220
+        )
+        for row, name in enumerate(names or [f"Format of all {len(files)} files"])
+    ]
+    return answers if apart else answers * len(files)
 
 
 def _preview(catalog: Catalog) -> None:

@@ -80,6 +80,7 @@ def bundle_files(
     """
     plan = outgoing(plan, shape, fix)
     shape = shape or plan.catalog.format
+    costs = Costs()
     files = {
         "toolset.json": _json(write_toolset(plan.tools, plan.catalog.servers, shape), 3),
         "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),
@@ -92,12 +93,17 @@ def bundle_files(
         "never_merge.json": _json(_never_merge(analysis, log)),
         "decisions.jsonl": _lines(decision_row(decision) for decision in log),
         "dangling.json": _json([asdict(item) for item in plan.dangling]),
-        "tools.csv": tools_csv(plan.tools),
+        "tools.csv": tools_csv(plan.tools, costs),
         "relabel.csv": relabel_csv(plan.relabels),
         **client_files(plan),
     }
     chosen = {"shape": shape, "fix": fix}
-    files["manifest.json"] = _json(_manifest(analysis, plan, config, chosen, files))
+    about = {
+        **_manifest(analysis, plan, config, chosen),
+        "tokens": _tokens(plan, shape, costs),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+    files["manifest.json"] = _json(about)
     return files
 
 
@@ -254,7 +260,6 @@ def _manifest(
     plan: MergePlan,
     config: PlanConfig,
     chosen: JsonObject,
-    files: Mapping[str, bytes],
 ) -> JsonObject:
     states = Counter(cluster.state for cluster in plan.clusters)
     applied = plan.applied
@@ -275,7 +280,6 @@ def _manifest(
             "problems": len(plan.catalog.problems),
             "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
         },
-        "tokens": _tokens(plan, chosen["shape"]),
         "configuration": {
             **chosen,
             "threshold": analysis.threshold,
@@ -287,14 +291,12 @@ def _manifest(
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
         "violations": [asdict(found) for found in checked(plan, chosen["shape"])],
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
 
 
-def _tokens(plan: MergePlan, shape: str) -> JsonObject:
+def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
     """Tokens of the toolset in the shape that totals are given in, and in the one it leaves in."""
     total, *others = PROMPT_SHAPES
-    costs = Costs()
     sums = [plan_tokens(plan, name, costs) for name in (total, *({shape} & set(others)))]
     return {
         "estimate": not tokenizer().exact,

@@ -117,6 +117,17 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
 
 
+def test_of_many_files_the_format_is_asked_once(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    files = app.file_uploader(key="upload_0")
+    for row in range(6):
+        files = files.upload(f"{row}.json", GOOD, "application/json")
+    files.run()
+    assert app.selectbox(key="format_0_0").label == "Format of all 6 files"
+    app.selectbox(key="format_0_0").select("generic").run()
+    assert list(shown(app)["format"]) == ["generic"] * 6
+
+
 def test_a_client_configuration_lists_its_servers_and_cannot_be_added(monkeypatch, work):
     data = b'{"mcpServers": {"herbs": {"command": "herbs"}}}'
     app = upload(open_page(monkeypatch, work), data)

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
 from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -25,8 +25,12 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     return text.getvalue().encode("utf-8", "backslashreplace")
 
 
-def tools_csv(tools: Sequence[MergedTool]) -> bytes:
-    """One row a tool in the order given: parameters as JSON Schema, members as a JSON list."""
+def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
+    """One row a tool in the order given: parameters as JSON Schema, members as a JSON list.
+
+    ``costs`` are the token counts known already.
+    """
+    costs = costs or Costs()
     header = ("id", "server", "name", "description", "parameters", "tokens", "members")
     return csv_bytes(
         header,
@@ -37,7 +41,7 @@ def tools_csv(tools: Sequence[MergedTool]) -> bytes:
                 item.tool.name,
                 item.tool.description,
                 "" if item.tool.schema is None else canonical_json(item.tool.schema),
-                tool_tokens(item.tool),
+                costs.of(item.tool, PROMPT_SHAPES[0]),
                 canonical_json(list(item.members)),
             )
             for item in tools

@@ -56,7 +56,9 @@ class PlanTokens:
 
 def estimate_tokens(text: str) -> int:
     """Estimated tokens of a text, 0 for an empty one; see the rule above."""
-    others = sum(len(char.encode("utf-8", "replace")) for char in text if not char.isascii())
+    others = 0
+    if not text.isascii():
+        others = sum(len(char.encode("utf-8", "replace")) for char in text if not char.isascii())
     return len(PIECE.findall(text)) - (-others // BYTES)
 
 

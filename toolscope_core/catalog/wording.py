@@ -50,7 +50,10 @@ class Rule:
     pattern: re.Pattern[str]
 
     def search(self, text: str, lower: str) -> re.Match[str] | None:
-        return self.pattern.search(text) if any(word in lower for word in self.needs) else None
+        for word in self.needs:  # a loop: `any` over a generator takes twice the time
+            if word in lower:
+                return self.pattern.search(text)
+        return None
 
 
 def _rule(code: str, says: str, needs: str, *patterns: str) -> Rule:
