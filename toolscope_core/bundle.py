@@ -108,8 +108,9 @@ def bundle_files(
 
 
 def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
-    """One row a judged pair, by left and right id."""
-    for said in analysis.judge.verdicts(analysis.scores.left, analysis.scores.right):
+    """One row a judged pair, by left and right id; of clear *keep*s only the main evidence."""
+    scores = analysis.scores
+    for said in analysis.judge.verdicts(scores.left, scores.right, brief=True):
         yield verdict_row(said.pair.left, said.pair.right, said)
 
 

@@ -29,11 +29,13 @@ def explain(
     similarity: float,
     contributions: Mapping[str, float],
     general: str = "",
+    brief: bool = False,
 ) -> tuple[str, ...]:
     """Plain sentences: what agrees, what differs, what decided.
 
     ``contributions`` is what each signal added to the log-odds of *merge*; ``general`` the name
-    of the tool that both are with an argument fixed, if so. Names and words in
+    of the tool that both are with an argument fixed, if so; ``brief`` leaves the arguments out.
+    Names and words in
     the sentences come from the catalog and are not escaped.
     """
     left, right = tools
@@ -47,7 +49,7 @@ def explain(
         _on_closeness(similarity),
         *_on_actions(left, right, *readings),
         *_on_words(left, right, *readings),
-        *_on_arguments(left, right),
+        *([] if brief else _on_arguments(left, right)),
         *_on_servers(left, right),
         *_on_what_decided(contributions),
     )

@@ -141,33 +141,36 @@ class OfflineJudge:
         rows = np.array([left], dtype=np.int32), np.array([right], dtype=np.int32)
         return self.verdicts(*rows)[0]
 
-    def verdicts(self, left: Rows, right: Rows) -> tuple[Verdict, ...]:
-        """The verdict on each pair of rows, with its reasons as plain-text sentences.
+    def verdicts(self, left: Rows, right: Rows, brief: bool = False) -> tuple[Verdict, ...]:
+        """The verdict on each pair of rows, with its reasons as plain-text sentences; ``brief``
+        does not go into the arguments of pairs that are *keep*.
 
         The sentences quote names and words of the catalog, which are untrusted.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
-        parts = [self._explained(left[part], right[part]) for part in _parts(len(left))]
+        parts = [self._explained(left[part], right[part], brief) for part in _parts(len(left))]
         return tuple(verdict for part in parts for verdict in part)
 
-    def _explained(self, left: Rows, right: Rows) -> Iterator[Verdict]:
+    def _explained(self, left: Rows, right: Rows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         added = self.weights.contributions(signals).tolist()
         near = cosines(self.signals.vectors, left, right).tolist()
         found = self._from_signals(left, right, signals).tolist()
         for row, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            outcome = self.weights.outcome(found[row])
             evidence = explain(
                 (self.tools[a], self.tools[b]),
                 (self.signals.readings[a], self.signals.readings[b]),
                 near[row],
                 dict(zip(SIGNALS, added[row], strict=True)),
                 self._family(a, b),
+                brief and outcome == "keep",
             )
             yield Verdict(
                 pair=Pair.of(self.tools[a].id, self.tools[b].id),
                 similarity=near[row],
                 probability=found[row],
-                outcome=self.weights.outcome(found[row]),
+                outcome=outcome,
                 evidence=evidence,
                 judge=self.name,
             )
