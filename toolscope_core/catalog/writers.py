@@ -71,7 +71,8 @@ def _write_record(tool: Tool, shape: Shape) -> JsonObject:
     """The tool's raw record where it has this shape, else a new one, saying what the tool says."""
     told = _told(tool, shape)
     record = tool.raw if told else shape.template
-    for part in OVERLAID:
+    same = told is not None and told.content_hash == tool.content_hash
+    for part in () if same else OVERLAID:
         value = getattr(tool, part)
         if canonical_json(value) != canonical_json(getattr(told or NOTHING, part)):
             record = _set_part(record, shape, part, value)

@@ -155,6 +155,8 @@ def unmappable(tool: Tool) -> str | None:
     """Why no call to the tool can be mapped, as a sentence; ``None`` where calls can be."""
     if tool.schema is None:
         return f"`{tool.name}` does not say what arguments it takes"
+    if '"$ref"' not in canonical_json(tool.schema):
+        return None
     if '"$ref"' in canonical_json(inline_references(tool.schema)):
         return f"the schema of `{tool.name}` refers to itself or to something outside it"
     return None
