@@ -54,6 +54,7 @@ FILES = (
 )
 VERSION = 1
 LINE_MARKS = "\x85\u2028\u2029"
+_compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,16 +323,12 @@ def _json(value: object, levels: int = 2) -> bytes:
 
 def _laid_out(value: object, levels: int) -> str:
     """JSON with one entry a line for the outer ``levels``: good to read and to compare."""
-    if levels and isinstance(value, Mapping) and value:
+    if levels and isinstance(value, dict) and value:
         rows = (f"{_compact(key)}: {_laid_out(item, levels - 1)}" for key, item in value.items())
         return "\n".join(["{", ",\n".join(rows), "}"])
     if levels and isinstance(value, list) and value:
         return "\n".join(["[", ",\n".join(_laid_out(item, levels - 1) for item in value), "]"])
     return _compact(value)
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _lines(rows: Iterable[JsonObject]) -> bytes:

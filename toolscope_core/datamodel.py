@@ -102,12 +102,12 @@ class Tool:
 
 def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
     properties = (schema or {}).get("properties")
-    if not isinstance(properties, Mapping):
+    if not isinstance(properties, dict):
         return ()
     required = (schema or {}).get("required")
     needed = [name for name in required if name] if isinstance(required, list) else []
     return tuple(
-        Parameter(name, name in needed, sub if isinstance(sub, Mapping) else {})
+        Parameter(name, name in needed, sub if isinstance(sub, dict) else {})
         for name, sub in properties.items()
     )
 

@@ -53,7 +53,7 @@ def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     if action is None:
         raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(actions)}")
     detail = row.get("detail") or {}
-    if not isinstance(detail, Mapping):
+    if not isinstance(detail, dict):
         raise DecisionError(f"detail is {detail!r}; give an object")
     seq = row.get("seq") or 0
     if not isinstance(seq, int):
@@ -127,14 +127,12 @@ def _check_edit(decision: Decision) -> None:
     if not isinstance(decision.detail.get("description", ""), str):
         raise DecisionError(f"the edited description of {listed(decision.ids)} is no text")
     renames = decision.detail.get("renames", {})
-    if not isinstance(renames, Mapping) or not all(
-        isinstance(new, str) for new in renames.values()
-    ):
+    if not isinstance(renames, dict) or not all(isinstance(new, str) for new in renames.values()):
         raise DecisionError(
             f"the renames of {listed(decision.ids)} are {renames!r}; give an object of old and new "
             "parameter names"
         )
-    if not isinstance(decision.detail.get("schema", {}), Mapping):
+    if not isinstance(decision.detail.get("schema", {}), dict):
         raise DecisionError(f"the edited schema of {listed(decision.ids)} is no JSON object")
 
 

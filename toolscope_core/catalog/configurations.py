@@ -5,7 +5,6 @@ Nothing of them is started, and nothing but the names is kept: commands and head
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from toolscope_core.catalog.flaws import writable
@@ -23,17 +22,17 @@ def configured_servers(value: Any) -> tuple[str, ...]:
     ``mcpServers`` as Claude, Cursor and Windsurf write it; ``servers`` as VS Code does, also
     inside ``mcp``.
     """
-    if not isinstance(value, Mapping) or "tools" in value:
+    if not isinstance(value, dict) or "tools" in value:
         return ()
     inner = value.get("mcp")
-    holders = (value, inner if isinstance(inner, Mapping) else {})
+    holders = (value, inner if isinstance(inner, dict) else {})
     for key in ("mcpServers", "servers"):
         for holder in holders:
             listed = holder.get(key)
-            if isinstance(listed, Mapping) and listed and all(map(_starts, listed.values())):
+            if isinstance(listed, dict) and listed and all(map(_starts, listed.values())):
                 return tuple(writable(name) for name in listed)
     return ()
 
 
 def _starts(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and any(isinstance(entry.get(key), str) for key in STARTS)
+    return isinstance(entry, dict) and any(isinstance(entry.get(key), str) for key in STARTS)

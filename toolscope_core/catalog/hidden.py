@@ -91,6 +91,8 @@ def _message(field: str, text: str, places: list[int]) -> str:
 
 def _hidden_at(text: str) -> list[int]:
     """Positions of hidden characters, legitimate uses left out, in order."""
+    if text.isascii() and text.isprintable():
+        return []
     flags = {place for flag in FLAGS.finditer(text) for place in range(*flag.span())}
     return [
         found.start()

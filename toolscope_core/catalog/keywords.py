@@ -8,7 +8,7 @@ under ``INVALID``, where nothing acts on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
@@ -32,7 +32,7 @@ def split_invalid(schema: JsonObject) -> dict[str, Any]:
     kept = {key: value for key, value in schema.items() if key not in wrong}
     moved = {key: schema[key] for key in schema if key in wrong}
     earlier = schema.get(INVALID)
-    return {**kept, INVALID: {**(earlier if isinstance(earlier, Mapping) else {}), **moved}}
+    return {**kept, INVALID: {**(earlier if isinstance(earlier, dict) else {}), **moved}}
 
 
 def find_invalid(tool: Tool) -> tuple[Finding, ...]:
@@ -54,12 +54,12 @@ def find_invalid(tool: Tool) -> tuple[Finding, ...]:
 
 
 def _invalid_in(value: Any, place: str) -> Iterator[tuple[str, JsonObject]]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         wrong = value.get(INVALID)
-        if isinstance(wrong, Mapping):
+        if isinstance(wrong, dict):
             yield place, wrong
         for key, sub in value.items():
-            if key != INVALID and isinstance(sub, (Mapping, list)):
+            if key != INVALID and isinstance(sub, (dict, list)):
                 yield from _invalid_in(sub, f"{place}/{key}")
     elif isinstance(value, list):
         for row, sub in enumerate(value):
@@ -87,11 +87,11 @@ def _is_list(value: Any) -> bool:
 
 
 def _is_map(value: Any) -> bool:
-    return isinstance(value, Mapping)
+    return isinstance(value, dict)
 
 
 def _is_schema(value: Any) -> bool:
-    return isinstance(value, (Mapping, bool))
+    return isinstance(value, (dict, bool))
 
 
 def _are_schemas(value: Any) -> bool:
@@ -99,7 +99,7 @@ def _are_schemas(value: Any) -> bool:
 
 
 def _is_schema_map(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(map(_is_schema, value.values()))
+    return isinstance(value, dict) and all(map(_is_schema, value.values()))
 
 
 def _are_names(value: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from toolscope_core.catalog.flaws import Flaw
@@ -34,9 +34,9 @@ class _UnclearError(ValueError):
 def is_openapi(value: object) -> bool:
     """Whether a document says that it is OpenAPI or Swagger and has paths."""
     return (
-        isinstance(value, Mapping)
+        isinstance(value, dict)
         and ("openapi" in value or "swagger" in value)
-        and isinstance(value.get("paths"), Mapping)
+        and isinstance(value.get("paths"), dict)
     )
 
 
@@ -65,7 +65,7 @@ def read_openapi(document: JsonObject) -> JsonObject | Flaw:
         again = f"_{used[tool['name']]}" if used[tool["name"]] > 1 else ""
         tools.append({**tool, "name": f"{tool['name']}{again}"})
     info = document.get("info")
-    about = info if isinstance(info, Mapping) else {}
+    about = info if isinstance(info, dict) else {}
     texts = {"server": about.get("title"), "description": about.get("description")}
     return {**{key: text for key, text in texts.items() if isinstance(text, str)}, "tools": tools}
 
@@ -73,8 +73,8 @@ def read_openapi(document: JsonObject) -> JsonObject | Flaw:
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
     """An *info* finding that names the hints which only the HTTP method speaks for."""
     meta = tool.raw.get("_meta")
-    told = meta.get(META) if isinstance(meta, Mapping) else None
-    if not isinstance(told, Mapping):
+    told = meta.get(META) if isinstance(meta, dict) else None
+    if not isinstance(told, dict):
         return ()
     hints = told.get("inferred")
     if not isinstance(hints, list) or not hints:
@@ -91,10 +91,10 @@ def _operations(document: JsonObject) -> Iterator[tuple[str, str, JsonObject, Js
         except _UnclearError as error:
             yield Flaw(f"({path}) {error}")
             continue
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             for method in METHODS:
                 operation = item.get(method)
-                if isinstance(operation, Mapping):
+                if isinstance(operation, dict):
                     yield method, path, item, operation
 
 
@@ -146,7 +146,7 @@ def _arguments(
     found: dict[tuple[str, str], tuple[Any, bool]] = {}
     for given in listed:
         parameter = _follow(document, given)
-        name = parameter.get("name") if isinstance(parameter, Mapping) else None
+        name = parameter.get("name") if isinstance(parameter, dict) else None
         if not isinstance(name, str):
             raise _UnclearError("has a parameter without a name; name each")
         place = str(parameter.get("in"))
@@ -174,11 +174,11 @@ def _arguments(
 
 def _parameter_schema(parameter: JsonObject) -> Any:
     content = parameter.get("content")
-    media = next(iter(content.values()), None) if isinstance(content, Mapping) else parameter
-    schema = media.get("schema") if isinstance(media, Mapping) else None
-    schema = schema if isinstance(schema, (Mapping, bool)) else {}
+    media = next(iter(content.values()), None) if isinstance(content, dict) else parameter
+    schema = media.get("schema") if isinstance(media, dict) else None
+    schema = schema if isinstance(schema, (dict, bool)) else {}
     text = parameter.get("description")
-    if isinstance(text, str) and isinstance(schema, Mapping) and "$ref" not in schema:
+    if isinstance(text, str) and isinstance(schema, dict) and "$ref" not in schema:
         return {**schema, "description": text}
     return schema
 
@@ -192,7 +192,7 @@ def _body(document: JsonObject, operation: JsonObject) -> tuple[dict[str, Any], 
     needed = body.get("required") is True
     whole = _whole(document, schema)
     properties = whole.get("properties")
-    if not isinstance(properties, Mapping) or not properties:
+    if not isinstance(properties, dict) or not properties:
         return {"properties": {"body": schema}, "required": ["body"]}, needed
     required = whole.get("required")
     listed = required if isinstance(required, list) else []
@@ -201,23 +201,23 @@ def _body(document: JsonObject, operation: JsonObject) -> tuple[dict[str, Any], 
 
 
 def _content_schema(holder: Any) -> Any:
-    content = holder.get("content") if isinstance(holder, Mapping) else None
-    if not isinstance(content, Mapping) or not content:
+    content = holder.get("content") if isinstance(holder, dict) else None
+    if not isinstance(content, dict) or not content:
         return None
     kinds = [kind for kind in JSON_BODY if kind in content] or list(content)
     media = content[kinds[0]]
-    return media.get("schema") if isinstance(media, Mapping) else None
+    return media.get("schema") if isinstance(media, dict) else None
 
 
 def _returned(document: JsonObject, operation: JsonObject) -> JsonObject | None:
     """The schema of the first answer that is a success and has one."""
     responses = operation.get("responses")
-    if not isinstance(responses, Mapping):
+    if not isinstance(responses, dict):
         return None
     for code in sorted(responses):
         if code.startswith("2"):
             schema = _content_schema(_follow(document, responses[code]))
-            if isinstance(schema, Mapping):
+            if isinstance(schema, dict):
                 return _local(document, schema)
     return None
 
@@ -225,7 +225,7 @@ def _returned(document: JsonObject, operation: JsonObject) -> JsonObject | None:
 def _follow(document: JsonObject, value: Any) -> Any:
     """What a reference inside the document names; any other value is itself."""
     for _ in range(MAX_DEPTH):
-        if not isinstance(value, Mapping) or "$ref" not in value:
+        if not isinstance(value, dict) or "$ref" not in value:
             return value
         reference = value["$ref"]
         value = resolve(document, reference)
@@ -239,7 +239,7 @@ def _follow(document: JsonObject, value: Any) -> Any:
 def _whole(document: JsonObject, schema: Any, depth: int = 0) -> JsonObject:
     """A schema with its own reference followed and ``allOf`` merged, for its properties' sake."""
     followed = _follow(document, schema)
-    if not isinstance(followed, Mapping) or depth > MAX_DEPTH:
+    if not isinstance(followed, dict) or depth > MAX_DEPTH:
         return {}
     parts = followed.get("allOf")
     if not isinstance(parts, list):
@@ -266,12 +266,12 @@ def _local(document: JsonObject, schema: JsonObject) -> JsonObject:
     def rewrite(value: Any) -> Any:
         if isinstance(value, list):
             return [rewrite(item) for item in value]
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return value
         changed = {key: rewrite(sub) for key, sub in value.items()}
         reference = value.get("$ref")
         if isinstance(reference, str):
-            known = isinstance(resolve(document, reference), (Mapping, bool))
+            known = isinstance(resolve(document, reference), (dict, bool))
             if not known:
                 raise _UnclearError(f"refers to {reference[:80]!r}; only local references are read")
             changed["$ref"] = name(reference)

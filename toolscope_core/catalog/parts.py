@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -35,7 +35,7 @@ class Part:
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
-        own = own_server(record.value, self.shape) if isinstance(record.value, Mapping) else ""
+        own = own_server(record.value, self.shape) if isinstance(record.value, dict) else ""
         return own or record.server
 
     @property
@@ -97,5 +97,5 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
 def _detect(records: Sequence[Record], servers: Sequence[Server], forced: str | None) -> Shape:
     if forced == "csv":
         return SHAPES["generic"]
-    objects = [record.value for record in records if isinstance(record.value, Mapping)]
+    objects = [record.value for record in records if isinstance(record.value, dict)]
     return detect(objects, frozenset(record.within for record in records), bool(servers))

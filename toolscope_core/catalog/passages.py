@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Set
+from typing import Any, NamedTuple
 
 from toolscope_core.catalog.hidden import visible
 from toolscope_core.datamodel import Finding, Severity, Tool
@@ -13,8 +12,7 @@ AROUND = 30
 SHOWN = 90
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A text and its path in the definition (``schema/properties/x/description``); what only the
     record holds is under ``raw``.
     """
@@ -48,22 +46,24 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
         "returns": tool.returns,
         "annotations": tool.annotations,
     }
-    own = [Passage(path, text) for path, text in _texts(definition, "")]
-    known = {passage.text for passage in own}
-    own += [Passage(path, text) for path, text in _texts(tool.raw, "raw") if text not in known]
+    own: list[Passage] = []
+    _collect(definition, "", own, set())
+    _collect(tool.raw, "raw", own, {passage.text for passage in own})
     return tuple(own)
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Every string of a JSON value, keys included, with its path."""
+def _collect(value: Any, path: str, found: list[Passage], known: Set[str]) -> None:
+    """Add every string of a JSON value, keys included, that is not known; with its path."""
     if isinstance(value, str):
-        yield path, value
+        if value not in known:
+            found.append(Passage(path, value))
     elif isinstance(value, dict):
         for key, item in value.items():
             where = f"{path}/{key}" if path else key
-            if path:
-                yield where, key
-            yield from _texts(item, where)
+            if path and key not in known:
+                found.append(Passage(where, key))
+            if isinstance(item, (str, dict, list, tuple)):
+                _collect(item, where, found, known)
     elif isinstance(value, (list, tuple)):
         for row, item in enumerate(value):
-            yield from _texts(item, f"{path}/{row}")
+            _collect(item, f"{path}/{row}", found, known)

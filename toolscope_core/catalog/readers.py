@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
@@ -83,7 +83,7 @@ def _read_tools(part: Part, shared: set[str], source_server: str) -> list[Tool |
 def _read_tool(record: Record, part: Part, shared: set[str]) -> Tool | Problem:
     value = record.value
     flaw = find_flaw(value)
-    if not flaw and not isinstance(value, Mapping):
+    if not flaw and not isinstance(value, dict):
         flaw = f"is {excerpt(value)[:60]}, not an object; give an object with a name"
     if not flaw:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,8 +79,8 @@ def _find(value: Any, places: tuple[str, ...], around: Record) -> Iterator[Recor
     if entries is None:
         yield replace(around, value=value, position=_position(around, places))
         return
-    if isinstance(value, Mapping):
-        server = Server("") if isinstance(value.get(key), Mapping) else _server(value)
+    if isinstance(value, dict):
+        server = Server("") if isinstance(value.get(key), dict) else _server(value)
         yield from ([server] if server.name else [])
         yield from _listed_servers(value)
         around = replace(around, server=server.name or around.server, within=key)
@@ -96,12 +96,12 @@ def _entries(value: Any) -> tuple[str, list[Any] | None]:
     """The list that a value is or holds, if it is no record itself, and its key."""
     if isinstance(value, list):
         return "", value
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return "", None
     keys: tuple[str, ...] = TOOL_LISTS
     result = value.get("result")  # of a JSON-RPC answer
     if SHAPES["generic"].find(value, "name") is None:
-        if isinstance(result, Mapping):
+        if isinstance(result, dict):
             return _entries(result)
         keys += OTHER_LISTS
     for key in keys:
@@ -114,10 +114,10 @@ def _entries(value: Any) -> tuple[str, list[Any] | None]:
 
 def _by_server(held: Any) -> list[Any] | None:
     """The values of ``{server: {"tools": […]}}``, each naming its server."""
-    if not isinstance(held, Mapping) or not held:
+    if not isinstance(held, dict) or not held:
         return None
     if not all(
-        isinstance(item, Mapping) and isinstance(item.get("tools"), list) for item in held.values()
+        isinstance(item, dict) and isinstance(item.get("tools"), list) for item in held.values()
     ):
         return None
     return [item if _server(item).name else {"server": name, **item} for name, item in held.items()]
@@ -127,7 +127,7 @@ def _word(entry: Any) -> str:
     key, entries = _entries(entry)
     if entries is None:
         return "tool"
-    named = isinstance(entry, Mapping) and isinstance(entry.get(key), list) and _server(entry).name
+    named = isinstance(entry, dict) and isinstance(entry.get(key), list) and _server(entry).name
     return "server" if named else "page"
 
 
@@ -135,7 +135,7 @@ def _server(holder: JsonObject) -> Server:
     """The server that an object with a list names; its name is empty if it names none."""
     info = holder.get("serverInfo")
     spelled = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
-    names = [name.get("name") if isinstance(name, Mapping) else name for name in spelled]
+    names = [name.get("name") if isinstance(name, dict) else name for name in spelled]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     description = holder.get("description")
     return Server(writable(name), writable(description) if isinstance(description, str) else "")
@@ -145,5 +145,5 @@ def _listed_servers(holder: JsonObject) -> Iterator[Server]:
     """The servers that stand beside a list of tools, as in the neutral shape."""
     listed = holder.get("servers")
     for entry in listed if isinstance(listed, list) else []:
-        if isinstance(entry, Mapping) and _entries(entry)[1] is None and _server(entry).name:
+        if isinstance(entry, dict) and _entries(entry)[1] is None and _server(entry).name:
             yield _server(entry)

@@ -7,7 +7,6 @@ and ``allOf`` is merged where its parts say nothing about the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -46,7 +45,7 @@ def resolve(root: JsonObject, reference: Any) -> Any:
         key = word.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
             value = value[int(key)]
-        elif isinstance(value, Mapping) and key in value:
+        elif isinstance(value, dict) and key in value:
             value = value[key]
         else:
             return None
@@ -84,7 +83,7 @@ def _is_plain(part: JsonObject) -> bool:
     return (
         isinstance(required, list)
         and all(isinstance(name, str) for name in required)
-        and all(isinstance(part.get(key, {}), Mapping) for key in JOINED)
+        and all(isinstance(part.get(key, {}), dict) for key in JOINED)
     )
 
 
@@ -93,7 +92,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _mentions(value: Any) -> bool:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "$ref" in value or "allOf" in value or any(map(_mentions, value.values()))
     return isinstance(value, list) and any(map(_mentions, value))
 
@@ -102,7 +101,7 @@ def _check(value: Any, root: JsonObject, known: dict[str, bool]) -> Any:
     """The value with every reference that leads nowhere, or round, under ``INVALID``."""
     if isinstance(value, list):
         return [_check(item, root, known) for item in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     checked = {
         key: sub if key in VALUES else _check(sub, root, known) for key, sub in value.items()
@@ -120,7 +119,7 @@ def _ends(reference: str, root: JsonObject, known: dict[str, bool], path: tuple[
         return False
     if reference not in known:
         target = resolve(root, reference)
-        known[reference] = isinstance(target, (Mapping, bool)) and all(
+        known[reference] = isinstance(target, (dict, bool)) and all(
             _ends(further, root, known, (*path, reference)) for further in _in_place(target)
         )
     return known[reference]
@@ -128,7 +127,7 @@ def _ends(reference: str, root: JsonObject, known: dict[str, bool], path: tuple[
 
 def _in_place(schema: Any) -> list[str]:
     """The references that a value of the schema itself must satisfy."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return []
     found = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
     for key in IN_PLACE:
@@ -143,7 +142,7 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
     for _ in range(MAX_DEPTH):
         target = resolve(root, schema.get("$ref"))
         siblings = {key: sub for key, sub in schema.items() if key != "$ref"}
-        if "$ref" not in schema or not isinstance(target, Mapping):
+        if "$ref" not in schema or not isinstance(target, dict):
             break
         if any(
             key in target and key not in (*NOTES, "$defs") and not _same(target[key], sub)
@@ -157,11 +156,11 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
 def _merge(value: Any, root: JsonObject) -> Any:
     if isinstance(value, list):
         return [_merge(item, root) for item in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     schema = {key: sub if key in VALUES else _merge(sub, root) for key, sub in value.items()}
     parts = schema.get("allOf")
-    if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         return schema
     own = {key: sub for key, sub in schema.items() if key != "allOf"}
     whole = [_merge_again(_inline(part, root), root) for part in parts]

@@ -64,7 +64,7 @@ def read_parameters(value: object, required: object = None) -> JsonObject | None
     """
     if value is None:
         return None
-    if not isinstance(value, (Mapping, list)):
+    if not isinstance(value, (dict, list)):
         raise RecordError(f"has parameters {_shown(value)}; give an object or a list")
     schema = settle_references(_read_form(value, required, "parameters"))
     kind = schema.get("type", "object")
@@ -80,7 +80,7 @@ def read_returns(value: object) -> JsonObject | None:
     """
     if isinstance(value, str) and value.strip():
         return _normalise_object(_as_schema(value), "returns")
-    if not isinstance(value, (Mapping, list)) or not value:
+    if not isinstance(value, (dict, list)) or not value:
         return None
     return settle_references(_read_form(value, None, "returns"))
 
@@ -93,7 +93,7 @@ def flatten(schema: JsonObject) -> JsonObject | None:
     flat = {
         name: rename_types(sub, SEAL_WORDS)
         for name, sub in schema.get("properties", {}).items()
-        if isinstance(sub, Mapping)
+        if isinstance(sub, dict)
     }
     try:
         again = read_parameters(flat, schema.get("required"))
@@ -110,7 +110,7 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
             return [words.get(item, item) for item in kind]
         return words.get(kind, kind)
 
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return schema
     renamed = map_subschemas(schema, lambda sub, _: rename_types(sub, words), "")
     return {**renamed, "type": rename(schema["type"])} if "type" in schema else renamed
@@ -127,14 +127,14 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
 def _is_schema(value: Mapping[str, Any]) -> bool:
     """Whether an object is a JSON Schema, and not parameters by name (some called ``type``…)."""
     properties, kind = value.get("properties"), value.get("type")
-    subs = properties.values() if isinstance(properties, Mapping) else (None,)
-    if all(isinstance(sub, (Mapping, bool)) for sub in subs):
+    subs = properties.values() if isinstance(properties, dict) else (None,)
+    if all(isinstance(sub, (dict, bool)) for sub in subs):
         return True
     if isinstance(kind, list) or (isinstance(kind, str) and _json_type(kind) == "object"):
         return True
     if isinstance(kind, str):
         others = {key: sub for key, sub in value.items() if key not in KEYWORDS}
-        return not any(isinstance(sub, Mapping) or _is_type_word(sub) for sub in others.values())
+        return not any(isinstance(sub, dict) or _is_type_word(sub) for sub in others.values())
     if any(isinstance(value.get(key), list) for key in ("anyOf", "oneOf", "allOf", "enum")):
         return True
     texts = [value.get(key) for key in ("$ref", "description")]
@@ -149,10 +149,10 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
     """
     properties: dict[str, Any] = {}
     required = []
-    flagged = any(isinstance(entry, Mapping) and "required" in entry for entry in entries)
+    flagged = any(isinstance(entry, dict) and "required" in entry for entry in entries)
     for number, entry in enumerate(entries, 1):
         named = {"name": entry} if isinstance(entry, str) else entry
-        name = named.get("name") if isinstance(named, Mapping) else None
+        name = named.get("name") if isinstance(named, dict) else None
         if not isinstance(name, str):
             raise RecordError(f"has no name for entry {number} of {where}; name each parameter")
         if name in properties:
@@ -171,7 +171,7 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
         return schema
     if isinstance(schema, str):
         schema = _as_schema(schema)
-    if not isinstance(schema, (Mapping, type(None))):
+    if not isinstance(schema, (dict, type(None))):
         raise RecordError(f"has {_shown(schema)} at {where}; give a JSON Schema there")
     return _normalise_object(schema or {}, where)
 
@@ -236,14 +236,14 @@ def _required_names(schema: JsonObject) -> list[str]:
         {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
     )
     for name, sub in schema.get("properties", {}).items():
-        if isinstance(sub, Mapping) and sub.get("required") is True:
+        if isinstance(sub, dict) and sub.get("required") is True:
             names.add(name)
     return sorted(names)
 
 
 def _read_properties(properties: object, where: str) -> dict[str, Any]:
     """``properties`` as an object; some exporters write an empty one as a list, or list them."""
-    if isinstance(properties, Mapping):
+    if isinstance(properties, dict):
         return {}
     if isinstance(properties, list) and properties:
         listed = _from_list(properties, f"{where}/properties")
@@ -260,11 +260,11 @@ def map_subschemas(
     result = dict(schema)
     for key, value in schema.items():
         place = f"{where}/{key}"
-        if key in MAPS and isinstance(value, Mapping):
+        if key in MAPS and isinstance(value, dict):
             result[key] = {name: change(sub, f"{place}/{name}") for name, sub in value.items()}
         elif key in (*LISTS, "items") and isinstance(value, list):
             result[key] = [change(sub, f"{place}/{row}") for row, sub in enumerate(value)]
-        elif key in SINGLE and (isinstance(value, Mapping) or key == "items"):
+        elif key in SINGLE and (isinstance(value, dict) or key == "items"):
             result[key] = change(value, place)
     return result
 

@@ -52,7 +52,7 @@ class Shape:
         for path in self.places.get(part, ()):
             value: Any = record
             for key in path:
-                value = value.get(key) if isinstance(value, Mapping) else None
+                value = value.get(key) if isinstance(value, dict) else None
             if value is not None:
                 return path, value
         return None
@@ -122,7 +122,7 @@ def _text(shape: Shape, record: JsonObject, part: Part) -> str:
 
 
 def _hints(value: object) -> JsonObject:
-    given = value if isinstance(value, Mapping) else {}
+    given = value if isinstance(value, dict) else {}
     return {key: given[key] for key, kind in HINTS.items() if isinstance(given.get(key), kind)}
 
 
@@ -147,7 +147,7 @@ def _marks_mcp(record: JsonObject) -> bool:
 
 def _marks_bfcl(record: JsonObject) -> bool:
     parameters = record.get("parameters")
-    return isinstance(parameters, Mapping) and parameters.get("type") == "dict"
+    return isinstance(parameters, dict) and parameters.get("type") == "dict"
 
 
 def _marks_gemini(record: JsonObject) -> bool:
@@ -158,7 +158,7 @@ def _marks_gemini(record: JsonObject) -> bool:
 def _tells_gemini(record: JsonObject) -> bool:
     """Whether the record says what no other shape does: its own keys, or types in capitals."""
     parameters = record.get("parameters")
-    kind = parameters.get("type") if isinstance(parameters, Mapping) else None
+    kind = parameters.get("type") if isinstance(parameters, dict) else None
     return kind == "OBJECT" or any(key in record for key in GEMINI_SCHEMAS)
 
 
@@ -180,7 +180,7 @@ _SHAPES = (
     ),
     _shape(
         "openai-chat",
-        lambda record: isinstance(record.get("function"), Mapping),
+        lambda record: isinstance(record.get("function"), dict),
         {"type": "function", "function": {}},
         name="function.name",
         description="function.description",
@@ -223,7 +223,7 @@ _SHAPES = (
     ),
     _shape(
         "ultratool",
-        lambda record: isinstance(record.get("arguments"), Mapping) and "results" in record,
+        lambda record: isinstance(record.get("arguments"), dict) and "results" in record,
         {"name": "", "description": "", "arguments": {"type": "object"}, "results": {}},
         name="name",
         description="description",

@@ -30,6 +30,7 @@ PROMPT_SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini"
 """The shapes in which tools stand in prompts; the first is the one that totals are given in."""
 ENCODING = "o200k_base"
 VOCABULARY = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 
@@ -96,7 +97,7 @@ def tool_tokens(tool: Tool, shape: str = PROMPT_SHAPES[0]) -> int:
     Raises ``ExportError`` for an unknown shape.
     """
     record = write_record(tool, shape)
-    return tokenizer().count(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+    return tokenizer().count(_COMPACT.encode(record))
 
 
 class Costs:

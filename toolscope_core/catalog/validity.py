@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Literal
@@ -233,7 +233,7 @@ def _cut(text: str, most: int | None) -> str:
 
 def _with_items(schema: JsonObject | None) -> Any:
     """The schema with ``items: {}`` at every array that does not say what it holds."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return schema
     result = map_subschemas(schema, lambda sub, _: _with_items(sub), "")
     kind = schema.get("type")
@@ -244,9 +244,9 @@ def _with_items(schema: JsonObject | None) -> Any:
 
 
 def _property_names(schema: Any) -> Iterator[str]:
-    if isinstance(schema, Mapping):
+    if isinstance(schema, dict):
         properties = schema.get("properties")
-        yield from properties if isinstance(properties, Mapping) else ()
+        yield from properties if isinstance(properties, dict) else ()
         inner: list[str] = []
         map_subschemas(schema, lambda sub, _: inner.extend(_property_names(sub)), "")
         yield from inner

@@ -198,7 +198,8 @@ def find_wording(tool_id: str, passage: Passage) -> Iterator[Finding]:
             said = f" “{_literal(quoted)}”" if quoted else ""
             message = f"The {{field}}{said} {rule.says}."
             yield plain.finding(tool_id, "warn", rule.code, message, hit.start())
-    padding = PADDING.search(plain.text)
+    blanks = "  " in plain.text or not plain.text.isprintable()
+    padding = PADDING.search(plain.text) if blanks else None
     if padding:
         message = (
             "The {field} holds a long run of blanks, which pushes the rest out of view; read it "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from toolscope_core.catalog.naming import assign_ids
@@ -74,7 +74,7 @@ def _write_record(tool: Tool, shape: Shape) -> JsonObject:
     same = told is not None and told.content_hash == tool.content_hash
     for part in () if same else OVERLAID:
         value = getattr(tool, part)
-        if canonical_json(value) != canonical_json(getattr(told or NOTHING, part)):
+        if not _is_same(value, getattr(told or NOTHING, part)):
             record = _set_part(record, shape, part, value)
     if not told and "id" in shape.places:
         record = {**record, "id": tool.id}
@@ -82,6 +82,13 @@ def _write_record(tool: Tool, shape: Shape) -> JsonObject:
     if named != tool.server and (named or shape.name == "neutral"):
         record = _put(record, _place(record, shape, "server"), tool.server)
     return record
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two parts say the same; ``1``, ``1.0`` and ``true`` are not the same."""
+    if one is None or other is None or isinstance(one, str):
+        return bool(one == other)
+    return canonical_json(one) == canonical_json(other)
 
 
 def _told(tool: Tool, shape: Shape) -> Tool | None:
@@ -107,7 +114,7 @@ def _set_part(record: JsonObject, shape: Shape, part: Part, value: Any) -> JsonO
         return _set_schema(record, shape, path, value)
     if part == "returns" and shape.name == "seal-tools" and "required" not in value:
         value = flatten(value) or value
-    if part == "annotations" and isinstance(said, Mapping):
+    if part == "annotations" and isinstance(said, dict):
         value = {**{key: hint for key, hint in said.items() if key not in HINTS}, **value}
     return _put(record, path, value)
 

@@ -234,9 +234,9 @@ def _match_last(
         found[a.name] = (b.name, MATCH_AT)
 
 
-def _move(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:
+def _move(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:
     own = parameter.schema
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return ArgumentMove(parameter.name, target) if schema is True else None
     if admits(schema, own):
         return ArgumentMove(parameter.name, target)
@@ -300,7 +300,7 @@ def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
 
 def _takes(schema: object, value: object) -> bool:
     """Whether a constant fits the parameter that is to hold it."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return False
     values = schema.get("enum")
     return not isinstance(values, list) or value in values
@@ -333,7 +333,7 @@ def _listed(schema: JsonObject, others: frozenset[str]) -> bool:
     items = schema.get("items")
     return (
         "array" in type_set(schema)
-        and isinstance(items, Mapping)
+        and isinstance(items, dict)
         and bool(_loose_types(items) & others)
     )
 

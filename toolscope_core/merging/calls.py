@@ -137,7 +137,7 @@ def _calls(
 
 
 def _names_a_tool(call: object) -> bool:
-    return isinstance(call, Mapping) and isinstance(call.get("tool"), str)
+    return isinstance(call, dict) and isinstance(call.get("tool"), str)
 
 
 def _object(arguments: object) -> JsonObject | None:
@@ -147,7 +147,7 @@ def _object(arguments: object) -> JsonObject | None:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError):
             return None
-    return arguments if isinstance(arguments, Mapping) else None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def _listed(value: object) -> Sequence[Any]:

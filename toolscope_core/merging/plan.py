@@ -318,7 +318,7 @@ def _words(tool: Tool) -> set[str]:
 
 
 def _descriptions(schema: Any) -> Iterator[str]:
-    if isinstance(schema, Mapping):
+    if isinstance(schema, dict):
         for key, value in schema.items():
             if key == "description" and isinstance(value, str):
                 yield value

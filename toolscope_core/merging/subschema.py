@@ -27,7 +27,7 @@ def admits(wide: Any, narrow: Any) -> bool:
     Sound, not complete: ``False`` may only mean that it does not follow from the keywords known
     here. Both are JSON Schemas without remote references.
     """
-    if not isinstance(wide, Mapping) or not isinstance(narrow, Mapping):
+    if not isinstance(wide, dict) or not isinstance(narrow, dict):
         return wide is True or wide is narrow
     wide, narrow = core(wide), core(narrow)
     text = canonical_json(wide)
@@ -75,7 +75,7 @@ def _well_formed(schema: JsonObject) -> bool:
 
 def _admits_option(wide: JsonObject, narrow: JsonObject, option: Any) -> bool:
     """Whether ``wide`` admits what is valid under ``option`` and the rest of ``narrow``."""
-    if admits(wide, option) or not isinstance(option, Mapping):
+    if admits(wide, option) or not isinstance(option, dict):
         return admits(wide, option)
     rest = {key: value for key, value in narrow.items() if key not in ("anyOf", "oneOf")}
     return not rest.keys() & option.keys() and admits(wide, {**rest, **option})
@@ -148,7 +148,7 @@ def _bound(key: str, holds: Callable[[Any, Any], bool]) -> Keyword:
 
 def _items_admit(wide: JsonObject, narrow: JsonObject) -> bool:
     ours, theirs = wide["items"], narrow.get("items", {})
-    return isinstance(ours, Mapping) and isinstance(theirs, Mapping) and admits(ours, theirs)
+    return isinstance(ours, dict) and isinstance(theirs, dict) and admits(ours, theirs)
 
 
 def _properties_admit(wide: JsonObject, narrow: JsonObject) -> bool:
@@ -198,7 +198,7 @@ def _inlined(node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterato
         return {"$ref": "#"}
     if isinstance(node, list):
         return [_inlined(item, root, path, budget) for item in node]
-    if not isinstance(node, Mapping):
+    if not isinstance(node, dict):
         return node
     pointer = node.get("$ref")
     if not isinstance(pointer, str):
@@ -219,7 +219,7 @@ def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:
     node: Any = root
     for part in pointer[2:].split("/"):
         key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(node, Mapping) or key not in node:
+        if not isinstance(node, dict) or key not in node:
             return None
         node = node[key]
-    return node if isinstance(node, Mapping) else None
+    return node if isinstance(node, dict) else None

@@ -6,7 +6,7 @@ result. A change breaks such a caller unless ``merging.subschema`` shows that it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -144,7 +144,7 @@ def _leaves(old: Any, new: Any, path: tuple[str, ...], place: Place) -> Iterator
             a, b = ({} if side is _ABSENT else side for side in (a, b))
         elif inner == "names":
             a, b = ({} if side is _ABSENT else _named(side) for side in (a, b))
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if isinstance(a, dict) and isinstance(b, dict):
             parts = _leaves(a, b, (*path, key), inner)
             yield from parts
         elif a is _ABSENT or b is _ABSENT or canonical_json(a) != canonical_json(b):
@@ -159,21 +159,21 @@ def _with(schema: JsonObject, path: Sequence[str], value: Any) -> dict[str, Any]
     """The schema with the part at ``path`` replaced, or left out where ``value`` is absent."""
     key, rest = path[0], path[1:]
     part = schema.get(key)
-    if key == "required" and len(rest) == 1 and not isinstance(part, Mapping):
+    if key == "required" and len(rest) == 1 and not isinstance(part, dict):
         others = [name for name in part or () if name != rest[0]]
         value = others if value is _ABSENT else [*others, rest[0]]
     elif rest:
-        value = _with(part if isinstance(part, Mapping) else {}, rest, value)
+        value = _with(part if isinstance(part, dict) else {}, rest, value)
     kept = {name: item for name, item in schema.items() if name != key}
     return kept if value is _ABSENT else {**kept, key: value}
 
 
 def _closed(schema: Any) -> Any:
     """The schema of calls that send what is declared and nothing else."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return schema
     shut = {**schema, "items": _closed(schema["items"])} if "items" in schema else dict(schema)
-    if isinstance(schema.get("properties"), Mapping):
+    if isinstance(schema.get("properties"), dict):
         shut["properties"] = {name: _closed(sub) for name, sub in schema["properties"].items()}
         shut.setdefault("additionalProperties", False)
     return shut
