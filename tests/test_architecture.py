@@ -55,6 +55,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
+    "jsonschema_rs": {"catalog"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
 }

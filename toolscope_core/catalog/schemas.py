@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolscope_core.catalog.keywords import BOUNDS, COUNTS, split_invalid
+from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
 from toolscope_core.catalog.references import settle_references
 from toolscope_core.datamodel import JsonObject, canonical_json
 
@@ -36,12 +36,6 @@ SEAL_WORDS = {
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 LEAF = frozenset({"type", "description"})
-MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-LISTS = ("prefixItems", "anyOf", "oneOf", "allOf")
-SINGLE = (
-    *("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"),
-    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-)
 KEYWORDS = {
     *(*MAPS, *LISTS, *SINGLE, "type", "description", "title", "default", "enum", "const", "format"),
     *("required", "examples", "pattern", "minimum", "maximum", "exclusiveMinimum", "nullable"),
@@ -121,7 +115,7 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
         value = _from_list(value, where)
     elif not _is_schema(value):
         value = {"type": "object", "properties": value, "required": required}
-    return _normalise_object(value, where)
+    return split_invalid(_normalise_object(value, where))
 
 
 def _is_schema(value: Mapping[str, Any]) -> bool:
@@ -198,7 +192,7 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
         del result["nullable"]
         if isinstance(result.get("enum"), list) and None not in result["enum"]:
             result["enum"] = [*result["enum"], None]
-    return split_invalid({"type": kind, **result} if kind else result)
+    return {"type": kind, **result} if kind else result
 
 
 def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
