@@ -26,20 +26,24 @@ from toolscope_core.config import read_environment
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging import judge
 from toolscope_core.merging.judge import OfflineJudge, Weights
+from toolscope_core.merging.plan import effect
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
+from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import Rows, tool_text
 
-VERSION = 1
+VERSION = 2
 FUNCTIONS = ("bfcl", "bfcl-live", "ultratool")
 CATALOGS = (*FUNCTIONS, "docker-mcp")
 
 _WEIGHTS_FILE = Path(judge.__file__).with_name("judge_weights.json")
 _REGULARISATION = 0.3
 _SURENESS = {3: 1.0, 2: 0.8, 1: 0.3}
-_GRID = tuple(step / 100 for step in range(5, 100, 5))
+_UNSEEN_MEAN, _UNSEEN_SCALE, _UNSEEN_WEIGHT = 0.25, 0.3, 0.5
+"""Of a share of words that no training catalog can measure: about what the other shares have."""
+_GRID = tuple(step / 100 for step in range(5, 100))
 _AUTO_PRECISION = 0.95
-_MERGE_PRECISION = 0.85
+_MERGE_PRECISION = 0.95
 _UNSURE_RECALL = 0.9
 
 
@@ -101,14 +105,17 @@ def fit(catalogs: Sequence[Labelled]) -> Weights:
     share *= len(share) / share.sum()
     known = ~np.isnan(signals) * share[:, None]
     values = np.nan_to_num(signals)
-    mean = (values * known).sum(axis=0) / known.sum(axis=0)
-    scale = np.sqrt((((values - mean) ** 2) * known).sum(axis=0) / known.sum(axis=0))
+    seen = known.any(axis=0)
+    total = np.where(seen, known.sum(axis=0), 1.0)
+    mean = np.where(seen, (values * known).sum(axis=0) / total, _UNSEEN_MEAN)
+    scale = np.sqrt((((values - mean) ** 2) * known).sum(axis=0) / total)
+    scale = np.where(seen, scale, _UNSEEN_SCALE)
     standard = np.nan_to_num((signals - mean) / scale)
     model = LogisticRegression(C=_REGULARISATION, max_iter=1000)
     model.fit(standard, merge, sample_weight=share)
     return Weights(
         name="in training",
-        weight=_rounded(model.coef_[0]),
+        weight=_rounded(np.where(seen, model.coef_[0], _UNSEEN_WEIGHT)),
         mean=_rounded(mean),
         scale=_rounded(scale),
         intercept=round(float(model.intercept_[0]), 4),
@@ -130,23 +137,40 @@ def probabilities(catalog: Labelled, weights: Weights) -> NDArray[np.float64]:
     return prepared.probabilities(catalog.left, catalog.right)
 
 
+def acceptable(catalog: Labelled) -> NDArray[np.bool_]:
+    """The labelled pairs that could be accepted without a person if the judge were sure: prune,
+    nothing lost, not a read beside a write.
+    """
+    found = np.zeros(len(catalog.merge), dtype=np.bool_)
+    for row in np.flatnonzero(catalog.declared):
+        pair = [catalog.tools[catalog.left[row]], catalog.tools[catalog.right[row]]]
+        effects = {effect(tool) for tool in pair} - {""}
+        found[row] = len(effects) < 2 and synthesise(pair).kind == "prune"
+    return found
+
+
 def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     """The weights with thresholds chosen on function catalogs, each predicted when left out.
 
-    auto: the least from which on every catalog has precision ≥ .95. merge: the least with mean
-    precision ≥ .85. unsure: the greatest with mean recall ≥ .9. ``same_server``: the log-odds of
-    a merge among labelled pairs of one server whose parameters are declared.
+    auto: the least from which on every catalog has precision ≥ .95 among the pairs that could be
+    auto-accepted, rounded up to a tenth. merge: the least from which on the mean precision is
+    ≥ .95. unsure: the greatest with mean recall ≥ .9. ``same_server``: the log-odds of a merge
+    among labelled pairs of one server whose parameters are declared.
     """
     functions = [catalog for catalog in catalogs if catalog.name in FUNCTIONS]
     predicted = [
         (catalog.merge, probabilities(catalog, left_out(catalogs, catalog.name)))
         for catalog in functions
     ]
+    eligible = [acceptable(catalog) for catalog in functions]
+    gated = [(merge[ok], said[ok]) for (merge, said), ok in zip(predicted, eligible, strict=True)]
     precision = np.array([[_precision(*one, at) for one in predicted] for at in _GRID])
     recall = np.array([[_recall(*one, at) for one in predicted] for at in _GRID])
-    good = (precision >= _AUTO_PRECISION).all(axis=1)
-    auto = next(at for step, at in enumerate(_GRID) if good[step:].all())
-    merge = next(at for step, at in enumerate(_GRID) if precision[step].mean() >= _MERGE_PRECISION)
+    auto_precision = np.array([[_precision(*one, at) for one in gated] for at in _GRID])
+    good = (auto_precision >= _AUTO_PRECISION).all(axis=1)
+    sound = precision.mean(axis=1) >= _MERGE_PRECISION
+    auto = math.ceil(10 * next(at for step, at in enumerate(_GRID) if good[step:].all())) / 10
+    merge = next(at for step, at in enumerate(_GRID) if sound[step:].all())
     unsure = max(at for step, at in enumerate(_GRID) if recall[step].mean() >= _UNSURE_RECALL)
     siblings = np.concatenate(
         [catalog.merge[catalog.same_server & catalog.declared] for catalog in catalogs]

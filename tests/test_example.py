@@ -7,6 +7,7 @@ import pytest
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.datamodel import Pair
 from toolscope_core.pipeline import analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.workspace.example import example_path
@@ -56,17 +57,16 @@ def test_opposites_are_not_proposed(plans):
         assert cluster_of(plans["all"], f"pinboard-notes/{name}") is None
 
 
-@pytest.mark.parametrize(
-    ("tool_id", "against"),
-    [
-        ("wayfare-travel/search_notes", "some data may no longer be reached"),
-        ("cellar-files/append_to_file", "differ in effect"),
-    ],
-)
-def test_near_misses_that_the_judge_takes_for_one_job_wait_for_a_person(plans, tool_id, against):
-    found = cluster_of(plans["auto"], tool_id)
+def test_a_near_miss_that_the_judge_takes_for_one_job_waits_for_a_person(plans):
+    found = cluster_of(plans["auto"], "wayfare-travel/search_notes")
     assert found.state == "proposed"
-    assert any(against in reason for reason in found.reasons)
+    assert any("some data may no longer be reached" in reason for reason in found.reasons)
+
+
+def test_adding_and_replacing_are_not_proposed_and_not_ruled_out(analysis, plans):
+    pair = Pair.of("cellar-files/append_to_file", "cellar-files/write_file")
+    assert analysis.verdict(pair).outcome == "unsure"
+    assert all(cluster_of(plan, pair.left) is None for plan in plans.values())
 
 
 @pytest.mark.parametrize("name", ["read_file", "list_files", "search_files"])

@@ -16,6 +16,7 @@ from toolscope_core.merging.evidence import explain
 from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS
+from toolscope_core.merging.vocabulary import is_foreign, siblings
 
 
 def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):
@@ -40,6 +41,9 @@ TOOLS = (
     tool("i", "plan_hike", "Plan a hike in the mountains.", "region", "days", required=("days",)),
     tool("j", "now", "Tell the time."),
     tool("k", "clock", "The time as text."),
+    tool("l", "area_circle", "Compute the area.", "radius", "unit"),
+    tool("m", "area_square", "Compute the area.", "side", "unit"),
+    tool("n", "hole_kurs", "Holt den Kurs für zwei Währungen.", "von", "nach"),
 )
 ROW = {t.id: at for at, t in enumerate(TOOLS)}
 
@@ -71,7 +75,8 @@ def evidence(left, right, tools=TOOLS):
 
 def test_the_same_job_in_other_words_is_a_merge_and_another_job_is_not():
     weights = shipped_weights()
-    assert weights.outcome(probability("a", "b")) == "merge"
+    renamed = replace(TOOLS[1], name="fetch_exchange_rates", schema=TOOLS[0].schema)
+    assert weights.outcome(probability("a", "b", (TOOLS[0], renamed))) == "merge"
     assert weights.outcome(probability("a", "i")) == "keep"
 
 
@@ -131,7 +136,7 @@ def test_judging_is_symmetric_deterministic_and_independent_of_the_batch(pairs):
 
 
 def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
-    left, right = (rows.ravel().astype(np.int32) for rows in np.indices((11, 11)))
+    left, right = (rows.ravel().astype(np.int32) for rows in np.indices((len(TOOLS), len(TOOLS))))
     whole = judged().probabilities(left, right)
     monkeypatch.setattr(judge_module, "_BLOCK", 7)
     assert np.array_equal(judged().probabilities(left, right), whole)
@@ -154,9 +159,9 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "a",
             "b",
             [
-                "Each reads something (get, fetch).",
+                "Both read exchange rate (get, fetch).",
                 "Both mention exchange, rate, two, currency.",
-                "Arguments that align: source = src, target.",
+                "Arguments that align: source ↔ src, target.",
             ],
         ),
         (
@@ -182,6 +187,8 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
         ),
         ("a", "g", ["g does not declare its parameters"]),
         ("h", "i", ["get_exchange_rate has no description"]),
+        ("l", "m", ["area_circle is about circle, area_square about square."]),
+        ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
     ],
 )
@@ -198,8 +205,8 @@ def test_the_evidence_tells_servers_apart():
         )
 
     assert "Both are on server x" in on("x", "x")
-    assert "different servers: x and y." in on("x", "y")
-    assert "different servers: no server and y." in on("", "y")
+    assert "different servers, x and y: the rate that only one" in on("x", "y")
+    assert "different servers, no server and y: the rate" in on("", "y")
     assert "server" not in on("", "")
 
 
@@ -232,12 +239,52 @@ def test_the_weights_are_readable_and_their_hash_is_the_name(tmp_path):
     assert Weights.read(shipped) == shipped_weights()
 
 
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Lists the files of a folder.", False),
+        ("", False),
+        ("Set Alarm Tool", False),
+        ("Zeigt die Dateien in einem Ordner und ist schnell", True),
+        ("Devuelve los archivos de la carpeta", True),
+        ("Liste les fichiers du dossier pour un compte", True),
+        ("列出文件夹中的文件", True),
+        ("Список файлов (list files)", True),
+        ("Café menu of the day in Zürich, naïve search", False),
+        ("Searches for La Liga, El Clasico and Der Spiegel by name", False),
+    ],
+)
+def test_another_language_is_known_by_its_letters_and_small_words(text, foreign):
+    assert is_foreign(text) is foreign
+
+
+def test_what_is_told_in_another_language_is_never_sure():
+    german = "Holt den Kurs für zwei Währungen von der Bank."
+    tools = tuple(replace(one, description=german) for one in (TOOLS[0], TOOLS[1]))
+    english = probability("a", "b", (TOOLS[0], replace(TOOLS[1], description=RATE)))
+    assert english > shipped_weights().merge_at > probability("a", "b", tools)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "found"),
+    [
+        ({"circle", "area"}, {"triangle", "area"}, ("circle", "triangle")),
+        ({"circle"}, {"circle", "square"}, None),
+        ({"stock"}, {"soccer"}, None),
+        (set(), {"circle"}, None),
+    ],
+)
+def test_siblings_are_other_things_of_one_kind(left, right, found):
+    assert siblings(frozenset(left), frozenset(right)) == found
+
+
 @pytest.mark.parametrize("signal", SIGNALS)
 def test_each_weight_has_the_sign_its_signal_means(signal):
     weight = shipped_weights().weight[SIGNALS.index(signal)]
     lowers = signal in {
         "other_action",
         "opposite_words",
+        "other_kind",
         "name_words_apart",
         "name_words_added",
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.alignment import match_parameters
 from toolscope_core.merging.reading import Reading
-from toolscope_core.merging.vocabulary import opposites
+from toolscope_core.merging.vocabulary import is_foreign, opposites, siblings
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
@@ -15,11 +15,13 @@ _COUNTS = {
     "closeness": "how close names and descriptions are",
     "other_action": "what the verbs do",
     "opposite_words": "opposite words in the names",
+    "other_kind": "words for different things of one kind",
     "shared_phrase": "the words after the verb",
     "shared_object": "the noun they work on",
     "name_words_apart": "name words that each has to itself",
     "name_words_added": "name words that only one has",
     "shared_arguments": "the words of the parameter names",
+    "shared_returns": "the words of what they return",
 }
 
 
@@ -42,15 +44,16 @@ def explain(
     if left.content_hash == right.content_hash:
         return (
             "Exact copies: name, description, parameters and results are the same.",
-            *_on_servers(left, right),
+            *_on_servers(left, right, *readings),
         )
     return (
         *([f"Both are {general}, with an argument fixed or left open."] if general else []),
         _on_closeness(similarity),
         *_on_actions(left, right, *readings),
+        *_on_kinds(left, right, *readings),
         *_on_words(left, right, *readings),
         *([] if brief else _on_arguments(left, right)),
-        *_on_servers(left, right),
+        *_on_servers(left, right, *readings),
         *_on_what_decided(contributions),
     )
 
@@ -68,12 +71,21 @@ def _on_actions(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str
         yield f"The names hold opposites: {contrary[0]} and {contrary[1]}."
     common = sorted(a.classes & b.classes)
     if common:
-        yield f"Each {' or '.join(common)} something ({_listed(dict.fromkeys((a.verb, b.verb)))})."
+        verbs = " or ".join(name.removesuffix("s") for name in common)
+        thing = " ".join(word for word in a.phrase if word in b.phrase) or "something"
+        yield f"Both {verbs} {thing} ({_listed(dict.fromkeys((a.verb, b.verb)))})."
     elif a.classes and b.classes:
         yield (
             f"They act differently: {_who(left, right)} {' or '.join(sorted(a.classes))} "
             f"({a.verb}), {_who(right, left)} {' or '.join(sorted(b.classes))} ({b.verb})."
         )
+
+
+def _on_kinds(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
+    found = siblings(a.kinds, b.kinds)
+    if found:
+        here, there = found
+        yield f"{_who(left, right)} is about {here}, {_who(right, left)} about {there}."
 
 
 def _on_words(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
@@ -92,6 +104,8 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
             yield f"{_who(tool, other)} does not declare its parameters, so a person must look."
         if not tool.description.strip():
             yield f"{_who(tool, other)} has no description, so a person must look."
+        elif is_foreign(tool.description):
+            yield f"{_who(tool, other)} is not described in English, so a person must look."
     if left.schema is None or right.schema is None:
         return
     if not left.parameters and not right.parameters:
@@ -99,7 +113,7 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
         return
     matches = match_parameters(left, right)
     if matches:
-        same = [m.left if m.left == m.right else f"{m.left} = {m.right}" for m in matches]
+        same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in matches]
         yield f"Arguments that align: {_listed(same)}."
     else:
         yield "No argument of one has a counterpart in the other."
@@ -114,12 +128,16 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
             yield f"Only {_who(tool, other)} takes {_listed(rest)}."
 
 
-def _on_servers(left: Tool, right: Tool) -> Iterator[str]:
+def _on_servers(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
     if left.server and left.server == right.server:
         yield f"Both are on server {left.server}, whose tools were made to stand side by side."
     elif left.server or right.server:
         names = (server or "no server" for server in (left.server, right.server))
-        yield f"They are on different servers: {' and '.join(names)}."
+        thing = next((word for word in a.objects if word in b.objects), "data")
+        yield (
+            f"They are on different servers, {' and '.join(names)}: the {thing} that only one of "
+            "them can see would no longer be reached through the other."
+        )
 
 
 def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:

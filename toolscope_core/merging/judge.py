@@ -18,7 +18,7 @@ from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.evidence import explain
 from toolscope_core.merging.families import general_tools
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
-from toolscope_core.merging.vocabulary import words_of
+from toolscope_core.merging.vocabulary import is_foreign, words_of
 from toolscope_core.similarity import Rows, cosines
 
 _WEIGHTS = Path(__file__).with_name("judge_weights.json")
@@ -88,9 +88,10 @@ def shipped_weights() -> Weights:
 class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers into its tools.
 
-    A pair with a tool whose calls cannot be mapped, or that has no description, is at most
-    *unsure*; exact copies (equal content hash) have probability 1. Tools of one server with the
-    same description and no name word of their own are not held to be made to differ.
+    A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
+    English, is at most *unsure*; exact copies (equal content hash) have probability 1. Tools of
+    one server with the same description and no name word of their own are not held to be made to
+    differ.
     """
 
     tools: tuple[Tool, ...]
@@ -214,7 +215,8 @@ class OfflineJudge:
 
 
 def _is_unclear(tool: Tool) -> bool:
-    return unmappable(tool) is not None or not tool.description.strip()
+    said = tool.description.strip()
+    return unmappable(tool) is not None or not said or is_foreign(said)
 
 
 def _codes(values: Sequence[str]) -> NDArray[np.int64]:

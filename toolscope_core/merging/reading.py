@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.vocabulary import (
@@ -13,6 +14,7 @@ from toolscope_core.merging.vocabulary import (
     is_border,
     is_empty,
     is_plain_verb,
+    kind_words,
     leads,
     stem,
     words_of,
@@ -32,7 +34,8 @@ class Reading:
     ``contraries`` the name words that have an opposite. ``name`` leaves the verb out; ``phrase``
     is the first noun phrase after the description's verb; ``objects`` the last nouns of name and
     phrase, ``text`` all of name and description; ``arguments`` the words of the parameter names,
-    ``None`` where parameters are not declared.
+    ``None`` where parameters are not declared; ``returns`` the words of the results' names;
+    ``kinds`` the words that name one of several things of a kind.
     """
 
     verb: str
@@ -43,6 +46,8 @@ class Reading:
     phrase: tuple[str, ...]
     text: tuple[str, ...]
     arguments: tuple[str, ...] | None
+    returns: tuple[str, ...]
+    kinds: frozenset[str]
 
 
 def read_tool(tool: Tool) -> Reading:
@@ -58,6 +63,7 @@ def read_tool(tool: Tool) -> Reading:
     classes = action_classes(verb)
     content = [word for word in told if not is_empty(word) and not (action_classes(word) & classes)]
     name_words = _stems(word for word in nouns if not is_empty(word))
+    text = _distinct([*name_words, *_stems(content)])
     return Reading(
         verb=verb,
         classes=classes,
@@ -65,8 +71,10 @@ def read_tool(tool: Tool) -> Reading:
         name=name_words,
         objects=_distinct([*_last(_noun_phrase(nouns)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
-        text=_distinct([*name_words, *_stems(content)]),
+        text=text,
         arguments=_argument_words(tool),
+        returns=_stems(word for word in _names_in(tool.returns) if not is_empty(word)),
+        kinds=kind_words(text),
     )
 
 
@@ -106,6 +114,17 @@ def _argument_words(tool: Tool) -> tuple[str, ...] | None:
     if tool.schema is None:
         return None
     return _stems(word for parameter in tool.parameters for word in split_name(parameter.name))
+
+
+def _names_in(schema: Any) -> Iterator[str]:
+    """The words of the property names at every depth of objects and lists."""
+    if not isinstance(schema, dict):
+        return
+    properties = schema.get("properties")
+    for name, inner in properties.items() if isinstance(properties, dict) else ():
+        yield from split_name(name)
+        yield from _names_in(inner)
+    yield from _names_in(schema.get("items"))
 
 
 def _stems(words: Iterable[str]) -> tuple[str, ...]:

@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.reading import Reading, read_tool
-from toolscope_core.merging.vocabulary import opposites
+from toolscope_core.merging.vocabulary import opposites, siblings
 from toolscope_core.similarity import Rows, cosines
 
 SIGNALS = (
     "closeness",
     "other_action",
     "opposite_words",
+    "other_kind",
     "shared_phrase",
     "shared_object",
     "name_words_apart",
     "name_words_added",
     "shared_arguments",
+    "shared_returns",
 )
 """The columns of ``Signals.of_pairs``, explained there."""
 
@@ -59,6 +61,7 @@ class Signals:
     phrases: WordTable
     texts: WordTable
     arguments: WordTable
+    returns: WordTable
     silent: NDArray[np.bool_]
 
     @classmethod
@@ -70,6 +73,7 @@ class Signals:
         phrases = [reading.phrase for reading in readings]
         objects = [reading.objects for reading in readings]
         arguments = [reading.arguments or () for reading in readings]
+        returns = [reading.returns for reading in readings]
         return cls(
             readings=readings,
             vectors=vectors,
@@ -79,6 +83,7 @@ class Signals:
             phrases=_table(phrases, _weights(phrases), ids),
             texts=_table([reading.text for reading in readings], text, ids),
             arguments=_table(arguments, _weights(arguments), ids),
+            returns=_table(returns, _weights(returns), ids),
             silent=np.array([reading.arguments is None for reading in readings], dtype=np.bool_),
         )
 
@@ -86,9 +91,11 @@ class Signals:
         """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
 
         ``closeness``: the cosine after taking away what all tools of the catalog share, in
-        [-1, 1]. ``other_action``: 1 where one reads and the other deletes, say.
-        ``opposite_words``: 1 where the names hold contraries (open, close). ``shared_phrase``,
-        ``shared_arguments``: weighted share of common words in [0, 1]. ``shared_object``: 1 where
+        [-1, 1]. ``other_action``: 1 where one reads and the
+        other deletes, say. ``opposite_words``: 1 where the names hold contraries (open, close).
+        ``other_kind``: 1 where each has another thing of one kind (circle, triangle).
+        ``shared_phrase``, ``shared_arguments``, ``shared_returns``: weighted share of common
+        words in [0, 1]. ``shared_object``: 1 where
         they end on the same noun. ``name_words_apart`` / ``name_words_added``: weight of the name
         words that the other tool never mentions, on the side that has less / more of them. Rare
         words weigh more. NaN where a signal cannot be measured.
@@ -101,11 +108,13 @@ class Signals:
             self._closeness(left, right),
             [_other_action(a, b) for a, b in pairs],
             [float(opposites(a.contraries, b.contraries) is not None) for a, b in pairs],
+            [float(siblings(a.kinds, b.kinds) is not None) for a, b in pairs],
             _jaccard(self.phrases, left, right, both_empty=np.nan, one_empty=0.0),
             self._same_object(left, right),
             np.minimum(only_left, only_right),
             np.maximum(only_left, only_right),
             self._shared_arguments(left, right),
+            _jaccard(self.returns, left, right, both_empty=np.nan, one_empty=np.nan),
         )
         return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _WORD = re.compile(r"[a-z]+|\d+|[^\W\d_a-z]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 _CLASSES = {
     "reads": """get fetch retrieve obtain view show display read describe query acquire access
@@ -70,7 +72,52 @@ _OPPOSITES = """open/close start/stop enable/disable activate/deactivate buy/sel
     before/after sunrise/sunset income/expense revenue/cost profit/loss latitude/longitude
     compress/decompress install/uninstall approve/reject accept/decline accept/reject
     arrival/departure win/lose birth/death link/unlink pause/resume grant/revoke undo/redo
-    archive/unarchive""".split()
+    archive/unarchive copy/move copy/rename move/rename check/select check/book confirm/select
+    set/change activate/complete enable/complete landing/departure trend/prediction""".split()
+_KINDS = (
+    "circle triangle square rectangle sphere cylinder cube cone ellipse trapezoid polygon pyramid",
+    "area perimeter volume circumference diameter hypotenuse",
+    "velocity distance displacement acceleration force energy momentum pressure density voltage "
+    "resistance entropy temperature",
+    "mean median mode variance deviation correlation regression covariance percentile",
+    "flight train bus taxi ship hotel restaurant cinema theater museum concert subway",
+    "stock bond cryptocurrency crypto bitcoin fund forex commodity gold mortgage",
+    "current historical forecast future history",
+    "user customer employee patient student teacher doctor team organization supplier",
+    "image video audio photo song movie book game recipe news podcast article",
+    "pdf excel csv json xml html markdown",
+    "email sms call tweet comment",
+    "issue commit branch repository release workflow build pipeline job container",
+    "soccer basketball football tennis cricket baseball hockey golf chess",
+    "daily weekly monthly yearly hourly annual",
+    "humidity wind temperature precipitation rain snow",
+    "derivative integral factorial logarithm gcd lcm",
+    "departure arrival landing takeoff stop",
+    "alarm reminder calendar timer event meeting appointment",
+    "account card transaction loan deposit balance payment refund",
+    "table column row cell sheet chart",
+    "label milestone tag category",
+    "project task sprint board epic",
+    "server network cluster node host volume",
+    "key secret token password certificate",
+    "phone address",
+    "cat dog bird fish",
+    "price rating review availability",
+    "lawsuit patent contract trademark",
+    "revenue profit expense income dividend asset liability equity",
+    "protein gene dna rna cell",
+    "apartment house car",
+)
+_ENGLISH = _EMPTY | frozenset("get list create update delete name user file data".split())
+_FOREIGN = frozenset(
+    """de el la los las un una unos unas del al y o para por con como que su sus está son
+    le les des du et ou pour avec dans sur qui est une aux ce cette
+    der die das den dem ein eine einen einer und oder für mit von zu im ist wird nach über
+    il lo gli dei della delle nel con per che di da sono
+    os uma um ao aos com não em dos das pelo pela
+    het een van voor met naar op te zijn och för med till av som att på i og
+    w z na do dla jest oraz się ve bir için ile bu dan yang untuk dengan dari di ke""".split()
+)
 
 
 def words_of(text: str) -> list[str]:
@@ -93,6 +140,20 @@ def stem(word: str) -> str:
 def is_empty(word: str) -> bool:
     """Whether the word says nothing about what a tool does."""
     return word in _EMPTY
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is plainly not English, the language of the labelled pairs.
+
+    Most of its letters are of another script, or it has two or more small words of another
+    language, more than twice those of English.
+    """
+    letters = [char for char in text if char.isalpha()]
+    if sum(not char.isascii() for char in letters) * 2 > len(letters):
+        return True
+    words = [word.lower() for word in _LETTERS.findall(text)]
+    foreign = sum(word in _FOREIGN for word in words)
+    return foreign >= 2 and foreign > 2 * sum(word in _ENGLISH for word in words)
 
 
 def is_border(word: str) -> bool:
@@ -130,6 +191,23 @@ def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | 
     return None
 
 
+@lru_cache(maxsize=65536)
+def siblings(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:
+    """The first two words that name different things of one kind (``circle``, ``triangle``),
+    each on one side only; ``None`` if none.
+    """
+    for here in sorted(left - right):
+        for there in sorted(right - left):
+            if _KIND_OF[here] & _KIND_OF[there]:
+                return here, there
+    return None
+
+
+def kind_words(words: Iterable[str]) -> frozenset[str]:
+    """Those of the words (stems) that name one of several things of a kind."""
+    return frozenset(word for word in words if word in _KIND_OF)
+
+
 def contrary_words(words: frozenset[str]) -> frozenset[str]:
     """Those of the words that have an opposite."""
     return words & _CONTRARY_WORDS
@@ -149,3 +227,7 @@ def _base_forms(word: str) -> tuple[str, ...]:
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
 _CONTRARIES = tuple((one, other) for one, _, other in (p.partition("/") for p in _OPPOSITES))
 _CONTRARY_WORDS = frozenset(word for pair in _CONTRARIES for word in pair)
+_KIND_OF: dict[str, set[int]] = {}
+for _row, _kind in enumerate(_KINDS):
+    for _word in _kind.split():
+        _KIND_OF.setdefault(_word, set()).add(_row)
