@@ -82,7 +82,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     assert page.button("prepare").disabled
     page.at.toggle(key="fix").set_value(True).run()
     assert not page.button("prepare").disabled
-    assert "rules of" not in page.text
+    assert "Anthropic takes the toolset as it goes out." in page.text
     page.press("prepare")
     assert page.at.get("download_button")
     assert "beta_send_mail" in page.at.code[0].value
