@@ -48,8 +48,8 @@ def validity_panel(found: ExportFigures, chosen: str) -> str:
         column_order=("tool_id", "rule", "value", "fix", "message", "remedy"),
         column_config={
             "tool_id": st.column_config.TextColumn("tool", width=180),
-            "fix": st.column_config.TextColumn(width=220),
-            "message": st.column_config.TextColumn(width=380),
+            "fix": st.column_config.TextColumn(width=320),
+            "message": st.column_config.TextColumn(width=320),
             "remedy": "else",
         },
         alt="Broken rules and the fixes offered",
