@@ -55,6 +55,15 @@ def test_places_below_the_top_are_pointers_outer_ones_first():
     assert found.schema["properties"]["the_filter"]["properties"].keys() == {"from_to", "deep"}
 
 
+def test_names_inside_renamed_names_map_there_and_back():
+    schema = obj(x=obj(**{"a b": obj(**{"c d": obj(**{"e f": TEXT})})}))
+    found = renaming(schema, GEMINI)
+    alpha = composed(ArgumentMap("t", "t"), NewNames(found.top, found.nested))
+    call = {"x": {"a b": {"c d": {"e f": "1"}}}}
+    assert map_call(alpha, call).arguments == {"x": {"a_b": {"c_d": {"e_f": "1"}}}}
+    assert unmap_call(alpha, map_call(alpha, call).arguments, {}) == call
+
+
 def test_every_word_on_a_name_follows():
     part = {
         **obj(**{"a b": TEXT, "c": TEXT}),
