@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _ui
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.datamodel import Pair, Tool
 from toolscope_core.workspace.listing import parameter_rows
 from toolscope_core.workspace.overlaps import PairFilter, PairRow
@@ -18,7 +19,10 @@ def pair_panel(catalog_id: int) -> None:
         st.info("No pair passes these filters; widen them.", icon=":material/filter_alt_off:")
         return
     cut = f"the {len(found.rows):,} strongest of " if len(found.rows) < found.matching else ""
-    st.caption(f"Shown: {cut}{found.matching:,} that pass, of {found.total:,}. Choose a row.")
+    st.caption(
+        f"Shown: {cut}{found.matching:,} that pass, of {found.total:,}. Choose a row. "
+        f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
+    )
     state = st.dataframe(
         found.rows,
         key=f"pairs_{catalog_id}_{wanted.key}",
@@ -34,8 +38,10 @@ def pair_panel(catalog_id: int) -> None:
             "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
             "left": "one",
             "left_server": "its server",
+            "left_tokens": "its tokens ≈",
             "right": "other",
             "right_server": "other's server",
+            "right_tokens": "other's tokens ≈",
         },
         alt="Candidate pairs, the most probable merge first",
     )

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages import _ui
-from pages._validity import validity_panel
+from pages._validity import limit_panel, validity_panel
 from toolscope_core.config import PlanConfig
 from toolscope_core.workspace.exports import Download
 
@@ -39,7 +39,11 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         key=f"shape_{own}",
     )
     routers = st.toggle("Routers too", key="routers", help="Merges that need a gateway.")
-    fix = st.toggle("Apply the offered fixes", key="fix", help="New names show in relabel.json.")
+    fix = st.toggle(
+        "Apply the offered fixes",
+        key="fix",
+        help="New names show in relabel.json and arguments.json; a long list is split.",
+    )
 shape = None if chosen == own else chosen
 found = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape, fix)
 for column, (label, before, after) in zip(
@@ -85,11 +89,14 @@ if st.session_state.get("prepared") == now and not refused:
         hide_index=True,
         alt="Files of the bundle",
     )
-    first = bundle.files["toolset.json"].decode("utf-8").splitlines()
+    shown, content = next(iter(bundle.files.items()))
+    first = content.decode("utf-8").splitlines()
     preview.code("\n".join(first[:LINES]), language="json", height=400)
-    preview.caption(f"toolset.json, lines 1 to {min(LINES, len(first))} of {len(first):,}")
+    preview.caption(f"{shown}, lines 1 to {min(LINES, len(first))} of {len(first):,}")
 
-validity_panel(found, chosen)
+rules = validity_panel(found, chosen)
+if rules in found.toolsets:
+    limit_panel(found.toolsets[rules], review.ways(record.id, routers, rules), POLICIES)
 
 st.subheader("Merges", anchor=False)
 if not found.merges:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _ui
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.figures import network, tables
 
 ORDER = (
-    "name size weakest state kind servers bridges intransitive members reasons component"
+    "name size tokens saved weakest state kind servers bridges intransitive members reasons "
+    "component"
 ).split()
 
 st.title("Graph")
@@ -25,7 +27,8 @@ if not rows:
     st.stop()
 
 st.markdown(
-    f"Tools that the judge would merge: **{len(rows):,}** clusters. Choose rows to draw them."
+    f"Tools that the judge would merge: **{len(rows):,}** clusters. Choose rows to draw them. "
+    f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
 )
 key = f"clusters_{record.id}"
 asked = st.query_params.get("cluster")
@@ -44,6 +47,8 @@ state = st.dataframe(
         "name": st.column_config.TextColumn("cluster", width=170, pinned=True),
         "members": st.column_config.TextColumn(width=320),
         "size": st.column_config.NumberColumn(width=60),
+        "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
+        "saved": st.column_config.NumberColumn("merging saves ≈", width=110),
         "weakest": st.column_config.ProgressColumn(
             "weakest pair", min_value=0.0, max_value=1.0, format="%.2f", width=130
         ),

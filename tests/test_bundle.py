@@ -5,6 +5,7 @@ from dataclasses import replace
 from io import BytesIO
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.test_pipeline import analysed
 from toolscope_core.bundle import FILES, bundle_files, read_relabelling, write_folder, zipped
@@ -12,8 +13,9 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.clients import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Decision, Tool
+from toolscope_core.datamodel import Catalog, Decision, Server, Tool
 from toolscope_core.errors import ExportError
+from toolscope_core.merging.calls import relabel_query
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.workspace.example import example_path
@@ -231,6 +233,63 @@ def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
     manifest = loaded(files, "manifest.json")
     assert manifest["configuration"]["fix"] is True
     assert manifest["violations"] == []
+
+
+def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_path):
+    inner = {"type": "object", "properties": {"at time": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"the when": inner}, "required": ["the when"]}
+    tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
+    found = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
+    plan = plan_merge(found, (), ALL)
+    with pytest.raises(ExportError, match=r"'the when' does not match.*Fix: the_when"):
+        bundle_files(found, plan, (), ALL, "gemini")
+    files = bundle_files(found, plan, (), ALL, "gemini", fix=True)
+    assert loaded(files, "manifest.json")["violations"] == []
+    write_folder(files, tmp_path / "b")
+    back = read_relabelling(tmp_path / "b")
+    assert back.arguments.keys() == {"a"}
+    call = {"tool": "a", "arguments": {"the when": {"at time": "8"}}}
+    done = relabel_query({"calls": [call]}, back.phi, back.arguments)
+    (new,) = done.row["calls"]
+    assert new["arguments"] == {"the_when": {"at_time": "8"}}
+    (declared, _) = loaded(files, "toolset.json")["functionDeclarations"]
+    Draft202012Validator(declared["parametersJsonSchema"]).validate(new["arguments"])
+
+
+def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
+    words = ("sum", "mail", "door", "file", "song", "tree", "road")
+    tools = tuple(
+        Tool(f"{n:03}", f"{word}_{n}", f"{word} {n}", server=word)
+        for word in words
+        for n in range(words.index(word) * 30, words.index(word) * 30 + 30)
+    )
+    catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
+    found = analysed(catalog, tmp_path / "cache")
+    nothing = PlanConfig(accept="none")
+    plan = plan_merge(found, (), nothing)
+    with pytest.raises(ExportError, match="2 files, one for each agent: door, file, mail, road"):
+        bundle_files(found, plan, (), nothing, "openai-chat")
+    files = bundle_files(found, plan, (), nothing, "openai-chat", fix=True)
+    assert "toolset.json" not in files
+    parts = [loaded(files, f"toolset-{n}.json") for n in (1, 2)]
+    assert [len(part) for part in parts] == [120, 90]
+    names = [row["function"]["name"] for part in parts for row in part]
+    phi = loaded(files, "relabel.json")["entries"]
+    assert sorted(names) == sorted(row["new_name"] for row in phi)
+    listed = loaded(files, "manifest.json")["toolsets"]
+    assert [(row["file"], row["tools"]) for row in listed] == [
+        ("toolset-1.json", 120),
+        ("toolset-2.json", 90),
+    ]
+    assert listed[1]["servers"] == ["song", "sum", "tree"]
+    sets = loaded(files, "clients/vscode.json")
+    assert [len(part["tools"]) for part in sets.values()] == [120, 90]
+    write_folder(files, tmp_path / "b")
+    write_folder(bundle_files(found, plan, (), nothing), tmp_path / "b")
+    assert not (tmp_path / "b" / "toolset-1.json").exists()
+    (tmp_path / "b" / "toolset-x.json").write_text("mine", "utf-8")
+    with pytest.raises(ExportError, match="something else"):
+        write_folder(files, tmp_path / "b")
 
 
 def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch):

@@ -80,6 +80,31 @@ def test_a_violated_format_is_refused_with_the_list_and_mended_with_fix(tmp_path
     assert aliases[""]["look.up"] == "look_up"
 
 
+def test_nine_hundred_tools_leave_in_eight_files_for_a_limit_of_128(tmp_path):
+    tools = [
+        {"name": f"do_{n}", "description": f"Does {n}.", "server": f"s{n % 60:02}"}
+        for n in range(900)
+    ]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools), "utf-8")
+    merging = (
+        "merge",
+        file,
+        "--out",
+        tmp_path / "b",
+        "--accept",
+        "none",
+        "--format",
+        "openai-chat",
+    )
+    refused = run(*merging, code=2)
+    assert "8 files, one for each agent" in refused.output
+    done = run(*merging, "--fix")
+    assert "the toolset is in 8, by server" in done.output
+    found = [len(read_catalog(load_paths([p])).tools) for p in (tmp_path / "b").glob("toolset-*")]
+    assert sorted(found) == [60, *[120] * 7]
+
+
 def test_the_accept_policies_take_more_and_more(tmp_path):
     sizes = []
     for policy in ("none", "auto", "all"):

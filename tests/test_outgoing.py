@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import FILES, SUM, catalog
-from toolscope_core.datamodel import Catalog, Tool
+from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ExportError
 from toolscope_core.merging.plan import apply_clusters
 from toolscope_core.merging.renaming import with_tools
-from toolscope_core.outgoing import checked, outgoing, refusals, with_fixes
+from toolscope_core.outgoing import checked, outgoing, refusals, toolsets, with_fixes
 
 
 def planned(*tools, format="mcp"):
@@ -46,13 +46,18 @@ def test_a_fixed_name_is_none_that_a_merged_tool_had():
     assert outgoing(renamed, "anthropic", fix=True).tools[0].tool.name.startswith("a_b_")
 
 
-def test_too_many_tools_cannot_be_mended():
-    plan = planned(*(Tool(f"t{n}", f"n{n}") for n in range(129)), format="generic")
-    assert isinstance(plan.catalog, Catalog)
-    with pytest.raises(ExportError, match=r"(?s)no fix is left.*at most 128 tools.*merge more"):
-        outgoing(plan, "openai-chat", fix=True)
+def test_too_many_tools_are_refused_or_split_and_none_is_dropped():
+    plan = planned(*(Tool(f"t{n:03}", f"n{n}") for n in range(129)), format="generic")
+    with pytest.raises(ExportError, match=r"(?s)--fix mends 1 of them.*at most 128 tools.*2 files"):
+        outgoing(plan, "openai-chat", fix=False)
     assert outgoing(plan, None, fix=False) is plan
-    assert outgoing(plan, "neutral", fix=True).tools == plan.tools
+    assert outgoing(plan, "openai-chat", fix=True) == plan
+    assert checked(plan, "openai-chat", fix=True) == ()
+    parts = toolsets(plan, "openai-chat", fix=True)
+    assert [len(part) for part in parts] == [128, 1]
+    assert tuple(item for part in parts for item in part) == plan.tools
+    assert toolsets(plan, "openai-chat", fix=False) == (plan.tools,)
+    assert toolsets(plan, "neutral", fix=True) == (plan.tools,)
 
 
 def test_an_unknown_format():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import tempfile
 import zipfile
 from collections import Counter
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.catalog.clients import CLIENT_FILES, client_files
+from toolscope_core.catalog.splitting import Part, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, plan_tokens, tokenizer
 from toolscope_core.catalog.writers import write_toolset
@@ -29,12 +31,13 @@ from toolscope_core.datamodel import (
     Decision,
     JsonObject,
     MergePlan,
+    NestedRename,
     Verdict,
     canonical_json,
 )
 from toolscope_core.decisions import decision_row
 from toolscope_core.errors import ExportError
-from toolscope_core.outgoing import checked, outgoing
+from toolscope_core.outgoing import checked, outgoing, toolsets
 from toolscope_core.pipeline import Analysis
 from toolscope_core.review import constraints
 
@@ -76,14 +79,18 @@ def bundle_files(
     """File name → content, in the order of ``FILES``, with the ``CLIENT_FILES`` before the
     manifest where tools of servers were pruned.
 
-    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it. Raises
+    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
+    too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
     ``ExportError`` where the target would refuse the toolset.
     """
     plan = outgoing(plan, shape, fix)
     shape = shape or plan.catalog.format
     costs = Costs()
     files = {
-        "toolset.json": _json(write_toolset(plan.tools, plan.catalog.servers, shape), 3),
+        **{
+            name: _json(write_toolset(part, plan.catalog.servers, shape), 3)
+            for name, part in named_toolsets(plan, shape, fix).items()
+        },
         "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),
         "arguments.json": _json(
             {"version": VERSION, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
@@ -106,6 +113,15 @@ def bundle_files(
     }
     files["manifest.json"] = _json(about)
     return files
+
+
+def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, Part]:
+    """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
+    parts = toolsets(plan, shape, fix)
+    if len(parts) == 1:
+        return {FILES[0]: parts[0]}
+    width = len(str(len(parts)))
+    return {f"toolset-{n:0{width}}.json": part for n, part in enumerate(parts, 1)}
 
 
 def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
@@ -131,16 +147,18 @@ def argument_row(alpha: ArgumentMap) -> JsonObject:
     """One α as the bundle writes it."""
     moves = []
     for move in alpha.moves:
-        row: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
+        entry: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
         if move.values:
-            row["values"] = [list(pair) for pair in move.values]
-        moves.append(row)
-    return {
+            entry["values"] = [list(pair) for pair in move.values]
+        moves.append(entry)
+    row = {
         "to": alpha.to,
         "args": moves,
         "constants": dict(alpha.constants),
         "dropped": dict(alpha.dropped),
     }
+    nested = [{"from": item.source, "to": item.target} for item in alpha.nested]
+    return {**row, "nested": nested} if nested else row
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -223,7 +241,8 @@ def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
         )
         for move in row["args"]
     )
-    return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"])
+    nested = tuple(NestedRename(item["from"], item["to"]) for item in row.get("nested", ()))
+    return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"], nested=nested)
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:
@@ -292,7 +311,11 @@ def _manifest(
         },
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
-        "violations": [asdict(found) for found in checked(plan, chosen["shape"])],
+        "toolsets": [
+            {"file": name, "tools": len(part), "servers": servers_of(part)}
+            for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
+        ],
+        "violations": [asdict(found) for found in checked(plan, chosen["shape"], chosen["fix"])],
     }
 
 
@@ -314,7 +337,8 @@ def _replaceable(folder: Path) -> bool:
         return False
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     known = {*FILES, *CLIENT_FILES, *(name.rpartition("/")[0] for name in CLIENT_FILES)}
-    return not found or ("manifest.json" in found and found <= known)
+    strange = {name for name in found - known if not re.fullmatch(r"toolset-\d+\.json", name)}
+    return not found or ("manifest.json" in found and not strange)
 
 
 def _json(value: object, levels: int = 2) -> bytes:

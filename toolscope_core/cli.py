@@ -91,7 +91,7 @@ def merge(
         Shape | None, typer.Option("--format", help="Shape of toolset.json; default the input's.")
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend names and texts that the format refuses.")
+        bool, typer.Option("--fix", help="Mend what the format refuses, or split it.")
     ] = False,
     accept: Annotated[
         Accept, typer.Option(help="Clusters taken without a recorded decision.")
@@ -135,6 +135,11 @@ def merge(
         f"about {report.tokens_before} tokens before, {report.tokens_after} after "
         f"({report.counted})"
     )
+    if report.toolsets > 1:
+        typer.echo(
+            f"too many tools for one file: the toolset is in {report.toolsets}, by server; "
+            "manifest.json lists them"
+        )
     typer.echo(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
 
 

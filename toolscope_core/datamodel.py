@@ -242,11 +242,24 @@ class ArgumentMove:
 
 
 @dataclass(frozen=True, slots=True)
+class NestedRename:
+    """A property inside an argument gets another name, its value unchanged.
+
+    Both are JSON pointers into the arguments of the merged tool; outer names are the new ones, and
+    ``*`` before the last step stands for every element of a list or property of an object.
+    """
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArgumentMap:
     """α of one tool: how a call to it becomes a call to the merged tool ``to``.
 
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
     place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way.
+    ``nested`` are applied after the moves, in their order.
     """
 
     tool_id: str
@@ -255,6 +268,7 @@ class ArgumentMap:
     constants: JsonObject = field(default_factory=dict)
     dropped: Mapping[str, str] = field(default_factory=dict)
     lossy: tuple[str, ...] = ()
+    nested: tuple[NestedRename, ...] = ()
 
     @property
     def lossless(self) -> bool:

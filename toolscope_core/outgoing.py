@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
+from toolscope_core.catalog.splitting import Part, split
 from toolscope_core.catalog.targets import target_named
 from toolscope_core.catalog.validity import Violation, fixed, violations
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
-from toolscope_core.merging.renaming import with_tools
+from toolscope_core.merging.renaming import NewNames, with_tools
 
 SHOWN = 10
 
 
-def checked(plan: MergePlan, target: str) -> tuple[Violation, ...]:
-    """The rules of ``target`` that the outgoing toolset breaks.
+def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[Part, ...]:
+    """The outgoing tools in the parts in which they are written: one, or with ``fix`` as many as
+    the limit of ``target`` on tools asks for. Every tool is in one part.
 
     Raises ``ExportError`` for an unknown target.
     """
-    return violations(plan.tools, target, _old_names(plan))
+    return split(plan.tools, target_named(target).most_tools if fix else None)
+
+
+def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation, ...]:
+    """The rules of ``target`` that the outgoing toolset breaks, or with ``fix`` its parts.
+
+    Raises ``ExportError`` for an unknown target.
+    """
+    old = _old_names(plan)
+    parts = toolsets(plan, target, fix)
+    return tuple(found for part in parts for found in violations(part, target, old))
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
-    """The plan with every offered fix for ``target`` applied; φ shows the new names."""
-    return with_tools(plan, fixed(plan.tools, target, _old_names(plan)))
+    """The plan with every offered fix to a tool for ``target`` applied; φ shows the new names of
+    tools, α those of parameters. Too many tools are mended by ``toolsets``.
+    """
+    changed = fixed(plan.tools, target, _old_names(plan))
+    renamed = {
+        tool_id: NewNames(item.renaming.top, item.renaming.nested)
+        for tool_id, item in changed.items()
+        if item.renaming.names
+    }
+    return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
 
 
-def refusals(plan: MergePlan, shape: str | None) -> tuple[Violation, ...]:
-    """What stands against writing the toolset in ``shape``.
+def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Violation, ...]:
+    """What stands against writing the toolset in ``shape``, in parts if ``fix``.
 
     ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
     held against it: whoever wrote that file lives with it.
     """
     if shape is not None:
-        return checked(plan, shape)
+        return checked(plan, shape, fix)
     came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
     before = {(found.tool_id, found.rule) for found in violations(came, plan.catalog.format)}
-    new = checked(plan, plan.catalog.format)
+    new = checked(plan, plan.catalog.format, fix)
     return tuple(found for found in new if (found.tool_id, found.rule) not in before)
 
 
@@ -46,7 +66,7 @@ def outgoing(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
     """
     if fix:
         plan = with_fixes(plan, shape or plan.catalog.format)
-    against = refusals(plan, shape)
+    against = refusals(plan, shape, fix)
     if against:
         raise ExportError(_refusal(against, shape or plan.catalog.format, fix))
     return plan

@@ -65,9 +65,12 @@ def test_a_name_of_a_tool_that_went_is_not_offered():
 def test_counts_lengths_and_parameters():
     many = [Tool(f"{n:03}", f"t{n}") for n in range(129)]
     for target, most in (("openai-chat", 128), ("cursor", 40), ("vscode", 128)):
-        assert told(many, target) == [("", "count", "129", "")]
+        ((_, rule, value, fix),) = told(many, target)
+        assert (rule, value) == ("count", "129")
+        assert fix.startswith(f"{-(-129 // most)} ")
         assert told(many[:most], target) == []
-    assert "No fix" in violations(kept(*many), "cursor")[0].remedy
+    assert violations(kept(*many), "cursor")[0].fix.startswith("4 sets, one switched on at a time")
+    assert violations(kept(*many), "openai-chat")[0].fix.endswith("tools (128); tools (1)")
     assert told(many, "anthropic") == told(many, "mcp") == []
     long = Tool("1", "a", "x" * 1025)
     assert told([long], "openai-chat") == [
@@ -77,17 +80,23 @@ def test_counts_lengths_and_parameters():
     deep = Tool("1", "a", schema=schema(**{"a b": {}, "ok": {"items": schema(**{"c-d": {}})}}))
     assert [row[2] for row in told([deep], "anthropic")] == ["a b"]
     assert [row[2] for row in told([deep], "gemini")] == ["a b", "c-d"]
-    assert "Documents" in violations(kept(deep), "gemini")[0].remedy
+    assert [row[3] for row in told([deep], "gemini")] == ["a_b", "c_d"]
 
 
 def test_schemas():
     top = Tool("1", "a", schema={"type": "object", "anyOf": [{"required": ["x"]}]})
     assert [row[1:3] for row in told([top], "openai-responses")] == [("schema", "anyOf")]
+    assert violations(kept(top), "openai-chat")[0].fix.startswith("without 'anyOf'")
+    assert fixed(kept(top), "anthropic")["1"].tool.schema == {"type": "object", "required": ["x"]}
+    closed = {**top.schema, "properties": {"y": {"$ref": "#/anyOf/0"}}}
+    (kept_so,) = violations(kept(replace(top, schema=closed)), "anthropic")
+    assert (kept_so.fix, kept_so.remedy[:12]) == ("", "A reference ")
+    assert fixed(kept(replace(top, schema=closed)), "anthropic") == {}
     assert [row[1:3] for row in told([top], "anthropic")] == [("schema", "anyOf")]
     assert told([top], "mcp") == []
     bare = Tool("1", "a", schema=schema(x={"anyOf": [{"type": ["array", "null"]}]}, y={}))
     assert told([bare], "openai-chat") == [("1", "schema", "items", "items: {}")]
-    mended = fixed(kept(bare), "openai-chat")["1"]
+    mended = fixed(kept(bare), "openai-chat")["1"].tool
     assert mended.schema == schema(x={"anyOf": [{"type": ["array", "null"], "items": {}}]}, y={})
     pair = Tool("1", "a", schema=schema(x={"type": "array", "prefixItems": [{}]}))
     assert told([pair], "openai-chat") == []
@@ -100,7 +109,14 @@ def test_a_client_counts_its_prefix():
     ((_, rule, _, fix),) = told([over], "claude-code")
     assert (rule, len(fix)) == ("name", 50)
     hopeless = violations(kept(Tool("1", "t", server="s" * 60)), "claude-code")[0]
-    assert (hopeless.fix, hopeless.remedy[:7]) == ("", "Shorten")
+    assert re.fullmatch(r"the server called s{8}_[0-9a-f]{8}", hopeless.fix)
+    assert "client's configuration" in hopeless.remedy
+    shorter = Tool("1", "t", server=hopeless.fix.rpartition(" ")[2])
+    assert told([shorter], "claude-code") == []
+    long = Tool("1", "t" * 60, server="s" * 60)
+    server, tool = re.findall(r"called (\S+), the tool (\S+)", told([long], "claude-code")[0][3])[0]
+    assert told([Tool("1", tool, server=server)], "claude-code") == []
+    assert "at its server" in violations(kept(over), "claude-code")[0].remedy
     braces = Tool("1", "t", server="{server}{0}")
     assert told([braces], "claude-code") == []
 
@@ -139,14 +155,16 @@ tools = st.lists(
 @given(tools, st.sampled_from([name for name in TARGETS if TARGETS[name].is_shape]))
 def test_what_is_fixed_is_not_broken_any_more(items, target):
     changed = fixed(items, target)
-    after = [replace(item, tool=changed.get(item.tool.id, item.tool)) for item in items]
-    assert not [v for v in violations(after, target) if v.fix]
-    assert {v.rule for v in violations(after, target)} <= {"parameter", "schema", "count"}
+    after = [
+        replace(item, tool=changed[item.tool.id].tool if item.tool.id in changed else item.tool)
+        for item in items
+    ]
+    assert violations(after, target) == ()
     if TARGETS[target].unique == "toolset":
         assert len({folded(item.tool.name) for item in after}) == len(after)
     offered = {v.tool_id: v.fix for v in violations(items, target) if v.rule in ("name", "unique")}
     for tool_id, name in offered.items():
-        assert changed[tool_id].name == name
+        assert changed[tool_id].tool.name == name
 
 
 @given(tools, st.sampled_from(MATRIX), st.randoms(use_true_random=False))

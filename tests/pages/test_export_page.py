@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workspace.desk import by_name
+from tests.workspace.desk import by_name, tool
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     assert page.button("prepare").disabled
     page.at.toggle(key="fix").set_value(True).run()
     assert not page.button("prepare").disabled
-    assert "rules of" not in page.text
+    assert "Anthropic takes the toolset as it goes out." in page.text
     page.press("prepare")
     assert page.at.get("download_button")
     assert "beta_send_mail" in page.at.code[0].value
@@ -103,3 +103,36 @@ def test_tokens_are_labelled_and_given_by_shape(page):
         "gemini",
     ]
     assert (shapes["after"] <= shapes["before"]).all()
+
+
+def test_the_rules_of_clients_are_listed_with_their_fixes(page):
+    rules = page.widget("selectbox", "rules_")
+    assert rules.value == "mcp"
+    rules.set_value("claude-code").run()
+    broken = table(page, "rule", "fix", "remedy")
+    assert list(broken["tool_id"]) == ["alpha/list_files-2"]
+    assert broken["fix"].iloc[0].startswith("alpha_list_files")
+    assert "FastMCP" in broken["remedy"].iloc[0]
+    assert "stands against no download" in page.text
+
+
+def test_too_many_tools_show_their_parts_before_and_after_the_split(bench):
+    words = ("sum", "mail", "door", "file", "song")
+    tools = [tool(word, f"{word}_{n}", f"{word} {n}.") for word in words for n in range(30)]
+    page = bench(*tools).open("export")
+    page.at.selectbox(key="shape_mcp").set_value("openai-chat").run()
+    assert page.button("prepare").disabled
+    parts = table(page, "file", "tokens", "servers")
+    assert [*zip(parts["file"], parts["tools"], strict=True)] == [
+        ("toolset-1.json", 120),
+        ("toolset-2.json", 30),
+    ]
+    ways = table(page, "merge", "parts")
+    assert ways["tools"].iloc[0] == 150 >= ways["tools"].iloc[2]
+    page.at.toggle(key="fix").set_value(True).run()
+    assert not page.button("prepare").disabled
+    assert len(table(page, "file", "tokens", "servers")) == 2
+    page.press("prepare")
+    assert "toolset-1.json, lines 1 to" in page.text
+    page.widget("selectbox", "rules_").set_value("cursor").run()
+    assert list(table(page, "file", "tokens", "servers")["tools"]) == [30] * 5

@@ -2,6 +2,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
+from toolscope_core.catalog.tokens import tool_tokens
 
 
 @pytest.fixture
@@ -16,6 +17,9 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     assert "**3** clusters" in words(app)
     clusters, edges = (frame.value for frame in app.dataframe)
     assert clusters.iloc[0]["name"] == "send_mail"
+    assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
+    assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)
+    assert "Tokens in openai-chat: estimate" in words(app)
     assert set(edges["one"]) == {"send_mail"}
     assert len(app.get("plotly_chart")) == 1
     assert [link.proto.label for link in app.get("page_link")] == ["Review this cluster"]

@@ -2,6 +2,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
+from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.workspace.overlaps import PairFilter
 
 
@@ -21,6 +22,8 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     assert "Pairs at a similarity of 0.70 or more" in words(app)
     first = table(app).iloc[0]
     assert first["probability"] == 1.0
+    assert first["left_tokens"] == first["right_tokens"] == tool_tokens(desk.WEATHER)
+    assert "Tokens in openai-chat: estimate" in words(app)
     assert "**merge** · probability 1.00" in words(app)
     assert app.text[0].value.startswith("• Exact copies")
     assert [text.value for text in app.text][1:] == [desk.WEATHER.description] * 2

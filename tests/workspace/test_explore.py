@@ -6,6 +6,7 @@ import pytest
 
 from tests.workspace import desk
 from toolscope_core.catalog import Source
+from toolscope_core.catalog.tokens import Costs, tool_tokens
 from toolscope_core.datamodel import (
     Catalog,
     Finding,
@@ -18,6 +19,8 @@ from toolscope_core.datamodel import (
 from toolscope_core.errors import CatalogError, JobError
 from toolscope_core.workspace import components, listing
 from toolscope_core.workspace.overlaps import PairFilter, pair_list, server_grid, strongest_grid
+
+COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +196,7 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
         part = explore.pairs(catalog_id, PairFilter(verdict=verdict)).rows
         assert {row.verdict for row in part} <= {verdict}
     assert explore.pairs(catalog_id, PairFilter(least=1.0)).matching == found.merges
-    few = pair_list(analysis, PairFilter(), limit=2)
+    few = pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching
 
@@ -206,6 +209,7 @@ def test_the_table_and_the_verdict_agree(shared):
         assert view.verdict.probability == pytest.approx(row.probability)
         assert [tool.id for tool in view.tools] == [row.left_id, row.right_id]
         assert view.verdict.evidence
+        assert (row.left_tokens, row.right_tokens) == (COST[row.left_id], COST[row.right_id])
 
 
 def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
@@ -213,7 +217,7 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
     weights = analysis.judge.weights
     at = np.array([weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, 0.0])
     scores = PairScores(np.arange(4, dtype=np.int32), np.full(4, 7, np.int32), at, at)
-    found = pair_list(replace(analysis, scores=scores), PairFilter())
+    found = pair_list(replace(analysis, scores=scores), PairFilter(), COST)
     assert [row.verdict for row in found.rows] == ["merge", "unsure", "unsure", "keep"]
     assert found.merges == 1
 
@@ -222,7 +226,7 @@ def test_servers_collide_as_often_as_their_pairs_would_merge(shared):
     _, _, analysis, _ = shared
     grid, colliding = server_grid(analysis, "pairs")
     at = {name: row for row, name in enumerate(grid.names)}
-    rows = [row for row in pair_list(analysis, PairFilter()).rows if row.verdict == "merge"]
+    rows = [row for row in pair_list(analysis, PairFilter(), COST).rows if row.verdict == "merge"]
     for one in grid.names:
         for other in grid.names:
             pairs = [r for r in rows if {r.left_server, r.right_server} == {one, other}]
@@ -290,6 +294,8 @@ def test_every_cluster_has_a_row_the_largest_first(shared):
     assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
     assert [row.size for row in rows] == [3, 2, 2]
     mail = rows[0]
+    assert mail.tokens == sum(COST[f"{server}/send_mail"] for server in ("alpha", "beta", "gamma"))
+    assert mail.saved == mail.tokens - tool_tokens(desk.MAIL)
     assert (mail.servers, mail.state, mail.bridges) == ("alpha, beta, gamma", "proposed", 0)
     assert mail.members == "send_mail, send_mail, send_mail"
 
@@ -311,14 +317,15 @@ def test_a_chain_shows_its_bridges_and_its_missing_links(shared):
     mail = next(cluster for cluster in plan.clusters if len(cluster.members) == 3)
     chained = replace(mail, id="chain", members=(a, b, c))
     cut, graph = graph_plan(plan, [chained], edges)
-    (row,) = components.cluster_rows(cut, graph, copies)
+    (row,) = components.cluster_rows(cut, graph, copies, Costs())
     assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
     drawn = components.network_of(cut, graph, copies, components.Constraints(), ["chain"])
     assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
     assert [edge.bridge for edge in drawn.edges] == [True, True, True]
     apart, graph = graph_plan(plan, [], edges)
-    (row,) = components.cluster_rows(apart, graph, copies)
+    (row,) = components.cluster_rows(apart, graph, copies, Costs())
     assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
+    assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in ids), 0)
     never = components.Constraints(cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}))
     drawn = components.network_of(apart, graph, copies, never, [row.id])
     assert [edge.pair for edge in drawn.edges if edge.forbidden] == [Pair.of(a, d)]

@@ -14,8 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.datamodel import MergePlan, Tool
+from toolscope_core.catalog.splitting import split
+from toolscope_core.catalog.targets import TARGETS
+from toolscope_core.datamodel import MergedTool, MergePlan, Tool
 
+_VSCODE = TARGETS["vscode"]
 CLIENT_FILES = (
     "clients/claude-code.json",
     "clients/cursor.json",
@@ -39,18 +42,21 @@ class Switch:
 
 
 def client_files(plan: MergePlan) -> dict[str, bytes]:
-    """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes.
+    """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes,
+    but for VS Code's where there are more tools than it takes at once.
 
     Every tool of the servers is known, so the files name those that stay as well where a client
     has only that form.
     """
     switches = switches_of(plan)
+    vscode = _json(_vscode(switches, plan.catalog.tools)).encode("utf-8", "backslashreplace")
     if not any(switch.off for switch in switches):
-        return {}
+        many = sum(len(switch.on) for switch in switches) > (_VSCODE.most_tools or 0)
+        return {CLIENT_FILES[2]: vscode} if many else {}
     contents = (
         _json(_claude_code(switches)),
         _json(_cursor(switches)),
-        _json(_vscode(switches)),
+        vscode.decode("utf-8"),
         _json(_fastmcp(switches)),
         _toolhive(switches),
     )
@@ -101,10 +107,22 @@ def _cursor(switches: Sequence[Switch]) -> dict[str, Any]:
     return {"permissions": {"allow": [], "deny": denied}}
 
 
-def _vscode(switches: Sequence[Switch]) -> dict[str, Any]:
-    """A ``.toolsets.jsonc`` with one tool set of what stays; VS Code has no list of what goes."""
-    kept = [f"{switch.server}/{name}" for switch in switches for name in switch.on]
-    return {"toolscope": {"tools": kept, "description": "Tools that stay after merging"}}
+def _vscode(switches: Sequence[Switch], tools: Sequence[Tool]) -> dict[str, Any]:
+    """A ``.toolsets.jsonc`` with what stays, as VS Code has no list of what goes: one tool set, or
+    as many as its limit on tools asks for, of which one is on at a time.
+    """
+    on = {switch.server: switch.on for switch in switches}
+    kept = [MergedTool(tool, (tool.id,)) for tool in tools if tool.name in on.get(tool.server, ())]
+    once = {(item.tool.server, item.tool.name): item for item in kept}
+    parts = split(list(once.values()), _VSCODE.most_tools)
+    sets = {}
+    for number, part in enumerate(parts, 1):
+        names = sorted((item.tool.server, item.tool.name) for item in part)
+        sets["toolscope" if len(parts) == 1 else f"toolscope-{number}"] = {
+            "tools": [f"{server}/{name}" for server, name in names],
+            "description": "Tools that stay after merging",
+        }
+    return sets
 
 
 def _fastmcp(switches: Sequence[Switch]) -> dict[str, Any]:

@@ -6,18 +6,23 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
 
+from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
+from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.schemas import map_subschemas
+from toolscope_core.catalog.splitting import split, told
 from toolscope_core.catalog.targets import Target, target_named
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
 
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
 
 HASH_DIGITS = 8
-TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
+AT_SERVER = "mend it at its server."
+TOOL_ROOM = 40
+"""So many letters a shorter name of a server leaves to the names of its tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def violations(
     asked = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
     names = _new_names(ordered, asked, reserved)
-    found = list(_of_set(ordered, asked))
+    found = list(_of_set(tools, asked))
     for tool in ordered:
         found += _of_name(tool, asked, names.get(tool.id))
         found += _of_text(tool, asked)
@@ -56,10 +61,19 @@ def violations(
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A tool with every offered fix applied, and its parameters that have new names."""
+
+    tool: Tool
+    renaming: Renaming = field(default_factory=Renaming)
+
+
 def fixed(
     tools: Sequence[MergedTool], target: str, reserved: Iterable[str] = ()
-) -> dict[str, Tool]:
-    """By id, the tools that change when every offered fix is applied.
+) -> dict[str, Fixed]:
+    """By id, the tools that change when every offered fix is applied; the fix for too many tools
+    is ``splitting.split``.
 
     Raises ``ExportError`` for an unknown target.
     """
@@ -69,7 +83,7 @@ def fixed(
     changed = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
-        schema = _with_items(tool.schema) if asked.typed_items else tool.schema
+        schema, renamed = _mended(tool.schema, asked)
         mended = replace(
             tool,
             name=name or tool.name,
@@ -77,7 +91,7 @@ def fixed(
             schema=schema,
         )
         if mended != tool:
-            changed[tool.id] = mended
+            changed[tool.id] = Fixed(mended, renamed)
     return changed
 
 
@@ -86,14 +100,17 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _of_set(tools: Sequence[Tool], target: Target) -> Iterator[Violation]:
+def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[Violation]:
     if target.most_tools is not None and len(tools) > target.most_tools:
+        parts = split(tools, target.most_tools)
+        form = "files, one for each agent" if target.is_shape else "sets, one switched on at a time"
         yield Violation(
             "",
             "count",
             str(len(tools)),
             f"{target.title} takes at most {target.most_tools} tools; there are {len(tools)}.",
-            remedy="No fix can choose for you: merge more, or give each agent fewer servers.",
+            f"{len(parts)} {form}: {told(parts)}",
+            "Or merge more, or leave whole servers out of the catalog.",
         )
 
 
@@ -111,8 +128,16 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         )
     else:
         message = f"The name {tool.name!r} does not match {target.name_rule} of {target.title}."
-    remedy = "" if name else "Shorten the name of the server in the client's configuration."
-    yield Violation(tool.id, rule, tool.name, message, name, remedy)
+    fix, remedy = name, ""
+    if not name:
+        short = f"{_plain(tool.server, target)[:8]}_{digest(tool.server)[:HASH_DIGITS]}"
+        fix = f"the server called {short}"
+        remedy = "Give the server that name in the client's configuration."
+        if len(tool.name) > TOOL_ROOM:
+            fix += f", the tool {_offer(replace(tool, server=short), target, set())}"
+    elif not target.is_shape:
+        remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
+    yield Violation(tool.id, rule, tool.name, message, fix, remedy)
 
 
 def _of_text(tool: Tool, target: Target) -> Iterator[Violation]:
@@ -136,7 +161,8 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
                 "schema",
                 key,
                 f"The parameters have {key!r} at the top; {target.title} takes a plain object.",
-                remedy="Write the parameters as one object on the page Documents.",
+                _without(key) if plain_object(schema) else "",
+                "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
             )
     if target.typed_items and _with_items(schema) != schema:
         yield Violation(
@@ -146,15 +172,34 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
             f"An array does not say what it holds; {target.title} asks for 'items'.",
             "items: {}",
         )
-    for name in sorted(set(_property_names(schema))) if target.parameter_rule else ():
-        if not re.fullmatch(target.parameter_rule, name):
-            yield Violation(
-                tool.id,
-                "parameter",
-                name,
-                f"The parameter {name!r} does not match {target.parameter_rule} of {target.title}.",
-                remedy="Rename it on the page Documents: calls then need a gateway.",
-            )
+    names = set(property_names(schema)) if target.parameter_rule else ()
+    refused = sorted(name for name in names if not re.fullmatch(target.parameter_rule, name))
+    renamed = _mended(schema, target)[1] if refused else Renaming()
+    for name in refused:
+        yield Violation(
+            tool.id,
+            "parameter",
+            name,
+            f"The parameter {name!r} does not match {target.parameter_rule} of {target.title}.",
+            "" if renamed.obstacle else renamed.names.get(name, "left out"),
+            f"{renamed.obstacle} M{AT_SERVER[1:]}" if renamed.obstacle else "",
+        )
+
+
+def _mended(schema: JsonObject | None, target: Target) -> tuple[JsonObject | None, Renaming]:
+    """The schema with every offered fix, and the new names of its parameters."""
+    if schema is None:
+        return None, Renaming()
+    plain = (plain_object(schema) or schema) if target.whole_object else schema
+    whole: JsonObject = _with_items(plain) if target.typed_items else plain
+    renamed = renaming(whole, target.parameter_rule) if target.parameter_rule else Renaming()
+    return (renamed.schema if renamed.names else whole), renamed
+
+
+def _without(key: str) -> str:
+    if key in ("enum", "not"):
+        return f"without {key!r}, which the server still checks"
+    return f"without {key!r}: what it declares stands among the parameters"
 
 
 def _new_names(
@@ -241,12 +286,3 @@ def _with_items(schema: JsonObject | None) -> Any:
     if bare and not {"items", "prefixItems"} & schema.keys():
         result["items"] = {}
     return result
-
-
-def _property_names(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        properties = schema.get("properties")
-        yield from properties if isinstance(properties, dict) else ()
-        inner: list[str] = []
-        map_subschemas(schema, lambda sub, _: inner.extend(_property_names(sub)), "")
-        yield from inner

@@ -58,6 +58,8 @@ def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
             lost.append(name)
         elif name not in moves:
             mapped[name] = value
+    for rename in alpha.nested:
+        mapped = renamed_inside(mapped, rename.source, rename.target, lost)
     return MappedCall(alpha.to, {**mapped, **alpha.constants}, tuple(lost))
 
 
@@ -66,6 +68,8 @@ def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, st
 
     ``types`` gives the JSON type of the old parameters by name: what ``cast`` turns text back to.
     """
+    for rename in reversed(alpha.nested):
+        arguments = renamed_inside(arguments, rename.target, rename.source, [])
     back: dict[str, Any] = {}
     moves = {move.target: move for move in alpha.moves}
     for name, value in arguments.items():
@@ -75,6 +79,37 @@ def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, st
         elif name not in alpha.constants:
             back[name] = value
     return back
+
+
+def renamed_inside(
+    arguments: JsonObject, source: str, target: str, lost: list[str]
+) -> dict[str, Any]:
+    """The arguments with the property at the pointer ``source`` called as in ``target``.
+
+    Where a call also has a property of the new name, which nothing declares, that one goes, and
+    ``lost`` gets its pointer.
+    """
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in source.split("/")[1:]]
+    new = target.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+
+    def renamed(value: Any, depth: int) -> Any:
+        step, last = steps[depth], depth + 1 == len(steps)
+        if step == "*" and not last and isinstance(value, list):
+            return [renamed(inner, depth + 1) for inner in value]
+        if not isinstance(value, dict):
+            return value
+        if not last:
+            return {
+                key: renamed(inner, depth + 1) if step in ("*", key) else inner
+                for key, inner in value.items()
+            }
+        if step not in value:
+            return value
+        if new in value:
+            lost.append(target)
+        return {new if k == step else k: inner for k, inner in value.items() if k != new}
+
+    return dict(renamed(dict(arguments), 0))
 
 
 def relabel_query(

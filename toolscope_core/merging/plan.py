@@ -169,7 +169,10 @@ def check_plan(plan: MergePlan) -> None:
                 "φ follows the members",
                 all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
             ),
-            ("α covers the merged", {a.tool_id for a in plan.arguments} == _in_merged(plan.tools)),
+            (
+                "α covers the merged",
+                _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= incoming,
+            ),
         )
         if not holds
     ]

@@ -47,7 +47,7 @@ SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 @dataclass(frozen=True, slots=True)
 class MergeReport:
     """What a merge did: the plan, the tokens before and after (``counted`` says whether they are
-    estimates), where it was put.
+    estimates), where it was put, and in how many files the toolset is.
     """
 
     plan: MergePlan
@@ -55,6 +55,7 @@ class MergeReport:
     tokens_after: int
     counted: str
     out: Path
+    toolsets: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,15 @@ def merge_files(
     plan = plan_merge(analysis, log, request.plan)
     files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
-    tokens = json.loads(files["manifest.json"])["tokens"]
-    return MergeReport(plan, tokens["before"], tokens["after"], tokens["counted"], request.out)
+    told = json.loads(files["manifest.json"])
+    return MergeReport(
+        plan=plan,
+        tokens_before=told["tokens"]["before"],
+        tokens_after=told["tokens"]["after"],
+        counted=told["tokens"]["counted"],
+        out=request.out,
+        toolsets=len(told["toolsets"]),
+    )
 
 
 def judge_files(

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
 from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool
 from toolscope_core.figures.views import Edge, Network, Node, NodeState
 from toolscope_core.merging.graph import MergeGraph
+from toolscope_core.workspace.cards import documented
 from toolscope_core.workspace.review import OPEN_STATES
 
 Tools = Mapping[str, Tool]
@@ -24,12 +26,15 @@ class ClusterRow:
 
     ``component`` numbers the connected component it is part of, from 1; ``bridges`` and
     ``intransitive`` (triples a-b-c without a-c) are counted among the members, exact copies as
-    one tool.
+    one tool. ``tokens`` is what the members cost in every prompt, ``saved`` what merging them takes
+    off that.
     """
 
     name: str
     members: str
     size: int
+    tokens: int
+    saved: int
     weakest: float
     bridges: int
     intransitive: int
@@ -46,10 +51,12 @@ class ClusterRow:
         return self.state in OPEN_STATES
 
 
-def cluster_rows(plan: MergePlan, graph: MergeGraph, copies: Copies) -> tuple[ClusterRow, ...]:
+def cluster_rows(
+    plan: MergePlan, graph: MergeGraph, copies: Copies, costs: Costs
+) -> tuple[ClusterRow, ...]:
     """All clusters and all components without one: the largest first, then the weakest.
 
-    ``copies`` maps each tool to the first of equal content.
+    ``copies`` maps each tool to the first of equal content; ``costs`` remembers token counts.
     """
     tools = plan.catalog.by_id
     home = {member: cluster for cluster in plan.clusters for member in cluster.members}
@@ -57,9 +64,9 @@ def cluster_rows(plan: MergePlan, graph: MergeGraph, copies: Copies) -> tuple[Cl
     for number, (component, part) in enumerate(_parts(graph), 1):
         once = _without_copies(part, copies)
         clusters = {home[tool].id: home[tool] for tool in component if tool in home}
-        rows += [_row(tools, number, once, cluster) for cluster in clusters.values()]
+        rows += [_row(tools, number, once, cluster, costs) for cluster in clusters.values()]
         if not clusters:
-            rows.append(_taken_apart(tools, number, once, component))
+            rows.append(_taken_apart(tools, number, once, component, costs))
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
@@ -112,12 +119,16 @@ def _without_copies(part: MergeGraph, copies: Copies) -> MergeGraph:
     return MergeGraph({Pair.of(a, b): p for a, b, p in ends if a != b})
 
 
-def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster) -> ClusterRow:
+def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster, costs: Costs) -> ClusterRow:
     inside = set(cluster.members)
+    tokens = _tokens(tools, cluster.members, costs)
+    merged = documented(tools[cluster.canonical], cluster.document)
     return ClusterRow(
         name=cluster.document.name,
         members=_names(tools, cluster.members),
         size=len(cluster.members),
+        tokens=tokens,
+        saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
         weakest=cluster.weakest_edge,
         bridges=sum({pair.left, pair.right} <= inside for pair in part.bridges),
         intransitive=len(part.intransitive(cluster.members)),
@@ -130,11 +141,15 @@ def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster) -> Clust
     )
 
 
-def _taken_apart(tools: Tools, number: int, part: MergeGraph, members: Sequence[str]) -> ClusterRow:
+def _taken_apart(
+    tools: Tools, number: int, part: MergeGraph, members: Sequence[str], costs: Costs
+) -> ClusterRow:
     return ClusterRow(
         name=tools[members[0]].name,
         members=_names(tools, members),
         size=len(members),
+        tokens=_tokens(tools, members, costs),
+        saved=0,
         weakest=min(part.edges.values(), default=1.0),
         bridges=len(part.bridges),
         intransitive=len(part.intransitive(members)),
@@ -145,6 +160,10 @@ def _taken_apart(tools: Tools, number: int, part: MergeGraph, members: Sequence[
         component=number,
         id=members[0],
     )
+
+
+def _tokens(tools: Tools, members: Sequence[str], costs: Costs) -> int:
+    return sum(costs.of(tools[member], PROMPT_SHAPES[0]) for member in members)
 
 
 def _strongest(edges: Iterable[Edge], limit: int) -> set[str]:

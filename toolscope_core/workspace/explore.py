@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer, tool_tokens
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
@@ -68,6 +68,7 @@ class Explore:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
+        self._counted = Costs()
         self._tokens: dict[tuple[int, str], dict[str, int]] = {}
         self._rows: dict[tuple[int, str], tuple[listing.ToolRow, ...]] = {}
         self._points: dict[int, tuple[Analysis, NDArray[np.float64]]] = {}
@@ -117,7 +118,9 @@ class Explore:
             waiting=sum(c.state in OPEN_STATES or bool(c.newcomers) for c in clusters),
             tools_after=len(plan.tools),
             tokens_after=sum(
-                tool_tokens(item.tool) if len(item.members) > 1 else costs[item.tool.id]
+                self._counted.of(item.tool, PROMPT_SHAPES[0])
+                if len(item.members) > 1
+                else costs[item.tool.id]
                 for item in plan.tools
             ),
         )
@@ -163,7 +166,7 @@ class Explore:
 
     def pairs(self, catalog_id: int, wanted: overlaps.PairFilter) -> overlaps.PairList:
         """The strongest candidate pairs that pass the filter."""
-        return overlaps.pair_list(self._analysis(catalog_id), wanted)
+        return overlaps.pair_list(self._analysis(catalog_id), wanted, self._costs(catalog_id))
 
     def pair(self, catalog_id: int, pair: Pair) -> overlaps.PairView:
         """A pair with its verdict, evidence and tools."""
@@ -203,7 +206,8 @@ class Explore:
         """Rows of the merge graph, the largest cluster first."""
         analysis = self._analysis(catalog_id)
         graph = graph_of(analysis, self._review.log(catalog_id))
-        return components.cluster_rows(self._review.plan(catalog_id), graph, analysis.copies)
+        plan = self._review.plan(catalog_id)
+        return components.cluster_rows(plan, graph, analysis.copies, self._counted)
 
     def network(self, catalog_id: int, row_ids: Sequence[str]) -> Network:
         """The components that hold the given rows, for drawing."""
@@ -216,7 +220,7 @@ class Explore:
         """Tokens of each tool, by id; catalogs never change."""
         if (catalog_id, shape) not in self._tokens:
             tools = self._catalogs.open(catalog_id).tools
-            self._tokens[catalog_id, shape] = {tool.id: tool_tokens(tool, shape) for tool in tools}
+            self._tokens[catalog_id, shape] = {t.id: self._counted.of(t, shape) for t in tools}
         return self._tokens[catalog_id, shape]
 
     def _analysis(self, catalog_id: int) -> Analysis:

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.bundle import zipped
+from toolscope_core.bundle import named_toolsets, zipped
+from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.targets import MATRIX, target_named
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, PlanTokens, plan_tokens, tokenizer
 from toolscope_core.catalog.validity import Violation
+from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
-from toolscope_core.outgoing import checked, refusals, with_fixes
+from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,8 @@ class MergeLine:
 
 @dataclass(frozen=True, slots=True)
 class MatrixLine:
-    """What one target says of the outgoing toolset: how many rules of each kind are broken, and
-    how many of them have a fix on offer.
+    """What one target, by title and by ``name``, says of the outgoing toolset: how many rules of
+    each kind are broken, and how many of them have a fix on offer.
     """
 
     target: str
@@ -39,6 +41,28 @@ class MatrixLine:
     schemas: int
     tools: int
     fixable: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetLine:
+    """A file of the toolset, or the set of tools that a client has on at a time, and its tokens
+    in every prompt.
+    """
+
+    file: str
+    tools: int
+    tokens: int
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How many tools an accept policy leaves, and in how many parts a target takes them."""
+
+    accept: AcceptPolicy
+    tools: int
+    parts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +71,10 @@ class ExportFigures:
 
     ``pending`` counts the clusters that stay unmerged because nobody decided, ``withheld`` the
     accepted ones left out because they need a gateway. ``matrix`` has a line for each target,
-    ``violations`` are the rules that the chosen one's tools break, ``refusals`` those of them that
-    stand against the download; ``tokens`` has a line for each shape in prompts.
+    ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
+    chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
+    ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
+    several.
     """
 
     tools_before: int
@@ -62,7 +88,8 @@ class ExportFigures:
     counted: str
     tokens: tuple[PlanTokens, ...]
     matrix: tuple[MatrixLine, ...]
-    violations: tuple[Violation, ...]
+    violations: Mapping[str, tuple[Violation, ...]]
+    toolsets: Mapping[str, tuple[ToolsetLine, ...]]
     refusals: tuple[Violation, ...]
 
 
@@ -105,6 +132,7 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
     plan = with_fixes(plan, target) if fix else plan
     names = {item.tool.id: item.tool.name for item in plan.tools}
     tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
+    against = {name: checked(plan, name, fix and name == target) for name in (*MATRIX, target)}
     applied = plan.applied
     taken = {cluster.id for cluster in applied}
     accepted = [cluster for cluster in plan.clusters if cluster.state == "accepted"]
@@ -119,9 +147,10 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         dangling=plan.dangling,
         counted=tokenizer().label,
         tokens=tokens,
-        matrix=tuple(_matrix_line(plan, name) for name in MATRIX),
-        violations=checked(plan, target),
-        refusals=refusals(plan, shape),
+        matrix=tuple(_matrix_line(name, against[name]) for name in MATRIX),
+        violations=against,
+        toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
+        refusals=refusals(plan, shape, fix),
     )
 
 
@@ -161,8 +190,30 @@ _DOUBTS = (
 )
 
 
-def _matrix_line(plan: MergePlan, target: str) -> MatrixLine:
-    found = checked(plan, target)
+def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:
+    """The parts that the limit of ``target`` on tools asks for; empty where one is enough."""
+    parts = toolsets(plan, target, fix=True)
+    if len(parts) == 1:
+        return ()
+    shape = target if target in PROMPT_SHAPES else PROMPT_SHAPES[0]
+    named = zip(named_toolsets(plan, target, fix=True), parts, strict=True)
+    return tuple(
+        ToolsetLine(
+            file=name if target_named(target).is_shape else f"set {number}",
+            tools=len(part),
+            tokens=sum(costs.of(item.tool, shape) for item in part),
+            servers=servers_of(part),
+        )
+        for number, (name, part) in enumerate(named, 1)
+    )
+
+
+def way_of(plan: MergePlan, accept: AcceptPolicy, target: str) -> Way:
+    """What the policy ``accept``, which made ``plan``, means for the limit of ``target``."""
+    return Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
+
+
+def _matrix_line(target: str, found: Sequence[Violation]) -> MatrixLine:
     rules = Counter(violation.rule for violation in found)
     return MatrixLine(
         target=target_named(target).title,
@@ -172,6 +223,7 @@ def _matrix_line(plan: MergePlan, target: str) -> MatrixLine:
         schemas=rules["schema"] + rules["parameter"],
         tools=rules["count"],
         fixable=sum(bool(violation.fix) for violation in found),
+        name=target,
     )
 
 

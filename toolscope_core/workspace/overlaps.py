@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,15 +34,17 @@ class PairFilter:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A candidate pair in the table."""
+    """A candidate pair in the table, with what each of the two costs in every prompt."""
 
     probability: float
     similarity: float
     verdict: str
     left: str
     left_server: str
+    left_tokens: int
     right: str
     right_server: str
+    right_tokens: int
     left_id: str
     right_id: str
 
@@ -66,8 +69,10 @@ class PairView:
     tools: tuple[Tool, Tool]
 
 
-def pair_list(analysis: Analysis, wanted: PairFilter, limit: int = SHOWN_PAIRS) -> PairList:
-    """The pairs that pass, by probability, then similarity, then ids."""
+def pair_list(
+    analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
+) -> PairList:
+    """The pairs that pass, by probability, then similarity, then ids; ``tokens`` by tool id."""
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = _outcomes(analysis)
     passing = scores.probability >= wanted.least
@@ -78,7 +83,7 @@ def pair_list(analysis: Analysis, wanted: PairFilter, limit: int = SHOWN_PAIRS) 
         passing &= outcomes == wanted.verdict
     found = np.flatnonzero(passing)
     ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
-    rows = [_row(analysis, row, str(outcomes[row])) for row in ranked[:limit].tolist()]
+    rows = [_row(analysis, row, str(outcomes[row]), tokens) for row in ranked[:limit].tolist()]
     return PairList(tuple(rows), len(found), len(scores), int((outcomes == "merge").sum()))
 
 
@@ -160,7 +165,7 @@ def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     return pair, float(near.similarity[row])
 
 
-def _row(analysis: Analysis, row: int, outcome: str) -> PairRow:
+def _row(analysis: Analysis, row: int, outcome: str, tokens: Mapping[str, int]) -> PairRow:
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
@@ -169,8 +174,10 @@ def _row(analysis: Analysis, row: int, outcome: str) -> PairRow:
         verdict=outcome,
         left=left.name,
         left_server=left.server,
+        left_tokens=tokens[left.id],
         right=right.name,
         right_server=right.server,
+        right_tokens=tokens[right.id],
         left_id=left.id,
         right_id=right.id,
     )

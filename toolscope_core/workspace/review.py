@@ -8,7 +8,7 @@ from typing import Any
 
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.config import PlanConfig
+from toolscope_core.config import AcceptPolicy, PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
 from toolscope_core.decisions import resolve
 from toolscope_core.errors import DecisionError, JobError
@@ -25,12 +25,16 @@ from toolscope_core.workspace.exports import (
     Download,
     ExportFigures,
     SafeBatch,
+    Way,
     download_of,
     figures_of,
     safe_batch,
+    way_of,
 )
 
 OPEN_STATES = ("conflict", "stale", "proposed")
+POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
+"""From the one that merges least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +251,11 @@ class Review:
             known = (plan, figures_of(plan, shape, fix, self._costs))
             self._figures[catalog_id, config, shape, fix] = known
         return known[1]
+
+    def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
+        """What each accept policy means for the limit of ``target`` on tools."""
+        configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
+        return tuple(way_of(self.plan(catalog_id, c), c.accept, target) for c in configs)
 
     def bundle(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False

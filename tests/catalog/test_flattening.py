@@ -1,0 +1,85 @@
+import jsonschema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.catalog.flattening import plain_object
+
+TEXT = {"type": "string"}
+WHOLE = {"type": "integer"}
+
+
+def test_alternatives_stand_among_the_properties():
+    schema = {
+        "type": "object",
+        "properties": {"a": TEXT},
+        "required": ["a"],
+        "anyOf": [
+            {"properties": {"b": TEXT, "c": TEXT}, "required": ["b", "c"]},
+            {"properties": {"b": WHOLE, "a": WHOLE}, "required": ["b"]},
+        ],
+        "not": {"required": ["z"]},
+    }
+    assert plain_object(schema) == {
+        "type": "object",
+        "properties": {"a": TEXT, "b": {"anyOf": [TEXT, WHOLE]}, "c": TEXT},
+        "required": ["a", "b"],
+    }
+
+
+def test_parts_that_all_hold_require_what_any_of_them_does():
+    schema = {
+        "type": "object",
+        "allOf": [
+            {"properties": {"a": TEXT}, "required": ["a"]},
+            {"$ref": "#/$defs/more"},
+            True,
+            {"oneOf": [{"properties": {"c": WHOLE}}, {}]},
+        ],
+        "$defs": {"more": {"properties": {"a": {"minLength": 2}}, "required": ["b"]}},
+    }
+    assert plain_object(schema) == {
+        "type": "object",
+        "properties": {"a": {"allOf": [TEXT, {"minLength": 2}]}, "c": WHOLE},
+        "required": ["a", "b"],
+        "$defs": schema["$defs"],
+    }
+
+
+def test_what_is_plain_stays_and_what_is_pointed_into_cannot_go():
+    plain = {"type": "object", "properties": {"a": {"anyOf": [TEXT, WHOLE]}}}
+    assert plain_object(plain) is plain
+    assert plain_object({"type": "object", "properties": {}, "enum": [{}]}) == {
+        "type": "object",
+        "properties": {},
+    }
+    inside = {"type": "object", "anyOf": [TEXT], "properties": {"a": {"$ref": "#/anyOf/0"}}}
+    assert plain_object(inside) is None
+    circle = {"type": "object", "anyOf": [{"$ref": "#"}, {"properties": {"a": TEXT}}]}
+    assert plain_object(circle)["properties"] == {"a": TEXT}
+
+
+branches = st.fixed_dictionaries(
+    {"properties": st.dictionaries(st.sampled_from("abc"), st.sampled_from([TEXT, WHOLE, {}]))},
+    optional={"required": st.lists(st.sampled_from("abc"), unique=True)},
+)
+
+
+@given(
+    branches,
+    st.sampled_from(["anyOf", "oneOf", "allOf"]),
+    st.lists(branches, min_size=1, max_size=3),
+    st.data(),
+)
+def test_a_call_of_declared_arguments_that_was_valid_stays_valid(base, key, parts, data):
+    schema = {"type": "object", **base, key: parts}
+    chosen = parts if key == "allOf" else [data.draw(st.sampled_from(parts))]
+    declared = sorted({name for part in (base, *chosen) for name in part["properties"]})
+    call = data.draw(
+        st.dictionaries(st.sampled_from(declared), st.sampled_from(["x", 1]))
+        if declared
+        else st.just({})
+    )
+    if jsonschema.Draft202012Validator(schema).is_valid(call) and all(
+        jsonschema.Draft202012Validator(part).is_valid(call) for part in chosen
+    ):
+        jsonschema.Draft202012Validator(plain_object(schema)).validate(call)

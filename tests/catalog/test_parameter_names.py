@@ -1,0 +1,197 @@
+import re
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.catalog.parameter_names import property_names, renaming
+from toolscope_core.catalog.targets import TARGETS
+from toolscope_core.datamodel import ArgumentMap, ArgumentMove, NestedRename, canonical_json
+from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.renaming import NewNames, composed
+
+GEMINI = TARGETS["gemini"].parameter_rule
+TEXT = {"type": "string"}
+
+
+def obj(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def nested(schema):
+    return [(item.source, item.target) for item in renaming(schema, GEMINI).nested]
+
+
+def test_names_are_free_fitting_and_stable():
+    schema = obj(**{name: {} for name in ("a b", "a-b", "a_b", "1", "翻", "x" * 70, "$", "ok")})
+    found = renaming(schema, GEMINI)
+    assert found.names.keys() == {"a b", "a-b", "1", "翻", "x" * 70, "$"}
+    assert re.fullmatch(r"a_b_[0-9a-f]{8}", found.names["a b"])
+    assert (found.names["1"], found.names["$"]) == ("arg_1", "arg")
+    assert len({name.casefold() for name in found.names.values()}) == 6
+    assert all(re.fullmatch(GEMINI, name) for name in found.names.values())
+    assert found.top == found.names
+    assert found.nested == ()
+    backwards = obj(**dict(reversed(schema["properties"].items())))
+    assert renaming(backwards, GEMINI).names == found.names
+    assert renaming(obj(ok={}), GEMINI).names == {}
+
+
+def test_places_below_the_top_are_pointers_outer_ones_first():
+    schema = obj(
+        **{
+            "the filter": obj(**{"from/to": TEXT, "deep": {"items": obj(**{"x y": TEXT})}}),
+            "map": {"additionalProperties": obj(**{"x y": TEXT})},
+        }
+    )
+    found = renaming(schema, GEMINI)
+    assert found.top == {"the filter": "the_filter"}
+    assert nested(schema) == [
+        ("/map/*/x y", "/map/*/x_y"),
+        ("/the_filter/from~1to", "/the_filter/from_to"),
+        ("/the_filter/deep/*/x y", "/the_filter/deep/*/x_y"),
+    ]
+    assert found.schema["properties"]["the_filter"]["properties"].keys() == {"from_to", "deep"}
+
+
+def test_names_inside_renamed_names_map_there_and_back():
+    schema = obj(x=obj(**{"a b": obj(**{"c d": obj(**{"e f": TEXT})})}))
+    found = renaming(schema, GEMINI)
+    alpha = composed(ArgumentMap("t", "t"), NewNames(found.top, found.nested))
+    call = {"x": {"a b": {"c d": {"e f": "1"}}}}
+    assert map_call(alpha, call).arguments == {"x": {"a_b": {"c_d": {"e_f": "1"}}}}
+    assert unmap_call(alpha, map_call(alpha, call).arguments, {}) == call
+
+
+def test_every_word_on_a_name_follows():
+    part = {
+        **obj(**{"a b": TEXT, "c": TEXT}),
+        "required": ["a b", "c"],
+        "dependentRequired": {"c": ["a b"], "a b": []},
+        "dependentSchemas": {"a b": {"required": ["c"]}},
+        "default": {"a b": [{"a b": 1}]},
+    }
+    new = renaming(obj(x=part), GEMINI).schema["properties"]["x"]
+    assert "a b" not in canonical_json(new)
+    assert new["required"] == ["a_b", "c"]
+    assert new["dependentRequired"] == {"c": ["a_b"], "a_b": []}
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"patternProperties": {"^a": {}}}, "'patternProperties'"),
+        ({"propertyNames": {"maxLength": 3}}, "'propertyNames'"),
+        ({"enum": [{"a b": 1}]}, "allowed value"),
+        ({"const": [{"a b": 1}]}, "allowed value"),
+        (
+            {"properties": {"a b": {"type": "object"}, "c": {"$ref": "#/$defs/t/properties/a b"}}},
+            "leads",
+        ),
+        ({"properties": {"a b": TEXT, "next": {"$ref": "#/$defs/t"}}}, "refer to themselves"),
+    ],
+)
+def test_where_a_name_cannot_change_safely_nothing_does(part, said):
+    whole = {**obj(**{"a b": TEXT}), **part}
+    schema = {**obj(x={"$ref": "#/$defs/t"}), "$defs": {"t": whole}}
+    found = renaming(schema, GEMINI)
+    assert said in found.obstacle
+    assert (found.names, found.nested) == ({}, ())
+
+
+def test_a_circle_without_bad_names_is_no_obstacle():
+    tree = obj(kids={"items": {"$ref": "#/$defs/t"}}, name=TEXT)
+    schema = {**obj(**{"a b": TEXT, "x": {"$ref": "#/$defs/t"}}), "$defs": {"t": tree}}
+    assert renaming(schema, GEMINI).top == {"a b": "a_b"}
+    assert nested(schema) == []
+
+
+def test_one_definition_used_twice_has_two_places(monkeypatch):
+    schema = {
+        **obj(x={"$ref": "#/$defs/t"}, y={"anyOf": [{"type": "null"}, {"$ref": "#/$defs/t"}]}),
+        "$defs": {"t": obj(**{"a b": TEXT})},
+    }
+    assert nested(schema) == [("/x/a b", "/x/a_b"), ("/y/a b", "/y/a_b")]
+    monkeypatch.setattr("toolscope_core.catalog.parameter_names.MAX_STEPS", 3)
+    assert "too large" in renaming(schema, GEMINI).obstacle
+
+
+def test_an_undeclared_argument_of_the_new_name_is_lost_aloud():
+    alpha = ArgumentMap("t", "t", nested=(NestedRename("/x/*/a b", "/x/*/a_b"),))
+    done = map_call(alpha, {"x": [{"a b": 1, "a_b": 2}, {"a_b": 3}, 4]})
+    assert done.arguments == {"x": [{"a_b": 1}, {"a_b": 3}, 4]}
+    assert done.lost == ("/x/*/a_b",)
+
+
+NAMES = ("a b", "c", "d/e~", "*", "-")
+LEAVES = st.sampled_from([TEXT, {"type": "integer"}, {"type": "boolean"}, {}])
+
+
+def objects(inner):
+    return st.builds(
+        lambda properties, required, more: {
+            "type": "object",
+            "properties": properties,
+            "required": sorted(set(required) & properties.keys()),
+            "additionalProperties": more,
+        },
+        st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+        st.lists(st.sampled_from(NAMES)),
+        st.just(False) | inner,
+    )
+
+
+SCHEMAS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        objects(inner)
+        | inner.map(lambda item: {"type": "array", "items": item})
+        | st.lists(inner, min_size=1, max_size=2).map(lambda parts: {"anyOf": parts})
+        | st.lists(inner, min_size=1, max_size=2).map(
+            lambda parts: {"type": "array", "prefixItems": parts}
+        )
+    ),
+    max_leaves=8,
+)
+
+
+def values(schema):
+    """Values of a schema of ``SCHEMAS``, of declared and of further properties."""
+    if "anyOf" in schema:
+        return st.one_of([values(part) for part in schema["anyOf"]])
+    if "prefixItems" in schema:
+        return st.tuples(*(values(part) for part in schema["prefixItems"])).map(list)
+    if schema.get("type") == "array":
+        return st.lists(values(schema["items"]), max_size=2)
+    if schema.get("type") != "object":
+        simple = {"string": st.just("t"), "integer": st.just(7), "boolean": st.just(True)}
+        return simple.get(schema.get("type"), st.none())
+    declared = schema["properties"]
+    further = schema["additionalProperties"]
+    return st.builds(
+        lambda told, more: {**more, **told},
+        st.fixed_dictionaries(
+            {name: values(declared[name]) for name in schema["required"]},
+            optional={n: values(sub) for n, sub in declared.items() if n not in schema["required"]},
+        ),
+        st.dictionaries(st.just("further"), values(further), max_size=1)
+        if further
+        else st.just({}),
+    )
+
+
+@given(objects(SCHEMAS), st.data())
+def test_old_calls_map_validate_and_map_back(schema, data):
+    found = renaming(schema, GEMINI)
+    assert not found.obstacle
+    new_schema = found.schema
+    assert all(re.fullmatch(GEMINI, name) for name in property_names(new_schema))
+    call = data.draw(values(schema))
+    jsonschema.Draft202012Validator(schema).validate(call)
+    identity = ArgumentMap("t", "t", tuple(ArgumentMove(n, n) for n in schema["properties"]))
+    alpha = composed(identity, NewNames(found.top, found.nested))
+    done = map_call(alpha, call)
+    assert done.lost == ()
+    jsonschema.Draft202012Validator(new_schema).validate(done.arguments)
+    assert unmap_call(alpha, done.arguments, {}) == call

@@ -1,0 +1,72 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.catalog.splitting import servers_of, split, told
+from toolscope_core.datamodel import MergedTool, Tool
+
+
+def items(**sizes):
+    return [
+        MergedTool(Tool(f"{server}/{n:02}", "t", server=server.strip("_")), ())
+        for server, size in sizes.items()
+        for n in range(size)
+    ]
+
+
+def sizes(parts):
+    return [(servers_of(part), len(part)) for part in parts]
+
+
+def test_servers_stay_whole_and_fill_up():
+    parts = split(items(a=3, b=4, c=2, d=1), 5)
+    assert sizes(parts) == [(("a", "c"), 5), (("b", "d"), 5)]
+    assert told(parts) == "a, c (5); b, d (5)"
+
+
+def test_only_a_server_that_is_too_large_is_cut():
+    parts = split(items(a=7, b=1, _=1), 3)
+    assert sizes(parts) == [((), 1), (("a",), 3), (("a",), 3)] or sizes(parts) == [
+        (("a", "b"), 3),
+        (("a",), 3),
+        (("a",), 3),
+    ]
+    assert sum(len(part) for part in parts) == 9
+
+
+def test_what_fits_is_one_part():
+    assert split(items(a=3), 3) == (tuple(items(a=3)),)
+    assert split(items(a=3), None) == (tuple(items(a=3)),)
+    assert split([], 3) == ((),)
+
+
+def test_many_parts_are_told_in_short():
+    words = told(split(items(**{f"s{n}": 2 for n in range(6)}), 2))
+    assert words == "s0 (2); s1 (2); s2 (2); s3 (2); and 2 more"
+    assert told(split(items(**{f"s{n}": 1 for n in range(12)}), 6)).startswith("s0, s1, s10, s11 …")
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=30),
+    st.integers(1, 7),
+    st.randoms(use_true_random=False),
+)
+def test_every_tool_is_in_one_part_in_any_order(servers, most, random):
+    tools = [
+        MergedTool(Tool(f"{n:02}", "t", server=server), ()) for n, server in enumerate(servers)
+    ]
+    parts = split(tools, most)
+    assert sorted(item.tool.id for part in parts for item in part) == [
+        item.tool.id for item in tools
+    ]
+    assert all(len(part) <= most for part in parts)
+    for server in set(servers):
+        if servers.count(server) <= most:
+            assert sum(any(i.tool.server == server for i in part) for part in parts) == 1
+    random.shuffle(tools)
+    assert split(tools, most) == parts
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_parts_never_exceed_a_small_limit(most):
+    assert max(map(len, split(items(a=2, b=2), most))) == most

@@ -1,0 +1,240 @@
+"""New names for the parameters that a target refuses, at every depth, and where calls change.
+
+A name gets the same new one wherever it stands in the schema, and no other property of the tool
+has that one; so a call is valid under the new schema exactly where it was under the old, once the
+names in it are changed at the places that ``nested`` lists.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from toolscope_core.catalog.references import IN_PLACE, resolve
+from toolscope_core.catalog.schemas import map_subschemas
+from toolscope_core.datamodel import JsonObject, NestedRename, digest
+
+LONGEST = 64
+HASH_DIGITS = 8
+MAX_STEPS = 20_000
+"""So many subschemas are looked at; references can make more of a small schema."""
+EVERY = "*"
+
+_UNSURE = ("patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$id", "$anchor")
+_OTHERS = ("items", "contains", "additionalProperties", "unevaluatedProperties", "unevaluatedItems")
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """New names by old one, those of ``names`` that stand at the top, the schema that uses them,
+    and the places below the top.
+
+    ``nested`` has outer places first. Where ``obstacle``, a sentence, is not empty, names cannot
+    be changed without losing calls: nothing is renamed.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    top: Mapping[str, str] = field(default_factory=dict)
+    schema: JsonObject = field(default_factory=dict)
+    nested: tuple[NestedRename, ...] = ()
+    obstacle: str = ""
+
+
+def renaming(schema: JsonObject, rule: str) -> Renaming:
+    """New names for the properties at any depth that do not match ``rule``, a regular expression.
+
+    They depend on nothing but the names of the schema's properties.
+    """
+    known = set(property_names(schema))
+    refused = sorted(name for name in known if not re.fullmatch(rule, name))
+    if not refused:
+        return Renaming(schema=schema)
+    names = _offers(refused, known)
+    try:
+        _check(schema, names)
+        steps = iter(range(MAX_STEPS))
+        top = dict.fromkeys(_at_top(schema, names, steps))
+        nested = tuple(dict.fromkeys(_places(schema, [schema], "", names, (), steps)))
+    except _UnsureError as error:
+        return Renaming(obstacle=str(error))
+    top_names = {name: names[name] for name in top}
+    return Renaming(names, top_names, _rewritten(schema, names), nested)
+
+
+def property_names(schema: Any) -> Iterator[str]:
+    """The names of the properties at every depth, in any order, repeats included."""
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        inner: list[str] = []
+        map_subschemas(schema, lambda sub, _: inner.extend(property_names(sub)), "")
+        yield from inner
+
+
+class _UnsureError(Exception):
+    """Why names cannot be changed safely, as a sentence."""
+
+
+def _offers(refused: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """A free name for each, of letters, digits and underscores that every rule takes."""
+    taken = {_folded(name) for name in known}
+    offered = {}
+    for name in refused:
+        plain = re.sub(r"[^A-Za-z0-9_]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
+        plain = plain if re.match("[A-Za-z]", plain) else f"arg_{plain}".rstrip("_")
+        cut = plain[: LONGEST - HASH_DIGITS - 1]
+        hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
+        fits = len(plain) <= LONGEST and _folded(plain) not in taken
+        new = plain if fits else next(n for n in hashed if _folded(n) not in taken)
+        taken.add(_folded(new))
+        offered[name] = new
+    return offered
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _check(schema: Any, names: Mapping[str, str]) -> None:
+    """Raises where the schema says something of names that renaming would not carry over."""
+    if not isinstance(schema, dict):
+        return
+    for key in _UNSURE:
+        if key in schema:
+            raise _UnsureError(f"The parameters use {key!r}, so a new name may mean another thing.")
+    values = [schema.get("const"), schema.get("enum")]
+    if any(_holds(value, names) for value in values):
+        raise _UnsureError("An allowed value is an object that has the name in it.")
+    words = str(schema.get("$ref", "")).replace("~1", "/").replace("~0", "~")
+    if any(f"/{name}" in words for name in names):
+        raise _UnsureError(f"The reference {words!r} leads through the name.")
+    map_subschemas(schema, lambda sub, _: _check(sub, names), "")
+
+
+def _holds(value: Any, names: Mapping[str, str]) -> bool:
+    if isinstance(value, dict):
+        return any(key in names or _holds(inner, names) for key, inner in value.items())
+    return isinstance(value, list) and any(_holds(inner, names) for inner in value)
+
+
+def _at_top(schema: JsonObject, names: Mapping[str, str], steps: Iterator[int]) -> list[str]:
+    parts, _ = _in_place(schema, [schema], (), names, steps)
+    return sorted({name for part in parts for name in _named(part)} & names.keys())
+
+
+def _places(
+    root: JsonObject,
+    here: list[Any],
+    path: str,
+    names: Mapping[str, str],
+    trail: tuple[str, ...],
+    steps: Iterator[int],
+) -> Iterator[NestedRename]:
+    """The renames below ``path``, given the schemas that hold there; the top level is left out.
+
+    ``trail`` are the references that lead here; ``steps`` counts down.
+    """
+    parts, trail = _in_place(root, here, trail, names, steps)
+    for name in sorted({name for part in parts for name in _named(part)} & names.keys()):
+        if path:
+            yield NestedRename(f"{path}/{_escaped(name)}", f"{path}/{names[name]}")
+    below: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, sub in part.get("properties", {}).items():
+            below.setdefault(_escaped(names.get(name, name)), []).append(sub)
+        others = [part[key] for key in _OTHERS if key in part]
+        below.setdefault(EVERY, []).extend([*others, *part.get("prefixItems", [])])
+    for step, subs in sorted(below.items()):
+        if any(_reaches(root, sub, names, set()) for sub in subs):
+            yield from _places(root, subs, f"{path}/{step}", names, trail, steps)
+
+
+def _in_place(
+    root: JsonObject,
+    here: list[Any],
+    trail: tuple[str, ...],
+    names: Mapping[str, str],
+    steps: Iterator[int],
+) -> tuple[list[JsonObject], tuple[str, ...]]:
+    """The schemas that hold for one value, with those that they refer to or combine."""
+    parts: list[JsonObject] = []
+    waiting, passed = list(here), dict.fromkeys(trail)
+    while waiting:
+        part = waiting.pop()
+        if next(steps, None) is None:
+            raise _UnsureError("The parameters are too large to follow every name.")
+        if not isinstance(part, dict):
+            continue
+        parts.append(part)
+        reference = part.get("$ref")
+        if reference is not None:
+            if reference in trail and _reaches(root, part, names, set()):
+                raise _UnsureError(f"The parameters refer to themselves ({reference!r}).")
+            if reference not in passed:
+                passed[reference] = None
+                waiting.append(resolve(root, reference))
+        for key in IN_PLACE:
+            inner = part.get(key)
+            waiting += inner if isinstance(inner, list) else [inner]
+        waiting += list(part.get("dependentSchemas", {}).values())
+    return parts, tuple(passed)
+
+
+def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[str]) -> bool:
+    """Whether one of the names is spoken of in the schema or in what it refers to."""
+    if not isinstance(schema, dict):
+        return False
+    if names.keys() & set(_named(schema)):
+        return True
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in seen:
+        seen.add(reference)
+        if _reaches(root, resolve(root, reference), names, seen):
+            return True
+    found: list[bool] = []
+    map_subschemas(schema, lambda sub, _: found.append(_reaches(root, sub, names, seen)), "")
+    return any(found)
+
+
+def _named(schema: JsonObject) -> Iterator[str]:
+    """The property names that the schema itself speaks of."""
+    yield from schema.get("properties", {})
+    yield from schema.get("required", [])
+    yield from schema.get("dependentSchemas", {})
+    for name, needed in schema.get("dependentRequired", {}).items():
+        yield from (name, *needed)
+
+
+def _rewritten(schema: Any, names: Mapping[str, str]) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    result = map_subschemas(schema, lambda sub, _: _rewritten(sub, names), "")
+    for key in ("properties", "dependentSchemas"):
+        if key in result:
+            result[key] = {names.get(name, name): sub for name, sub in result[key].items()}
+    if "required" in result:
+        result["required"] = [names.get(name, name) for name in result["required"]]
+    if "dependentRequired" in result:
+        result["dependentRequired"] = {
+            names.get(name, name): [names.get(other, other) for other in needed]
+            for name, needed in result["dependentRequired"].items()
+        }
+    for key in ("default", "examples"):
+        if key in result:
+            result[key] = _respelt(result[key], names)
+    return result
+
+
+def _respelt(value: Any, names: Mapping[str, str]) -> Any:
+    """A value shown to agents, with the names in it changed."""
+    if isinstance(value, dict):
+        return {names.get(key, key): _respelt(inner, names) for key, inner in value.items()}
+    return [_respelt(inner, names) for inner in value] if isinstance(value, list) else value
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")

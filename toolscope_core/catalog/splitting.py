@@ -1,0 +1,55 @@
+"""A toolset in parts that a client's limit on tools takes, whole servers together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from toolscope_core.datamodel import MergedTool, sorted_ids
+
+NAMED = 4
+
+Part = tuple[MergedTool, ...]
+
+
+def split(tools: Sequence[MergedTool], most: int | None) -> tuple[Part, ...]:
+    """Parts of at most ``most`` tools (``None``: one part), each by id; every tool is in one.
+
+    Servers come by name and each goes whole into the first part with room; only one that is
+    larger than ``most`` is cut, by id. The order given does not matter.
+    """
+    if most is None or len(tools) <= most:
+        return (tuple(sorted(tools, key=_id)),)
+    held: defaultdict[str, list[MergedTool]] = defaultdict(list)
+    for item in sorted(tools, key=_id):
+        held[item.tool.server].append(item)
+    parts: list[list[MergedTool]] = []
+    for _, group in sorted(held.items()):
+        for start in range(0, len(group), most):
+            piece = group[start : start + most]
+            room = next((part for part in parts if len(part) + len(piece) <= most), None)
+            if room is None:
+                parts.append(piece)
+            else:
+                room += piece
+    return tuple(tuple(sorted(part, key=_id)) for part in parts)
+
+
+def servers_of(part: Part) -> tuple[str, ...]:
+    """The named servers of a part, by name."""
+    return tuple(name for name in sorted_ids(item.tool.server for item in part) if name)
+
+
+def told(parts: Sequence[Part]) -> str:
+    """The parts in words: the servers of the first ones with their numbers of tools."""
+    words = [
+        f"{', '.join(servers_of(part)[:NAMED]) or 'tools'}"
+        f"{' …' if len(servers_of(part)) > NAMED else ''} ({len(part)})"
+        for part in parts[:NAMED]
+    ]
+    more = len(parts) - len(words)
+    return "; ".join(words) + (f"; and {more} more" if more else "")
+
+
+def _id(item: MergedTool) -> str:
+    return item.tool.id
