@@ -22,7 +22,9 @@ if not candidates.total:
     st.stop()
 st.markdown(
     f"Pairs at a similarity of {analysis.threshold:.2f} or more: **{candidates.total:,}** "
-    f"candidates. The judge would merge **{candidates.merges:,}**."
+    f"candidates. The judge expects about {candidates.expected:,} of them to be the same job "
+    f"({candidates.expected / candidates.total:.0%}) and is sure enough to propose "
+    f"**{candidates.merges:,}**."
 )
 
 

@@ -298,6 +298,7 @@ def _manifest(
             )
             - sum(c.kind == "router" for c in applied),
             "judged_pairs": len(analysis.scores),
+            "expected_merges": analysis.scores.expected_merges,
             "problems": len(plan.catalog.problems),
             "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
         },

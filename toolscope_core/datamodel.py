@@ -213,6 +213,13 @@ class PairScores:
     def __len__(self) -> int:
         return len(self.left)
 
+    @property
+    def expected_merges(self) -> int:
+        """How many of the pairs are merges if the probabilities hold: over ``len``, the catalog's
+        own share of merges, which nobody has labelled.
+        """
+        return round(float(self.probability.sum()))
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -188,6 +188,7 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
     assert found.merges == sum(row.verdict == "merge" for row in found.rows) > 0
+    assert found.expected == round(sum(row.probability for row in found.rows)) > 0
     gamma = explore.pairs(catalog_id, PairFilter(server="gamma"))
     assert gamma.rows
     assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)

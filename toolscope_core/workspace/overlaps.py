@@ -52,13 +52,15 @@ class PairRow:
 @dataclass(frozen=True, slots=True)
 class PairList:
     """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates, of
-    which the judge would merge ``merges``.
+    which the judge would merge ``merges`` and ``expected`` are the same job if its probabilities
+    hold.
     """
 
     rows: tuple[PairRow, ...]
     matching: int
     total: int
     merges: int
+    expected: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,13 @@ def pair_list(
     found = np.flatnonzero(passing)
     ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
     rows = [_row(analysis, row, str(outcomes[row]), tokens) for row in ranked[:limit].tolist()]
-    return PairList(tuple(rows), len(found), len(scores), int((outcomes == "merge").sum()))
+    return PairList(
+        rows=tuple(rows),
+        matching=len(found),
+        total=len(scores),
+        merges=int((outcomes == "merge").sum()),
+        expected=scores.expected_merges,
+    )
 
 
 def pair_view(analysis: Analysis, pair: Pair) -> PairView:
