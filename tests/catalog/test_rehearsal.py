@@ -83,3 +83,9 @@ def test_what_a_child_does_without_being_one():
     told = rehearsal.answer(Source("x", b"[1]"), "openapi")
     assert told == {"refused": ""}
     assert "unknown" in rehearsal.answer(Source("x", b"[1]"), "xml")["refused"]
+
+
+def test_servers_and_pages_are_no_records(monkeypatch):
+    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
+    listed = [{"server": name, "tools": [{"name": "go"}]} for name in "abc"]
+    assert len(read_catalog([Source("t.json", json.dumps(listed).encode())]).tools) == 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
-from toolscope_core.datamodel import JsonObject, Tool, canonical_json
+from toolscope_core.datamodel import JsonObject, Server, Tool, canonical_json
 
 Part = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]
@@ -46,6 +46,10 @@ class Shape:
             if found and found[0] not in self.places.get(part, ()):
                 return False
         return True
+
+    def holds(self, server: Server) -> bool:
+        """Whether a list of records in this shape can say that they belong to the server."""
+        return "server" in self.places or (self.name == "openai-responses" and bool(server.raw))
 
     def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""
@@ -93,21 +97,24 @@ def own_server(record: JsonObject, shape: Shape) -> str:
     return server if isinstance(server, str) and server.strip() else ""
 
 
-def detect(records: Sequence[JsonObject], lists: frozenset[str], on_servers: bool) -> Shape:
+def detect(
+    records: Sequence[JsonObject], lists: frozenset[str], servers: Sequence[Server]
+) -> Shape:
     """The most specific shape that every record with a name is written in, else ``generic``.
 
     ``lists`` are the keys of the lists that the records stand in (empty for none): under ``tools``
     one that says nothing of its parameters still is an MCP tool, under ``functionDeclarations``
-    one of Gemini. ``on_servers`` says that the objects around these lists name servers.
+    one of Gemini. ``servers`` are those that the objects around these lists name.
     """
     generic = SHAPES["generic"]
     named = [record for record in records if generic.fits(record)]
     told = {
-        "mcp": "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named),
+        "mcp": ("" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named))
+        and not any(server.raw for server in servers),
         "gemini": bool(lists & set(DECLARATIONS)) or any(map(_tells_gemini, named)),
     }
     for shape in SHAPES.values():
-        possible = told.get(shape.name, True) and ("server" in shape.places or not on_servers)
+        possible = told.get(shape.name, True) and all(map(shape.holds, servers))
         if possible and all(shape.fits(record) for record in named):
             return shape
     return generic
