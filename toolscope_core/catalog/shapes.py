@@ -54,9 +54,7 @@ class Shape:
     def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""
         for path in self.places.get(part, ()):
-            value: Any = record
-            for key in path:
-                value = value.get(key) if isinstance(value, dict) else None
+            value = _at(record, path)
             if value is not None:
                 return path, value
         return None
@@ -91,6 +89,24 @@ def read_record(record: JsonObject, shape: Shape, server: str = "") -> Tool:
     )
 
 
+def unread(record: JsonObject) -> JsonObject:
+    """What a record holds besides the parts of a tool, wherever its shape keeps them.
+
+    Lists of required names beside flat parameters are parts, and so is the OpenAI shapes' type.
+    """
+    paths: list[Path] = [("required",)] if isinstance(record.get("required"), list) else []
+    paths += [("type",)] if record.get("type") == "function" else []
+    for part, places in SHAPES["generic"].places.items():
+        read, value = SHAPES["generic"].find(record, part) or ((), None)
+        if part == "annotations" and isinstance(value, dict):
+            paths += [(*read, hint) for hint in HINTS]
+        else:
+            paths += [path for path in places if path == read or _at(record, path) is None]
+    for path in paths:
+        record = _without(record, path)
+    return record
+
+
 def own_server(record: JsonObject, shape: Shape) -> str:
     """The server that the record itself names; empty if none."""
     server = shape.get(record, "server")
@@ -118,6 +134,22 @@ def detect(
         if possible and all(shape.fits(record) for record in named):
             return shape
     return generic
+
+
+def _at(record: JsonObject, path: Path) -> Any:
+    value: Any = record
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _without(value: JsonObject, path: Path) -> JsonObject:
+    """A copy without what stands at the path, and without objects that this leaves empty."""
+    key, rest = path[0], path[1:]
+    inner = value.get(key)
+    kept = _without(inner, rest) if rest and isinstance(inner, dict) else {}
+    others = {name: item for name, item in value.items() if name != key}
+    return {**others, key: kept} if kept else others
 
 
 def _text(shape: Shape, record: JsonObject, part: Part) -> str:
