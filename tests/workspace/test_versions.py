@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, by_name, catalog, open_desk
+from toolscope_core.datamodel import Server
 from toolscope_core.workspace.versions import one_line
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
