@@ -46,6 +46,8 @@ def reasons(catalog):
         ("neutral.json", "neutral", ["bell"]),
         ("generic.json", "generic", ["7", "mow", "sow"]),
         ("mcp_2026_pages.json", "mcp", ["mix_dough", "oven_heat", "oven_state"]),
+        ("mcp_2025.json", "mcp", ["count_doves", "feed_doves"]),
+        ("generic.jsonl", "generic", ["bottle_juice", "press_apples", "wash_press"]),
         ("livemcpbench.json", "mcp", ["kiln/fire", "wheel/spin", "wheel/stop"]),
         ("gemini.json", "gemini", ["bake", "knead", "taste"]),
         ("openai_namespaces.json", "openai-responses", ["bells/ring", "bells/stop", "count_bells"]),
