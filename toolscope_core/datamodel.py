@@ -114,10 +114,14 @@ def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """An owner of tools: an MCP server or an agent."""
+    """An owner of tools: an MCP server, an agent or an OpenAI namespace.
+
+    ``raw`` is the namespace as it was read, without its tools; empty for any other server.
+    """
 
     name: str
     description: str = ""
+    raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ DATA = Path(__file__).parents[1] / "data" / "documents"
     [
         ("claude_desktop_config.json", ["granary", "weather-vane"]),
         ("vscode_mcp.json", ["granary", "vane"]),
+        ("vscode_settings.json", ["granary"]),
+        ("cursor_mcp.json", ["granary", "vane"]),
+        ("windsurf_mcp_config.json", ["vane"]),
+        ("gemini_settings.json", ["vane"]),
     ],
 )
 def test_servers_are_listed_and_nothing_else_is_kept(file, names):

@@ -1,6 +1,7 @@
 """RELIABILITY 46: importing opens no socket or foreign file, starts and unpickles nothing."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -62,19 +63,75 @@ def test_46_reading_touches_nothing_but_the_files_given(tmp_path):
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    allowed = {str(path) for path in files}
-    strange = []
-    for event, args in json.loads(done.stdout):
-        own = event == "open" and any(path in args for path in allowed)
-        if not own and event not in ("os.listdir", "os.scandir"):
-            strange.append((event, args))
+    strange = [item for item in json.loads(done.stdout) if not _is_given(item, files)]
     assert [item for item in strange if not _loads_python(item)] == []
     assert not list(tmp_path.rglob("started"))
+
+
+WATCH_CHILD = """
+import atexit, json, os, sys
+seen = []
+reading = False
+def watch(event, args):
+    global reading
+    if reading and event.split(".")[0] in WATCHED:
+        seen.append([event, repr(args)[:200]])
+    reading = reading or event == "resource.setrlimit"  # the last thing before the file is read
+def write():
+    global reading
+    was, reading = reading, False
+    with open(os.environ["WATCH_LOG"], "a") as log:
+        print(json.dumps({"read": was, "seen": seen}), file=log)
+WATCHED = {
+    "socket", "subprocess", "os", "pickle", "exec", "compile", "shutil", "marshal", "urllib",
+    "ctypes", "open", "import",
+}
+sys.addaudithook(watch)
+atexit.register(write)
+"""
+BIG = 4 * 2**20 + 1
+
+
+def test_46_a_big_file_starts_one_child_and_the_child_starts_and_touches_nothing(tmp_path):
+    hook, files = tmp_path / "hook", tmp_path / "files"
+    hook.mkdir()
+    files.mkdir()
+    (hook / "sitecustomize.py").write_text(WATCH_CHILD)
+    for name, value in HOSTILE.items():
+        (files / name).write_text(json.dumps(value).ljust(BIG))
+    for name, text in TEXTS.items():
+        (files / name).write_text(text + "# a note\n" * (BIG // 9 + 1), "latin-1")
+    paths = sorted(files.iterdir())
+    log = tmp_path / "log"
+    done = subprocess.run(
+        [sys.executable, "-c", WATCH, "", *map(str, paths)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(hook), "WATCH_LOG": str(log)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+    events = json.loads(done.stdout)
+    started = [args for event, args in events if event == "subprocess.Popen"]
+    command = f"('{sys.executable}', ['{sys.executable}', '-P', '-m', 'toolscope_core.catalog.reh"
+    assert [args.startswith(command) for args in started] == [True] * len(paths)
+    *children, parent = [json.loads(line) for line in log.read_text().splitlines()]
+    assert (len(children), parent["read"]) == (len(paths), False)
+    assert all(child["read"] for child in children)
+    inside = [item for child in children for item in child["seen"]]
+    ours = [item for item in events if item[0] != "subprocess.Popen" and not _is_given(item, paths)]
+    assert [item for item in (*ours, *inside) if not _loads_python(item)] == []
+    assert not list(tmp_path.rglob("started"))
+
+
+def _is_given(item, paths):
+    """Whether the event opens a file that was given, or a pipe to the child."""
+    event, args = item
+    return event == "open" and (args[1].isdigit() or any(str(path) in args for path in paths))
 
 
 def _loads_python(item):
     """Whether the event is Python loading a module of the standard library late."""
     event, args = item
-    return event in ("import", "marshal.loads", "exec", "os.listdir") or (
+    return event in ("import", "marshal.loads", "exec", "os.listdir", "os.scandir") or (
         event == "open" and ("/encodings/" in args or args.startswith(f"('{sys.base_prefix}/lib"))
     )

@@ -46,9 +46,11 @@ def reasons(catalog):
         ("neutral.json", "neutral", ["bell"]),
         ("generic.json", "generic", ["7", "mow", "sow"]),
         ("mcp_2026_pages.json", "mcp", ["mix_dough", "oven_heat", "oven_state"]),
+        ("mcp_2025.json", "mcp", ["count_doves", "feed_doves"]),
+        ("generic.jsonl", "generic", ["bottle_juice", "press_apples", "wash_press"]),
         ("livemcpbench.json", "mcp", ["kiln/fire", "wheel/spin", "wheel/stop"]),
         ("gemini.json", "gemini", ["bake", "knead", "taste"]),
-        ("openai_namespaces.json", "generic", ["bells/ring", "bells/stop", "count_bells"]),
+        ("openai_namespaces.json", "openai-responses", ["bells/ring", "bells/stop", "count_bells"]),
         ("langchain.json", "openai-chat", ["feed_goat", "milk_goat"]),
     ],
 )
@@ -413,3 +415,57 @@ def test_shuffled_lines_of_a_benchmark_make_the_same_catalog(shared_data):
     random.Random(3).shuffle(lines)
     shuffled = Source(source.label, "\n".join(lines).encode())
     assert read_catalog([shuffled]) == read_catalog([source])
+
+
+def page(name, cursor=None, **around):
+    return {**around, "tools": [{"name": name, "inputSchema": {}}], "nextCursor": cursor}
+
+
+def goes_on(catalog):
+    return [problem.position for problem in catalog.problems if "goes on at" in problem.reason]
+
+
+@pytest.mark.parametrize(
+    ("value", "positions"),
+    [
+        (page("a"), []),
+        (page("a", ""), []),
+        (page("a", "2"), ["x.json"]),
+        ({"jsonrpc": "2.0", "id": 1, "result": page("a", "2")}, ["x.json"]),
+        ([page("a", "2"), page("b")], []),
+        ([page("a", "2"), {"result": page("b", "3")}], ["x.json: page 2"]),
+        ([page("a"), page("b", "3")], ["x.json: page 2"]),
+        ([page("a", "2", server="s"), page("b", server="t")], ["x.json: server 1"]),
+        ([page("a", "2", server="s"), page("b", server="s")], []),
+        ({"tools": {"s": page("a", "2"), "t": page("b")}}, ["x.json: server 1"]),
+    ],
+)
+def test_a_list_that_goes_on_past_the_last_page_given_is_a_problem(value, positions):
+    catalog = read(value)
+    assert goes_on(catalog) == [problem.position for problem in catalog.problems] == positions
+    assert len(catalog.tools) == json.dumps(value).count("inputSchema")
+
+
+def test_pages_may_come_in_files_of_their_own():
+    def reading(*values):
+        sources = [Source(f"{n}.json", json.dumps(value).encode()) for n, value in values]
+        return goes_on(read_catalog(sources))
+
+    assert reading(("a", page("a", "2")), ("b", page("b", "3")), ("c", page("c"))) == []
+    assert reading(("a", page("a")), ("b", page("b", "2"))) == []
+    assert reading(("a", page("a", "2")), ("b", page("b", "3"))) == ["b.json"]
+    assert reading(("a", page("a", "2", server="s")), ("b", page("b", server="s"))) == []
+    assert reading(("a", page("a", "2", server="s")), ("b", page("b"))) == ["a.json"]
+    api = {"openapi": "3.1.0", "paths": {"/x": {"get": {}}}}
+    assert reading(("a", page("a", "2")), ("b", api)) == ["a.json"]
+    assert reading(("a", page("a", "2")), ("b", [{"name": "b"}])) == ["a.json"]
+
+
+def test_the_remedy_names_the_cursor():
+    (problem,) = read(page("a", "page\ud800-2")).problems
+    assert problem.reason == (
+        "goes on at nextCursor page\\ud800-2, and that page is not given, so tools are "
+        "missing; ask the server for it (tools/list with this cursor) and give all pages"
+    )
+    with pytest.raises(CatalogError, match=r"no tool can be read: x\.json goes on at nextCursor"):
+        read({"tools": [], "nextCursor": "2"})

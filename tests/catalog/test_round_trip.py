@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.catalog.test_schemas import schemas
 from toolscope_core.catalog import FORMATS, Source, read_catalog, write_toolset
 from toolscope_core.catalog.shapes import SHAPES
-from toolscope_core.datamodel import MergedTool
+from toolscope_core.datamodel import MergedTool, Server, Tool
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 NAMES = TEXT.filter(str.strip)
@@ -79,6 +79,67 @@ def test_any_record_comes_back_as_it_was(format, data):
         json.dumps(row, sort_keys=True) for row in rows
     )
     assert exported(back) == exported(catalog)
+
+
+@st.composite
+def namespaces(draw):
+    """What ``tools`` of the Responses API may hold: functions, and namespaces around functions."""
+    bare = draw(st.just([]) | records("openai-responses"))
+    names = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    told = st.just({}) | st.builds(dict, description=TEXT | st.none())
+    return bare + [
+        {
+            **draw(UNKNOWN),
+            **{"type": "namespace", "name": name, **draw(told)},
+            "tools": draw(st.just([]) | records("openai-responses")) if bare or n else [FUNCTION],
+        }
+        for n, name in enumerate(names)
+    ]
+
+
+FUNCTION = {"type": "function", "name": "f", "parameters": None, "strict": True}
+
+
+def in_order(rows):
+    """Rows as text, their tools in one order too."""
+    return sorted(
+        json.dumps({**row, "tools": in_order(row["tools"])} if "tools" in row else row, sort_keys=1)
+        for row in rows
+    )
+
+
+@given(rows=namespaces())
+def test_any_namespace_comes_back_as_it_was(rows):
+    catalog = read({"tools": rows})
+    assert (catalog.format, catalog.problems) == ("openai-responses", ())
+    assert in_order(exported(catalog)) == in_order(rows)
+    assert read(exported(catalog)) == catalog
+
+
+def test_only_functions_of_a_namespace_are_written_into_one():
+    rows = [{"type": "namespace", "name": "s", "hue": 1, "tools": [FUNCTION]}]
+    catalog = read(rows)
+    kept = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
+    other = MergedTool(Tool("t/g", "g", "", "t"), ("t/g",))
+    written = write_toolset([*kept, other], [*catalog.servers, Server("t")], "openai-responses")
+    assert [row.get("tools", row["name"]) for row in written] == [[FUNCTION], "g"]
+    assert write_toolset(kept, catalog.servers, "mcp")[0].keys() == {"server", "tools"}
+    custom = [{**rows[0], "tools": [FUNCTION, {"type": "custom", "name": "free"}]}]
+    mixed = read(custom)
+    assert mixed.format == "generic"
+    assert in_order(exported(mixed)) == in_order(custom)
+
+
+def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_out():
+    body = b'[{"type": "namespace", "name": "s", "hue": NaN, "size": 2, "tools": [%s]}]'
+    data = body % json.dumps(FUNCTION).encode()
+    catalog = read_catalog([Source("a.json", data), Source("b.json", data)])
+    assert [(server.name, server.raw) for server in catalog.servers] == [
+        ("s (a)", {"type": "namespace", "name": "s", "size": 2}),
+        ("s (b)", {"type": "namespace", "name": "s", "size": 2}),
+    ]
+    assert [row["name"] for row in exported(catalog)] == ["s (a)", "s (b)"]
+    assert [tool.server for tool in read(exported(catalog)).tools] == ["s (a)", "s (b)"]
 
 
 @pytest.mark.parametrize("format", FORMATS)

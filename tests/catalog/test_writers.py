@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.catalog.test_schemas import schemas
 from toolscope_core.catalog import (
     FORMATS,
+    INPUTS,
     Source,
     load_paths,
     read_catalog,
@@ -20,6 +21,9 @@ from toolscope_core.errors import CatalogError, ExportError
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted(path.name for path in DATA.glob("*.json*"))
+DOCUMENTS = [f"documents/{name}" for name in (
+    "openapi_30.json", "openapi_31.yaml", "tools.csv", "tools.tsv", "tools.yaml",
+)]  # fmt: skip
 WITH_IDS = ("neutral", "bfcl", "generic")
 WITH_SERVERS = ("neutral", "mcp", "generic")
 WITH_RETURNS = (*WITH_SERVERS, "seal-tools", "ultratool", "bfcl", "openai-responses", "gemini")
@@ -63,6 +67,25 @@ def seen(tools, format):
     )
 
 
+def test_there_is_a_file_of_each_kind():
+    files = [path for path in DATA.rglob("*.*") if path.is_file()]
+    kinds = {read_catalog(load_paths([path])).files[0].format for path in files}
+    assert kinds == set(INPUTS)
+
+
+@pytest.mark.parametrize("file", DOCUMENTS)
+def test_documents_come_back_as_the_records_that_they_became(file):
+    catalog = load(file)
+    value = write_toolset(kept(catalog.tools), catalog.servers, catalog.format)
+    source = Source("again.json", json.dumps(value).encode(), catalog.format)
+    back = read_catalog([source])
+    assert (back.tools, back.servers, back.format) == (
+        catalog.tools,
+        catalog.servers,
+        catalog.format,
+    )
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_unchanged_records_come_back_exactly(file):
     catalog = load(file)
@@ -78,7 +101,7 @@ def test_unchanged_records_come_back_exactly(file):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", [*FILES, *DOCUMENTS])
 def test_every_shape_carries_every_catalog(file, format):
     catalog = load(file)
     back = again(write_toolset(kept(catalog.tools), catalog.servers, format))

@@ -24,7 +24,7 @@ CATALOG = Catalog(
             raw={WEIRD: WEIRD},
         ),
     ),
-    servers=(Server("s", WEIRD),),
+    servers=(Server("s", WEIRD, {"type": "namespace", "name": "s", WEIRD: [WEIRD, None]}),),
     format="mcp",
     problems=(Problem("line 3", WEIRD, WEIRD),),
     findings=(Finding(WEIRD, "block", "hidden", "description", WEIRD, WEIRD),),

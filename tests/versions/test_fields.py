@@ -1,5 +1,6 @@
 """Which change of a tool breaks a caller, by hand and against random calls."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,10 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 
 from tests.merging.strategies import calls, tools
+from toolscope_core.catalog import FORMATS, Source, read_catalog
+from toolscope_core.catalog.writers import write_record
 from toolscope_core.datamodel import Tool
-from toolscope_core.versions.fields import field_changes
+from toolscope_core.versions.fields import FieldChange, field_changes
 
 LIMIT = {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many."}
 KIND = {"type": "string", "enum": ["note", "file"]}
@@ -175,3 +178,75 @@ def test_the_other_way_round_the_same_fields_differ(old, new):
     there, back = field_changes(old, new), field_changes(new, old)
     assert [(c.field, c.old, c.new) for c in there] == [(c.field, c.new, c.old) for c in back]
     assert field_changes(old, old) == ()
+
+
+def read(record, forced=None):
+    return read_catalog([Source("x.json", json.dumps([record]).encode())], forced).tools[0]
+
+
+MCP = {
+    "name": "find",
+    "title": "Find",
+    "description": "Find it.",
+    "icons": [{"src": "a.png"}],
+    "inputSchema": {"type": "object", "properties": {"limit": LIMIT}},
+    "annotations": {"readOnlyHint": True, "audience": ["user"]},
+    "_meta": {"since": 2, "by": {"team": "a"}},
+}
+
+
+def test_unknown_fields_are_rows_of_their_own_and_break_nobody():
+    new = {
+        **{key: value for key, value in MCP.items() if key != "title"},
+        "icons": [{"src": "b.png"}],
+        "annotations": {"readOnlyHint": True, "audience": ["assistant"]},
+        "_meta": {"since": 2, "by": {"team": "b"}},
+        "execution": {},
+    }
+    assert field_changes(read(MCP), read(new)) == (
+        FieldChange("_meta/by/team", "changed", "a", "b"),
+        FieldChange("annotations/audience", "changed", ["user"], ["assistant"]),
+        FieldChange("execution", "added", None, {}),
+        FieldChange("icons", "changed", [{"src": "a.png"}], [{"src": "b.png"}]),
+        FieldChange("title", "removed", "Find", None),
+    )
+
+
+def test_what_known_fields_say_is_not_said_again():
+    new = {
+        **MCP,
+        "description": "Find it now.",
+        "inputSchema": {"type": "object", "properties": {}},
+        "outputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": False, "audience": ["user"]},
+    }
+    assert [change.field for change in field_changes(read(MCP), read(new))] == [
+        "description",
+        "schema/properties/limit",
+        "returns/type",
+        "annotations/readOnlyHint",
+    ]
+    silent = {**MCP, "description": None, "summary": None}
+    assert seen(read(silent), read(MCP)) == {"description": False}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_another_shape_alone_is_no_change_of_a_tool(format):
+    plain = Tool("find", "find", "Find it.", "", {"type": "object", "properties": {}})
+    rows = [write_record(replace(plain, raw={}), shape) for shape in (format, "anthropic")]
+    old, new = (replace(plain, raw=row) for row in rows)
+    assert set(seen(old, new)) <= {"strict"}, "which only the Responses API has"
+
+
+def test_openai_fields_inside_the_function():
+    old = {"type": "function", "function": {"name": "f", "strict": True, "parameters": None}}
+    new = {**old, "function": {"name": "g", "strict": False}}
+    assert seen(replace(read(old), id="f"), replace(read(new), id="f")) == {
+        "name": True,
+        "function/strict": False,
+    }
+    flat = {"name": "f", "parameters": {"a": "int"}, "required": ["a"], "note": "x"}
+    assert seen(read(flat), read({**flat, "required": [], "note": "y"})) == {
+        "schema/required/a": False,
+        "note": False,
+    }

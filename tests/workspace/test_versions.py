@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, by_name, catalog, open_desk
+from toolscope_core.datamodel import Server
 from toolscope_core.workspace.versions import one_line
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
@@ -32,7 +33,10 @@ def test_the_same_catalog_again_is_said_to_be_the_same(work):
     noted = replace(SUM, raw={"title": "Sum"})
     found = work.versions.ahead("Desk", catalog(*TOOLS[:-1], noted))
     assert not found.same, "it would be stored"
-    assert found.said == "nothing that a caller sees has changed"
+    assert found.said == "1 changed; none breaking"
+    assert [(row.field, row.old, row.new) for row in found.rows] == [("title", "–", "Sum")]
+    described = replace(catalog(), servers=(Server("s", "Sums."),))
+    assert work.versions.ahead("Desk", described).said == "nothing that a caller sees has changed"
     assert work.versions.ahead("Desk", catalog(SUM)).said == "7 removed; 7 breaking"
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
-from toolscope_core.catalog.records import Record, document_kind, find_records
+from toolscope_core.catalog.records import Found, Page, Record, document_kind, find_records
 from toolscope_core.catalog.shapes import FORMATS, SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import read_values
@@ -21,7 +21,7 @@ INPUTS = (*FORMATS, "openapi", "csv", "mcp-client")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one source holds, before servers and ids are settled.
+    """What one source holds, before servers and ids are settled; ``items`` are its records.
 
     ``name`` is the source's, ``kind`` (one of ``INPUTS``) how it is written.
     """
@@ -32,6 +32,7 @@ class Part:
     shape: Shape
     items: tuple[Record | Problem, ...]
     servers: tuple[Server, ...]
+    pages: tuple[Page, ...]
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
@@ -46,7 +47,7 @@ class Part:
 
 
 def read_parts(sources: Sequence[Source], forced: str | None = None) -> list[Part]:
-    """What each source holds.
+    """What each source holds, with a ``Problem`` for each list of which pages are missing.
 
     Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
     """
@@ -63,20 +64,19 @@ def read_parts(sources: Sequence[Source], forced: str | None = None) -> list[Par
                 f"{source.label} brings the input to {count:,} records or more; at most "
                 f"{MAX_RECORDS:,} are read, split it into several catalogs"
             )
-    return parts
+    return _with_missing_pages(parts)
 
 
 def _read_part(source: Source, name: str, forced: str | None) -> Part:
     values = read_values(source, forced)
-    found: list[Record | Server | Problem] = []
+    found: list[Found] = []
     kinds: set[str] = set()
     for item in values.items:
         if isinstance(item, Problem):
             found.append(item)
             continue
         kind = document_kind(item.value) if forced is None else forced
-        inside = find_records(item, source.label, kind)
-        found += islice(inside, MAX_RECORDS + 1)  # one too many is enough to refuse
+        found += _bounded(find_records(item, source.label, kind))
         kinds.add(kind)
     records = [item for item in found if isinstance(item, Record)]
     servers = tuple(item for item in found if isinstance(item, Server))
@@ -89,13 +89,55 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
         label=source.label,
         kind=forced or other or shape.name,
         shape=shape,
-        items=tuple(item for item in found if not isinstance(item, Server)),
+        items=tuple(item for item in found if isinstance(item, (Record, Problem))),
         servers=servers,
+        pages=tuple(item for item in found if isinstance(item, Page)),
     )
+
+
+def _with_missing_pages(parts: Sequence[Part]) -> list[Part]:
+    """The parts with a ``Problem`` where the last page given of a server's list is not its last.
+
+    Pages of one source come in their order. Sources come in any, so the end of a list may stand
+    in any of them that holds a last page of the same server, or of none if the list names none.
+    """
+    ends: set[str] = set()
+    open_at: dict[str, tuple[int, Page]] = {}
+    for number, part in enumerate(parts):
+        for server, page in {page.server: page for page in part.pages}.items():
+            if page.cursor:
+                open_at[server] = number, page
+            elif part.kind in ("mcp", "generic"):
+                ends.add(server)
+    missing = [at for server, at in open_at.items() if server not in ends]
+    return [
+        replace(
+            part, items=(*part.items, *(_goes_on(page) for at, page in missing if at == number))
+        )
+        for number, part in enumerate(parts)
+    ]
+
+
+def _goes_on(page: Page) -> Problem:
+    reason = (
+        f"goes on at nextCursor {excerpt(page.cursor)[:60]}, and that page is not given, so tools "
+        "are missing; ask the server for it (tools/list with this cursor) and give all pages"
+    )
+    return Problem(page.position, reason)
+
+
+def _bounded(inside: Iterable[Found]) -> Iterator[Found]:
+    """No more than one record too many: that is enough to refuse."""
+    count = 0
+    for item in inside:
+        yield item
+        count += isinstance(item, (Record, Problem))
+        if count > MAX_RECORDS:
+            return
 
 
 def _detect(records: Sequence[Record], servers: Sequence[Server], forced: str | None) -> Shape:
     if forced == "csv":
         return SHAPES["generic"]
     objects = [record.value for record in records if isinstance(record.value, dict)]
-    return detect(objects, frozenset(record.within for record in records), bool(servers))
+    return detect(objects, frozenset(record.within for record in records), servers)

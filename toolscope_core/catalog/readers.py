@@ -17,7 +17,7 @@ from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.schemas import RecordError
 from toolscope_core.catalog.shapes import read_record
 from toolscope_core.catalog.sources import Source
-from toolscope_core.datamodel import Catalog, InputFile, Problem, Server, Tool
+from toolscope_core.datamodel import Catalog, InputFile, Problem, Server, Tool, canonical_json
 from toolscope_core.errors import CatalogError
 
 
@@ -29,7 +29,8 @@ def read_catalog(sources: Sequence[Source], forced: str | None = None) -> Catalo
     server that two of them name is kept apart as ``name (source)``, and tools of a source that
     names none belong to a server named after the source, which does not enter their ids. The
     number of tools and problems is the number of records; servers of a client's configuration
-    count as records that cannot be read, and alone make a catalog without tools. Raises
+    count as records that cannot be read, and alone make a catalog without tools; so does what
+    follows the last page given of a list that goes on. Raises
     ``CatalogError`` where not one tool can be read, for an unknown format, and for more than the
     limits allow.
     """
@@ -107,9 +108,14 @@ def _all_servers(
     for part in parts:
         for server in part.servers:
             name = _apart(server.name, part, shared)
-            texts = (servers.get(name, server).description, server.description)
-            servers[name] = Server(name, max(texts, key=lambda text: (len(text), text)))
+            alike = (servers.get(name, server), replace(server, name=name))
+            servers[name] = max(alike, key=_told)
     return tuple(servers[name] for name in sorted(servers))
+
+
+def _told(server: Server) -> tuple[int, str, int, str]:
+    raw = canonical_json(server.raw)
+    return len(server.description), server.description, len(raw), raw
 
 
 def _why_no_tools(sources: Sequence[Source], problems: Sequence[Problem]) -> str:

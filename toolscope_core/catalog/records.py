@@ -30,7 +30,16 @@ class Record:
     within: str = ""
 
 
-Found = Record | Server | Problem
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A list of tools as ``tools/list`` answers it; ``cursor`` is where it goes on, else empty."""
+
+    position: str
+    server: str
+    cursor: str
+
+
+Found = Record | Server | Page | Problem
 
 
 def document_kind(value: Any) -> str:
@@ -41,7 +50,7 @@ def document_kind(value: Any) -> str:
 
 
 def find_records(placed: Placed, label: str, kind: str) -> Iterator[Found]:
-    """The records of a value in order, and the servers it names.
+    """The records of a value in order, the servers it names, and the pages that they stand on.
 
     ``kind`` is what ``document_kind`` says, or a person: each operation of an OpenAPI document
     becomes an MCP record, each server of a client's configuration a server and a ``Problem``.
@@ -74,16 +83,20 @@ def _configured(value: Any, position: str) -> Iterator[Found]:
         yield Problem(f"{position}: server {name[:80]}", REMEDY)
 
 
-def _find(value: Any, places: tuple[str, ...], around: Record) -> Iterator[Record | Server]:
+def _find(value: Any, places: tuple[str, ...], around: Record) -> Iterator[Found]:
     key, entries = _entries(value) if len(places) < LEVELS else ("", None)
     if entries is None:
         yield replace(around, value=value, position=_position(around, places))
         return
     if isinstance(value, dict):
         server = Server("") if isinstance(value.get(key), dict) else _server(value)
+        if value.get("type") == "namespace" and server.name and key == "tools":
+            server = replace(server, raw=_beside_tools(value))
         yield from ([server] if server.name else [])
         yield from _listed_servers(value)
         around = replace(around, server=server.name or around.server, within=key)
+        if key == "tools":
+            yield Page(_position(around, places), around.server, _cursor(value))
     for number, entry in enumerate(entries, 1):
         yield from _find(entry, (*places, f"{_word(entry)} {number}"), around)
 
@@ -123,6 +136,13 @@ def _by_server(held: Any) -> list[Any] | None:
     return [item if _server(item).name else {"server": name, **item} for name, item in held.items()]
 
 
+def _cursor(page: JsonObject) -> str:
+    """The ``nextCursor`` of a page or of the answer around it; empty on the last page."""
+    result = page.get("result")
+    cursor = page.get("nextCursor") or (isinstance(result, dict) and result.get("nextCursor"))
+    return cursor if isinstance(cursor, str) else ""
+
+
 def _word(entry: Any) -> str:
     key, entries = _entries(entry)
     if entries is None:
@@ -139,6 +159,12 @@ def _server(holder: JsonObject) -> Server:
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     description = holder.get("description")
     return Server(writable(name), writable(description) if isinstance(description, str) else "")
+
+
+def _beside_tools(namespace: JsonObject) -> JsonObject:
+    """What a namespace says besides its tools, as far as it can be kept exactly."""
+    said = {key: value for key, value in namespace.items() if key != "tools"}
+    return {key: value for key, value in said.items() if not find_flaw({key: value})}
 
 
 def _listed_servers(holder: JsonObject) -> Iterator[Server]:

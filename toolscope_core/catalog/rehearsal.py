@@ -22,36 +22,33 @@ MODULE = "toolscope_core.catalog.rehearsal"
 
 
 def rehearse(source: Source, forced: str | None = None) -> None:
-    """Raises ``CatalogError`` where a file over ``BIG_BYTES`` cannot be read within the limits."""
+    """Raises ``CatalogError`` where a file over ``BIG_BYTES`` cannot be read within the limits,
+    and where the child ends in any other way than with an answer.
+    """
     check_size(source.label, len(source.data))
     if len(source.data) <= BIG_BYTES:
         return
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", MODULE, source.label, forced or "", str(CHILD_BYTES)]
+    told = json.dumps([source.label, forced]).encode()
     try:
         done = subprocess.run(
-            [*command, str(CHILD_SECONDS)],
-            input=source.data,
+            _command(),
+            input=told + b"\n" + source.data,
             capture_output=True,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": _python_path(), "OPENBLAS_NUM_THREADS": "1"},
             timeout=CHILD_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise _too_much(source) from error
-    try:
-        answer = json.loads(done.stdout)
-    except ValueError as error:
-        raise _too_much(source) from error
-    if answer["refused"]:
-        raise CatalogError(answer["refused"])
-
-
-def _too_much(source: Source) -> CatalogError:
-    return CatalogError(
-        f"{source.label} needs more than {CHILD_SECONDS} s or {CHILD_BYTES // MIB} MiB of memory "
-        f"to be read ({len(source.data) / MIB:.1f} MiB); split it into several files"
-    )
+    except OSError as error:
+        raise _no_answer(source, f"cannot be started ({error.strerror})") from error
+    if done.returncode < 0 or b"MemoryError" in done.stderr:
+        raise _too_much(source)
+    refused = _refusal(done.stdout)
+    if refused is None:
+        raise _no_answer(source, f"ended without an answer (exit status {done.returncode})")
+    if refused:
+        raise CatalogError(refused)
 
 
 def answer(source: Source, forced: str | None) -> dict[str, str]:
@@ -61,6 +58,40 @@ def answer(source: Source, forced: str | None) -> dict[str, str]:
     except CatalogError as error:
         return {"refused": str(error)}
     return {"refused": ""}
+
+
+def _command() -> list[str]:
+    """``-P``: the folder that this process happens to stand in gives the child no modules."""
+    return [sys.executable, "-P", "-m", MODULE, str(CHILD_BYTES), str(CHILD_SECONDS)]
+
+
+def _python_path() -> str:
+    """Where the child imports from: our own package first, then what we were told ourselves."""
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+
+def _refusal(said: bytes) -> str | None:
+    """The child's reason to refuse, empty if it has none; ``None`` for what is no answer."""
+    try:
+        told = json.loads(said)
+    except ValueError:
+        return None
+    refused = told.get("refused") if isinstance(told, dict) else None
+    return refused if isinstance(refused, str) else None
+
+
+def _too_much(source: Source) -> CatalogError:
+    return CatalogError(
+        f"{source.label} needs more than {CHILD_SECONDS} s or {CHILD_BYTES // MIB} MiB of memory "
+        f"to be read ({len(source.data) / MIB:.1f} MiB); split it into several files"
+    )
+
+
+def _no_answer(source: Source, how: str) -> CatalogError:
+    return CatalogError(
+        f"{source.label} has {len(source.data) / MIB:.1f} MiB, and the process that reads such a "
+        f"file first {how}; try again, or split it into files of at most {BIG_BYTES // MIB} MiB"
+    )
 
 
 def _limit(memory: int, seconds: int) -> None:
@@ -73,10 +104,11 @@ def _limit(memory: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _main(label: str, forced: str, memory: str, seconds: str) -> None:
+def _main(memory: str, seconds: str) -> None:
+    label, forced = json.loads(sys.stdin.buffer.readline())
     source = Source(label, sys.stdin.buffer.read())
     _limit(int(memory), int(float(seconds)) + 1)
-    sys.stdout.write(json.dumps(answer(source, forced or None)))
+    sys.stdout.write(json.dumps(answer(source, forced)))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
-from toolscope_core.datamodel import JsonObject, Tool, canonical_json
+from toolscope_core.datamodel import JsonObject, Server, Tool, canonical_json
 
 Part = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]
@@ -47,12 +47,14 @@ class Shape:
                 return False
         return True
 
+    def holds(self, server: Server) -> bool:
+        """Whether a list of records in this shape can say that they belong to the server."""
+        return "server" in self.places or (self.name == "openai-responses" and bool(server.raw))
+
     def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""
         for path in self.places.get(part, ()):
-            value: Any = record
-            for key in path:
-                value = value.get(key) if isinstance(value, dict) else None
+            value = _at(record, path)
             if value is not None:
                 return path, value
         return None
@@ -87,30 +89,67 @@ def read_record(record: JsonObject, shape: Shape, server: str = "") -> Tool:
     )
 
 
+def unread(record: JsonObject) -> JsonObject:
+    """What a record holds besides the parts of a tool, wherever its shape keeps them.
+
+    Lists of required names beside flat parameters are parts, and so is the OpenAI shapes' type.
+    """
+    paths: list[Path] = [("required",)] if isinstance(record.get("required"), list) else []
+    paths += [("type",)] if record.get("type") == "function" else []
+    for part, places in SHAPES["generic"].places.items():
+        read, value = SHAPES["generic"].find(record, part) or ((), None)
+        if part == "annotations" and isinstance(value, dict):
+            paths += [(*read, hint) for hint in HINTS]
+        else:
+            paths += [path for path in places if path == read or _at(record, path) is None]
+    for path in paths:
+        record = _without(record, path)
+    return record
+
+
 def own_server(record: JsonObject, shape: Shape) -> str:
     """The server that the record itself names; empty if none."""
     server = shape.get(record, "server")
     return server if isinstance(server, str) and server.strip() else ""
 
 
-def detect(records: Sequence[JsonObject], lists: frozenset[str], on_servers: bool) -> Shape:
+def detect(
+    records: Sequence[JsonObject], lists: frozenset[str], servers: Sequence[Server]
+) -> Shape:
     """The most specific shape that every record with a name is written in, else ``generic``.
 
     ``lists`` are the keys of the lists that the records stand in (empty for none): under ``tools``
     one that says nothing of its parameters still is an MCP tool, under ``functionDeclarations``
-    one of Gemini. ``on_servers`` says that the objects around these lists name servers.
+    one of Gemini. ``servers`` are those that the objects around these lists name.
     """
     generic = SHAPES["generic"]
     named = [record for record in records if generic.fits(record)]
     told = {
-        "mcp": "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named),
+        "mcp": ("" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named))
+        and not any(server.raw for server in servers),
         "gemini": bool(lists & set(DECLARATIONS)) or any(map(_tells_gemini, named)),
     }
     for shape in SHAPES.values():
-        possible = told.get(shape.name, True) and ("server" in shape.places or not on_servers)
+        possible = told.get(shape.name, True) and all(map(shape.holds, servers))
         if possible and all(shape.fits(record) for record in named):
             return shape
     return generic
+
+
+def _at(record: JsonObject, path: Path) -> Any:
+    value: Any = record
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _without(value: JsonObject, path: Path) -> JsonObject:
+    """A copy without what stands at the path, and without objects that this leaves empty."""
+    key, rest = path[0], path[1:]
+    inner = value.get(key)
+    kept = _without(inner, rest) if rest and isinstance(inner, dict) else {}
+    others = {name: item for name, item in value.items() if name != key}
+    return {**others, key: kept} if kept else others
 
 
 def _text(shape: Shape, record: JsonObject, part: Part) -> str:

@@ -3,9 +3,10 @@
 Without a tokenizer at hand every figure is an estimate, and it is labelled so. The rule counts
 what sub-word vocabularies usually keep whole: up to ten letters of a word (names are split at
 capitals and underscores), three digits, four signs of punctuation, a run of blanks, three bytes
-of any other script. Ten letters is measured: over the words of 1,200 tools of four public
-catalogs it gives 95,995 pieces, the WordPiece vocabulary of MiniLM 95,708. The larger
-vocabularies of chat models keep more words whole, so expect the estimate to be high by a little.
+of any other script. Measured against tiktoken 0.14 with o200k_base on 8,154 tools of six public
+catalogs, in the OpenAI chat shape: 886,288 estimated, 880,414 counted, a ratio of 1.007. By
+catalog it is 0.99 to 1.01 (0.98 for the bundled example; up to 1.03 in the MCP shape), for nine
+tools in ten between 0.9 and 1.2.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def tokenizer() -> Tokenizer:
 def tokenizer_in(folder: Path | None) -> Tokenizer:
     """tiktoken, if it is installed and its cache ``folder`` holds the vocabulary; else the rule.
 
+    ``folder`` is the one that the environment names to tiktoken (``TIKTOKEN_CACHE_DIR``).
     The vocabulary is looked for under the name and hash that tiktoken expects, since tiktoken
     replaces any other file by a download.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolscope_core.catalog.naming import assign_ids
@@ -21,7 +21,6 @@ from toolscope_core.catalog.shapes import (
 from toolscope_core.datamodel import JsonObject, MergedTool, Server, Tool, canonical_json
 from toolscope_core.errors import ExportError
 
-ON_SERVERS = ("mcp", "neutral", "generic")
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
 
@@ -33,7 +32,8 @@ def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format
     what that record says; other tools are written anew. ``neutral`` is one object (DESIGN,
     section 6), ``mcp`` and ``generic`` a list of ``{"server", "description"?, "tools"}`` where
     there are servers (else ``{"tools": […]}`` and a list), ``gemini`` one
-    ``{"functionDeclarations": […]}``, all other shapes a list of records.
+    ``{"functionDeclarations": […]}``, all other shapes a list of records, ``openai-responses``
+    with the tools of a namespace inside it.
     Raises ``ExportError`` for a format not in ``FORMATS``.
     """
     shape = _shape_named(format)
@@ -45,9 +45,10 @@ def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format
         ]
         known = [{"name": server.name, "description": server.description} for server in servers]
         return {"version": 1, "servers": known, "tools": listed}
-    on_servers = servers or any(item.tool.server for item in tools)
-    if format in ON_SERVERS and on_servers:
-        return _by_server(records, tools, servers)
+    owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
+    owners |= {server.name: server for server in servers}
+    if any(map(shape.holds, owners.values())):
+        return _by_server(records, tools, owners, shape)
     if format == "gemini":
         return {"functionDeclarations": records}
     return {"tools": records} if format == "mcp" else records
@@ -154,7 +155,7 @@ def _keep_ids(
     """The records with their ids written, where reading them again would give others."""
     if "id" not in shape.places:
         return records
-    servers = [item.tool.server if shape.name in ON_SERVERS else "" for item in tools]
+    servers = [item.tool.server if "server" in shape.places else "" for item in tools]
     again = [
         _read_again(record, shape, server) for record, server in zip(records, servers, strict=True)
     ]
@@ -175,20 +176,26 @@ def _read_again(record: JsonObject, shape: Shape, server: str) -> Tool:
 
 
 def _by_server(
-    records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
+    records: Sequence[JsonObject],
+    tools: Sequence[MergedTool],
+    owners: Mapping[str, Server],
+    shape: Shape,
 ) -> list[JsonObject]:
-    """``{"server", "description"?, "tools"}`` for each server by name; one without a name has
-    only ``tools``.
-    """
-    descriptions = {server.name: server.description for server in servers}
+    """The records of each server by name, inside what declares it if the shape has such a thing."""
     held: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for record, item in zip(records, tools, strict=True):
         held[item.tool.server].append(record)
-    return [
-        {
-            **({"server": name} if name else {}),
-            **({"description": descriptions[name]} if descriptions.get(name) else {}),
-            "tools": held[name],
-        }
-        for name in sorted(held.keys() | descriptions.keys())
-    ]
+    written: list[JsonObject] = []
+    for name in sorted(held.keys() | owners.keys()):
+        owner = owners.get(name, Server(name))
+        alone = not shape.holds(owner)
+        written += held[name] if alone else [{**_holder(owner, shape), "tools": held[name]}]
+    return written
+
+
+def _holder(server: Server, shape: Shape) -> JsonObject:
+    """What stands beside a server's tools: its namespace, else ``{"server", "description"?}``."""
+    told = {"description": server.description} if server.description else {}
+    if server.raw and shape.name != "mcp":
+        return {**server.raw, "name": server.name, **told}
+    return {**({"server": server.name} if server.name else {}), **told}

@@ -122,9 +122,16 @@ def _record(row: CatalogRow) -> CatalogRecord:
 
 def _body(catalog: Catalog) -> dict[str, Any]:
     return {
-        "servers": [dataclasses.asdict(item) for item in catalog.servers],
+        "servers": [_declared(item) for item in catalog.servers],
         "problems": [dataclasses.asdict(item) for item in catalog.problems],
         "findings": [dataclasses.asdict(item) for item in catalog.findings],
+    }
+
+
+def _declared(server: Server) -> dict[str, Any]:
+    """Without ``raw`` where there is none, as files hold it that were written before it was."""
+    return {
+        key: value for key, value in dataclasses.asdict(server).items() if value or key != "raw"
     }
 
 

@@ -86,7 +86,7 @@ def diff(old: Catalog, new: Catalog) -> CatalogDiff:
     """What changed from ``old`` to ``new``; the order of records plays no part.
 
     Compared are id, server, name, description, arguments, result and annotations; local
-    references in schemas are followed. Fields that only the raw record holds are not compared.
+    references in schemas are followed. So are the fields that only the raw record holds.
     """
     before, after = old.by_id, new.by_id
     pairs = [(tool, after[tool.id]) for tool in old.tools if tool.id in after]

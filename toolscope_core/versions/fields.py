@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from toolscope_core.catalog.shapes import unread
 from toolscope_core.datamodel import JsonObject, Tool, canonical_json
 from toolscope_core.merging.subschema import admits, core, inline_references
 
@@ -43,7 +44,7 @@ def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
     """What differs between two versions of a tool, in the order of a definition.
 
     Local references in schemas are followed. A new id is a change only where server and name
-    stayed, since it follows them. Fields that only the raw record holds are not compared.
+    stayed, since it follows them. Fields that only the raw record holds come last and break nobody.
     """
     return tuple(_changes(old, new))
 
@@ -77,8 +78,14 @@ class _Leaf:
 
 
 def _changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
-    if (old.id, old.fingerprint) == (new.id, new.fingerprint):
-        return
+    if (old.id, old.fingerprint) != (new.id, new.fingerprint):
+        yield from _known_changes(old, new)
+    if old.raw is not new.raw and canonical_json(old.raw) != canonical_json(new.raw):
+        for leaf in _leaves(unread(old.raw), unread(new.raw), (), "value"):
+            yield leaf.change("")
+
+
+def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
     if (old.server, old.name) == (new.server, new.name) and old.id != new.id:
         yield FieldChange("id", "changed", old.id, new.id)
     if old.server != new.server:
