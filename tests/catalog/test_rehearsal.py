@@ -191,3 +191,9 @@ def test_servers_and_pages_are_no_records(monkeypatch):
     monkeypatch.setattr(parts, "MAX_RECORDS", 3)
     listed = [{"server": name, "tools": [{"name": "go"}]} for name in "abc"]
     assert len(read_catalog([Source("t.json", json.dumps(listed).encode())]).tools) == 3
+
+
+def test_one_record_too_many_is_enough_to_refuse(monkeypatch):
+    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
+    with pytest.raises(CatalogError, match="brings the input to 4 records or more"):
+        read_catalog([Source("t.json", b'[{"name": "a"}, 1, 2, 3, 4, 5, 6]')])
