@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _ui
+from pages._picture import picture
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.figures import network, tables
 
@@ -75,11 +76,9 @@ if part.left_out:
     st.caption(
         f"The {len(part.nodes):,} tools with the strongest edges; {part.left_out:,} are left out."
     )
-st.plotly_chart(network.network(part), key="network", alt="Merge graph of the chosen clusters")
-with st.expander("As a table", icon=":material/table:"):
-    st.dataframe(
-        tables.network_rows(part),
-        hide_index=True,
-        column_config={"probability": st.column_config.NumberColumn(format="%.2f")},
-        alt="The edges of the picture",
-    )
+picture(
+    network.network(part),
+    tables.network_rows(part),
+    "network",
+    "Merge graph of the chosen clusters",
+)

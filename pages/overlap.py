@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages import _ui
 from pages._pair import pair_panel
+from pages._picture import picture
 from toolscope_core.figures import charts, tables
 from toolscope_core.workspace.overlaps import PairFilter
 
@@ -28,12 +29,6 @@ st.markdown(
 )
 
 
-def twin(rows: list[tables.Row]) -> None:
-    """The picture's facts as a table."""
-    with st.expander("As a table", icon=":material/table:"):
-        st.dataframe(rows, hide_index=True, alt="The picture above as a table")
-
-
 pairs, histogram, servers, strongest, plane = st.tabs(
     ["Pairs", "Histogram", "Servers", "Strongest tools", "Map"],
     key="view",
@@ -47,8 +42,8 @@ if histogram.open:
     with histogram:
         view = explore.histogram(record.id)
         st.caption("All pairs of tools by similarity; those from θ on are candidates.")
-        st.plotly_chart(charts.histogram(view), key="histogram", alt="Histogram of similarities")
-        twin(tables.histogram_rows(view))
+        rows = tables.histogram_rows(view)
+        picture(charts.histogram(view), rows, "histogram", "Histogram of similarities")
 if servers.open:
     with servers:
         words = {"pairs": "pairs to merge", "cosine": "closest pair"}
@@ -60,19 +55,16 @@ if servers.open:
         if grid.names:
             shown = f"the {len(grid.names):,} strongest of " if colliding > len(grid.names) else ""
             st.caption(f"Shown: {shown}{colliding:,} servers with such pairs.")
-            st.plotly_chart(charts.heatmap(grid), key="servers", alt="Heatmap of servers")
-            twin(tables.grid_rows(grid))
+            picture(charts.heatmap(grid), tables.grid_rows(grid), "servers", "Heatmap of servers")
         else:
             st.info("No such pair belongs to a named server.", icon=":material/dns:")
 if strongest.open:
     with strongest:
         grid = explore.strongest_grid(record.id)
         st.caption(f"The {len(grid.names):,} tools of the strongest pairs, like beside like.")
-        st.plotly_chart(charts.heatmap(grid), key="strongest", alt="Heatmap of tools")
-        twin(tables.grid_rows(grid))
+        picture(charts.heatmap(grid), tables.grid_rows(grid), "strongest", "Heatmap of tools")
 if plane.open:
     with plane:
         drawn = explore.tool_map(record.id)
         st.caption("Near tools say similar things (two principal components of the embeddings).")
-        st.plotly_chart(charts.tool_map(drawn), key="plane", alt="Map of the tools")
-        twin(tables.map_rows(drawn))
+        picture(charts.tool_map(drawn), tables.map_rows(drawn), "plane", "Map of the tools")

@@ -56,7 +56,7 @@ def test_every_picture_has_a_table_twin(monkeypatch, work, view):
     app = open_page(monkeypatch, work, "overlap", view=view)
     assert len(app.get("plotly_chart")) == 1
     assert len(table(app))
-    assert [expander.label for expander in app.expander] == ["As a table"]
+    assert [expander.label for expander in app.expander] == ["As a table, and to download"]
 
 
 def test_the_server_heatmap_has_a_switch(monkeypatch, work):

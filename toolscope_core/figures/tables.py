@@ -46,7 +46,7 @@ def network_rows(part: Network) -> list[Row]:
             "its server": servers[edge.pair.left],
             "other": names[edge.pair.right],
             "other's server": servers[edge.pair.right],
-            "probability": edge.probability,
+            "probability": round(edge.probability, 3),
             "note": "never merge" if edge.forbidden else "bridge" if edge.bridge else "",
         }
         for edge in sorted(part.edges, key=lambda e: (not e.forbidden, e.probability, e.pair))

@@ -1,0 +1,65 @@
+"""A picture as every page shows one: with its table twin, and both to take away."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from toolscope_core.catalog.spreadsheets import csv_bytes
+from toolscope_core.figures.tables import Row
+
+ROWS = 2_000
+
+
+def picture(figure: go.Figure, rows: list[Row], key: str, alt: str, **chart: Any) -> Any:
+    """Draw the figure, and offer its facts as a table and the lot as files.
+
+    ``alt`` is what the picture is called; ``chart`` goes to ``st.plotly_chart``, whose value is
+    returned. The camera in the picture's corner saves PNG or SVG, whichever was chosen below.
+    """
+    camera = st.session_state.get(f"{key}_camera") or "PNG"
+    image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
+    config = {"toImageButtonOptions": image, "displaylogo": False}
+    selected = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
+    with st.expander("As a table, and to download", icon=":material/table:"):
+        if len(rows) > ROWS:
+            st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
+        st.dataframe(rows[:ROWS], hide_index=True, alt=f"{alt}, as a table")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            for name, kind, content in (
+                ("CSV", "text/csv", lambda: table_csv(rows)),
+                ("JSON", "application/json", lambda: table_json(rows)),
+                ("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True)),
+            ):
+                st.download_button(
+                    name,
+                    content,
+                    f"toolscope-{key}.{name.lower()}",
+                    kind,
+                    key=f"{key}_{name}",
+                    on_click="ignore",
+                    icon=":material/download:",
+                )
+            st.segmented_control(
+                "Camera saves",
+                ["PNG", "SVG"],
+                default="PNG",
+                required=True,
+                key=f"{key}_camera",
+                help="The camera stands in the corner of the picture when you point at it.",
+            )
+    return selected
+
+
+def table_csv(rows: list[Row]) -> bytes:
+    """The rows as CSV that a spreadsheet shows and never runs; empty for no rows."""
+    header = list(rows[0]) if rows else []
+    return csv_bytes(header, ([row[column] for column in header] for row in rows))
+
+
+def table_json(rows: list[Row]) -> bytes:
+    """The rows as a JSON list of objects."""
+    return json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
