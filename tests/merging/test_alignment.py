@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from tests.merging.strategies import calls, tools
 from tests.merging.test_subschema import valid
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import argument_map, match_parameters, unmappable
+from toolscope_core.merging.alignment import argument_map, unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.matching import match_parameters
 
 
 def tool(tool_id, name, required=(), **properties):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import match_parameters
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.reading import Reading
 from toolscope_core.merging.vocabulary import opposites
 

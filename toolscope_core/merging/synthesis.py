@@ -22,7 +22,8 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.alignment import argument_map, map_onto, match_parameters
+from toolscope_core.merging.alignment import argument_map, map_onto
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.subschema import admits, inline_references
 
 _WORDS = ("description", "title", "default")
