@@ -35,44 +35,61 @@ _TURNING_WORDS = frozenset(
 _OPENING_WORDS = frozenset({meaning("start")})
 """The start of something may be told as its one moment."""
 
+_ANY_OF = frozenset({"number", "address"})
+"""Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
+
 _OF_ONE_KIND = {
     **{"moment": 0.3, "span": 0.3, "place": 0.3, "money": 0.3},
     **{"count": 0.1, "key": 0.1, "name": 0.1, "text": 0.1},
 }
 """What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
 
-_KINDS = tuple(
-    (kind, frozenset(map(meaning, words.split())))
-    for kind, words in (
-        ("moment", "date time datetime timestamp deadline"),
-        ("span", "duration range period interval time night day week month year timeframe"),
-        ("key", "id number code"),
-        ("count", "number count total amount"),
-        ("name", "name title label alias nickname"),
-        ("place", "city address region area country state"),
-        ("money", "price amount cost budget salary fee"),
-        ("text", "text description note comment"),
-    )
-)
+_KINDS = {
+    "moment": "date dates time datetime timestamp deadline",
+    "span": """duration range period interval timeframe time
+        seconds minutes hours days nights weeks months years""",
+    "calendar": "year month",
+    "day": "day weekday",
+    "place": "city location place address region area country state",
+    "contact": "contact phone telephone mobile email",
+    "money": "price amount cost budget salary fee",
+    "count": "number num count total amount",
+    "key": "id identifier uuid number num code",
+    "name": "name title label alias nickname",
+    "text": "text content message description note comment",
+    "type": "type category kind class genre",
+    **{word: word for word in ("format", "unit", "version", "language", "order")},
+}
+"""What words at the end of a name stand for; parameters of different kinds are not the same."""
+
+_OF_ONE_KIND = {
+    **dict.fromkeys(_KINDS, 0.1),
+    "moment": 0.3,
+    "span": 0.3,
+    "place": 0.3,
+    "money": 0.3,
+}
+"""What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A parameter as words: of its name, of its description, of both; and what it may be."""
+    """A parameter as words: of its name, of its description, of both."""
 
     name: frozenset[str]
     told: frozenset[str]
     text: frozenset[str]
-    kinds: frozenset[str]
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
     of both types.
     """
-    if not types_meet(a.schema, b.schema):
+    if (a.name != b.name and _tell_apart(a.name, b.name)) or not types_meet(a.schema, b.schema):
         return 0.0
-    score = _by_words(read_parameter(a), read_parameter(b), tools)
+    score = _by_words(read_parameter(a), read_parameter(b), _kinds(a.name) & _kinds(b.name), tools)
+    if score < MATCH_AT and type_set(a.schema) == {"boolean"} == type_set(b.schema):
+        return 0.0  # a flag is what its name says, nothing else
     same_type = score in (0.0, 1.0) or _types_overlap(a.schema, b.schema)
     return score if same_type else _OTHER_TYPE * score
 
@@ -101,25 +118,34 @@ def _weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str) -> Reading:
     words, told = name_words(name), text_words(description)
-    return Reading(words, told, words | told, _kinds(name))
+    return Reading(words, told, words | told)
 
 
+@lru_cache(maxsize=65_536)
+def _tell_apart(a: str, b: str) -> bool:
+    """Whether the names alone say that they are two: start and end, an id and a title."""
+    ours, theirs = name_words(a), name_words(b)
+    if ours == theirs:
+        return False
+    kinds, others = _kinds(a), _kinds(b)
+    if kinds and others and kinds.isdisjoint(others):
+        return True
+    return bool((ours - theirs) & _TURNING_WORDS and (theirs - ours) & _TURNING_WORDS)
+
+
+@lru_cache(maxsize=65_536)
 def _kinds(name: str) -> frozenset[str]:
     """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
-    for word in reversed(plain_words(name)):
-        kinds = frozenset(kind for kind, members in _KINDS if meaning(word) in members)
-        if kinds:
-            return kinds
-    return frozenset()
+    words = [word for word in reversed(plain_words(name)) if word in _KINDS_OF]
+    last = 2 if words and words[0] in _ANY_OF else 1
+    return frozenset().union(*(_KINDS_OF[word] for word in words[:last]))
 
 
-def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
+def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, Tool]) -> float:
+    """``kinds`` are those that both may be of."""
     if a.name == b.name:
         return 1.0
-    turns = [(x.name - y.name) & _TURNING_WORDS for x, y in ((a, b), (b, a))]
-    if all(turns) or (a.kinds and b.kinds and not a.kinds & b.kinds):
-        return 0.0
-    turned = (turns[0] | turns[1]) - (a.text & b.text)
+    turned = ((a.name ^ b.name) & _TURNING_WORDS) - (a.text & b.text)
     if a.told == b.told and len(a.told) > 1:
         return MATCH_AT - 0.01 if turned else 0.95
     if turned - _OPENING_WORDS:
@@ -129,7 +155,7 @@ def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
     score = 0.5 * told if turned or apart else max(_by_name(a, b, told), _by_text(a, b, tools))
     if score >= MATCH_AT:
         return score
-    of_one_kind = max((_OF_ONE_KIND[kind] for kind in a.kinds & b.kinds), default=0.0)
+    of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
     return min(score + of_one_kind, MATCH_AT - 0.01)
 
 
@@ -188,3 +214,10 @@ def _loose_types(schema: JsonObject) -> frozenset[str]:
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     """Dice coefficient of two sets of words, 0 where either is empty."""
     return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+_KINDS_OF = {
+    word: frozenset(kind for kind, words in _KINDS.items() if word in words.split())
+    for told in _KINDS.values()
+    for word in told.split()
+}

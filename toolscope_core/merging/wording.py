@@ -17,7 +17,7 @@ _SYNONYMS = """query q search term keyword keywords
     language lang locale
     latitude lat
     longitude lon lng long
-    source src origin from departure
+    source src origin original base from departure
     destination dst dest target to arrival
     address addr
     url uri link href
