@@ -85,10 +85,15 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
     of both types.
     """
-    if (a.name != b.name and _tell_apart(a.name, b.name)) or not types_meet(a.schema, b.schema):
+    if _tell_apart(a.name, b.name):
         return 0.0
-    score = _by_words(read_parameter(a), read_parameter(b), _kinds(a.name) & _kinds(b.name), tools)
-    if score < MATCH_AT and type_set(a.schema) == {"boolean"} == type_set(b.schema):
+    ours, theirs = read_parameter(a), read_parameter(b)
+    kinds = _kinds(a.name) & _kinds(b.name)
+    nothing_shared = not kinds and ours.text.isdisjoint(theirs.text)
+    if nothing_shared or not types_meet(a.schema, b.schema):
+        return 0.0
+    score = _by_words(ours, theirs, kinds, tools)
+    if score < MATCH_AT and a.type == b.type == "boolean":
         return 0.0  # a flag is what its name says, nothing else
     same_type = score in (0.0, 1.0) or _types_overlap(a.schema, b.schema)
     return score if same_type else _OTHER_TYPE * score
