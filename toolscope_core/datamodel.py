@@ -246,7 +246,8 @@ class ArgumentMap:
     """α of one tool: how a call to it becomes a call to the merged tool ``to``.
 
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
-    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way.
+    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
+    ``surmised`` which arguments were taken for one only because nothing else was left.
     """
 
     tool_id: str
@@ -255,6 +256,7 @@ class ArgumentMap:
     constants: JsonObject = field(default_factory=dict)
     dropped: Mapping[str, str] = field(default_factory=dict)
     lossy: tuple[str, ...] = ()
+    surmised: tuple[str, ...] = ()
 
     @property
     def lossless(self) -> bool:

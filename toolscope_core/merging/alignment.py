@@ -14,12 +14,14 @@ from toolscope_core.datamodel import (
     ArgumentMap,
     ArgumentMove,
     JsonObject,
+    Parameter,
     Tool,
     canonical_json,
 )
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.moves import move_to
 from toolscope_core.merging.subschema import core, inline_references
+from toolscope_core.merging.units import difference
 from toolscope_core.merging.wording import name_words, plain_words, spelling
 
 _DIRECTIONS = frozenset("from except excluding exclude not non no without but".split())
@@ -40,9 +42,15 @@ def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
     obstacle = unmappable(target)
     if obstacle:
         return ArgumentMap(tool.id, target.id, lossy=(obstacle,))
-    pairs = {match.left: match.right for match in match_parameters(tool, target)}
-    schema = target.schema or {}
-    return map_onto(tool, target.id, schema, pairs, fixed_values(tool, target))
+    matches = match_parameters(tool, target)
+    pairs = {match.left: match.right for match in matches}
+    alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
+    surmised = tuple(
+        f"`{match.left}` of {tool.id} is only surmised to be `{match.right}`"
+        for match in matches
+        if match.surmised
+    )
+    return replace(alpha, surmised=surmised) if surmised else alpha
 
 
 def unmappable(tool: Tool) -> str | None:
@@ -70,12 +78,18 @@ def map_onto(
     tool = replace(tool, schema=inline_references(tool.schema or {}))
     moves: list[ArgumentMove] = []
     dropped: dict[str, str] = {}
+    converted: list[str] = []
     for parameter in tool.parameters:
         target = pairs.get(parameter.name)
         if target is None:
             dropped[parameter.name] = "the merged tool has no such parameter"
             continue
         move = move_to(parameter, target, properties[target])
+        unit = difference(parameter, _parameter(target, properties[target]))
+        if unit:
+            converted.append(
+                f"`{parameter.name}` of `{tool.name}` would have to be converted: {unit}"
+            )
         if move is None:
             dropped[parameter.name] = f"`{target}` does not take all of its values"
         else:
@@ -83,7 +97,7 @@ def map_onto(
     taken = {move.target for move in moves}
     lost = [k for k, v in constants.items() if k not in taken and not _takes(properties.get(k), v)]
     constants = {k: v for k, v in constants.items() if k not in taken and k not in lost}
-    lossy = [*_unsupplied(tool, schema, moves, constants), *_open_ended(tool, schema)]
+    lossy = [*converted, *_unsupplied(tool, schema, moves, constants), *_open_ended(tool, schema)]
     lossy += [obstacle] if obstacle else []
     lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
     lossy += _bound_together(tool, schema, moves)
@@ -114,6 +128,22 @@ def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
         for name, value in fitting
         if names.count(name) == 1 and values.count(spelling(value)) == 1
     }
+
+
+def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
+    """Sentences on the arguments that are the same but in another unit or form."""
+    ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
+    matches = match_parameters(tool, target)
+    units = [(m, difference(ours[m.left], theirs[m.right])) for m in matches]
+    return tuple(
+        f"`{m.left}` of {tool.id} and `{m.right}` of {target.id} differ: {unit}"
+        for m, unit in units
+        if unit
+    )
+
+
+def _parameter(name: str, schema: JsonObject | bool) -> Parameter:
+    return Parameter(name, False, schema if isinstance(schema, Mapping) else {})
 
 
 def _unsupplied(

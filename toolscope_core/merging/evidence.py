@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.matching import match_parameters
+from toolscope_core.merging.matching import Match, match_parameters
 from toolscope_core.merging.reading import Reading
+from toolscope_core.merging.units import difference
 from toolscope_core.merging.vocabulary import opposites
 
 _MOST_NAMES = 6
@@ -101,6 +102,7 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
     if matches:
         same = [m.left if m.left == m.right else f"{m.left} = {m.right}" for m in matches]
         yield f"Arguments that align: {_listed(same)}."
+        yield from _on_units(left, right, matches)
     else:
         yield "No argument of one has a counterpart in the other."
     ours, theirs = {m.left for m in matches}, {m.right for m in matches}
@@ -112,6 +114,14 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
         ]
         if rest:
             yield f"Only {_who(tool, other)} takes {_listed(rest)}."
+
+
+def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str]:
+    ours, theirs = ({p.name: p for p in tool.parameters} for tool in (left, right))
+    for match in matches:
+        unit = difference(ours[match.left], theirs[match.right])
+        if unit:
+            yield f"{match.left} would have to be converted for {match.right}: {unit}."
 
 
 def _on_servers(left: Tool, right: Tool) -> Iterator[str]:

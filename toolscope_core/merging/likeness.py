@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from toolscope_core.datamodel import JsonObject, Parameter, Tool
 from toolscope_core.merging.subschema import type_set
+from toolscope_core.merging.units import same_but_unit
 from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
 
 MATCH_AT = 0.6
@@ -87,6 +88,8 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """
     if _tell_apart(a.name, b.name):
         return 0.0
+    if same_but_unit(a.name, b.name):
+        return 0.95 if types_meet(a.schema, b.schema) else 0.0
     ours, theirs = read_parameter(a), read_parameter(b)
     kinds = _kinds(a.name) & _kinds(b.name)
     nothing_shared = not kinds and ours.text.isdisjoint(theirs.text)
@@ -130,7 +133,7 @@ def _read(name: str, description: str) -> Reading:
 def _tell_apart(a: str, b: str) -> bool:
     """Whether the names alone say that they are two: start and end, an id and a title."""
     ours, theirs = name_words(a), name_words(b)
-    if ours == theirs:
+    if ours == theirs or same_but_unit(a, b):
         return False
     kinds, others = _kinds(a), _kinds(b)
     if kinds and others and kinds.isdisjoint(others):
