@@ -22,7 +22,7 @@ Outcome = Literal["merge", "keep", "unsure", "unanalysed"]
 Kind = Literal["prune", "router"]
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
 Action = Literal["accept", "reject", "split", "drop", "canonical", "edit", "undo"]
-Operation = Literal["rename", "map", "wrap", "cast"]
+Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
 RelabelStatus = Literal["kept", "renamed", "merged"]
 
 
@@ -232,7 +232,8 @@ class ArgumentMove:
 
     ``source`` and ``target`` are top-level parameter names. ``rename`` keeps the value (the name
     may be the same), ``map`` looks it up in ``values`` (pairs old, new), ``wrap`` makes a list of
-    one, ``cast`` writes a number or truth value as text.
+    one, ``unwrap`` takes the one out of such a list, ``cast`` writes a number or truth value as
+    text.
     """
 
     source: str

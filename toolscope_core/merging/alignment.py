@@ -19,7 +19,7 @@ from toolscope_core.datamodel import (
     canonical_json,
 )
 from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.moves import move_to
+from toolscope_core.merging.moves import move_to, refusal
 from toolscope_core.merging.subschema import core, inline_references
 from toolscope_core.merging.units import difference
 from toolscope_core.merging.wording import name_words, plain_words, spelling
@@ -91,7 +91,7 @@ def map_onto(
                 f"`{parameter.name}` of `{tool.name}` would have to be converted: {unit}"
             )
         if move is None:
-            dropped[parameter.name] = f"`{target}` does not take all of its values"
+            dropped[parameter.name] = refusal(parameter, target, properties[target])
         else:
             moves.append(move)
     taken = {move.target for move in moves}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from toolscope_core.datamodel import ArgumentMove, JsonObject, Parameter, canonical_json
@@ -10,6 +11,9 @@ from toolscope_core.merging.wording import spelling
 
 
 def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:
+    """What makes every value of the parameter one that ``schema`` takes, and can be undone;
+    ``None`` where nothing does.
+    """
     own = parameter.schema
     if not isinstance(schema, dict):
         return ArgumentMove(parameter.name, target) if schema is True else None
@@ -18,9 +22,8 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
     values = _value_map(parameter, schema)
     if values:
         return ArgumentMove(parameter.name, target, "map", values)
-    if type_set(own) and "array" not in type_set(own) and type_set(schema) == {"array"}:
-        listed = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
-        return ArgumentMove(parameter.name, target, "wrap") if admits(schema, listed) else None
+    if "array" in type_set(own) ^ type_set(schema):
+        return _through_a_list(parameter, target, schema)
     kind = type_set(own)
     if (
         len(kind) == 1
@@ -29,6 +32,25 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
     ):
         return ArgumentMove(parameter.name, target, "cast")
     return None
+
+
+def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:
+    """One value into a list of one, or out of a list that always holds exactly one."""
+    own = parameter.schema
+    if type_set(own) == {"array"}:
+        one = own.get("minItems") == 1 == own.get("maxItems")
+        fits = one and admits(schema, own.get("items"))
+        return ArgumentMove(parameter.name, target, "unwrap") if fits else None
+    listed = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
+    fits = bool(type_set(own)) and type_set(schema) == {"array"} and admits(schema, listed)
+    return ArgumentMove(parameter.name, target, "wrap") if fits else None
+
+
+def refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str:
+    """Why no move was found, as a clause about the parameter."""
+    if isinstance(schema, Mapping) and "array" in type_set(parameter.schema) - type_set(schema):
+        return f"`{target}` takes one value, and a list may hold more or none"
+    return f"`{target}` does not take all of its values"
 
 
 def _value_map(parameter: Parameter, schema: JsonObject) -> tuple[tuple[Any, Any], ...]:
