@@ -40,7 +40,9 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
         for p in left.parameters
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
-    scored = _rest(_scored(left, right, {match.left for match in found}), [])
+    scored = _scored(left, right, {match.left for match in found})
+    if not scored:
+        return tuple(found)
     for score, a, b in sorted(scored, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
         if score >= MATCH_AT and _rest([(score, a, b)], found):
             found.append(Match(a, b, score))
@@ -58,7 +60,8 @@ def _scored(left: Tool, right: Tool, done: set[str]) -> Sequence[_Scored]:
     theirs = [p for p in right.parameters if p.name not in done]
     if not ours or not theirs:
         return ()
-    return [(likeness(a, b, (left, right)), a.name, b.name) for a in ours for b in theirs]
+    rows = ((likeness(a, b, (left, right)), a.name, b.name) for a in ours for b in theirs)
+    return [row for row in rows if row[0] >= SURMISE_AT - _MARGIN]
 
 
 def _rest(scored: Sequence[_Scored], found: Sequence[Match]) -> Sequence[_Scored]:

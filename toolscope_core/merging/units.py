@@ -85,6 +85,7 @@ _COUNTED = re.compile(rf"\b(?:how many|number of)\s+({_UNIT})(?!\w)")
 _SINGULAR = frozenset("second minute hour day week month year degree fraction decimal".split())
 """In a name the one, not the unit it is counted in: ``month`` is which, ``months`` how many."""
 
+_WORDS = re.compile(r"[a-z]+|°[cf]|%")
 _FORM_WORDS = frozenset("yyyy epoch unix iso rfc".split())
 _FORMS = (
     ("milliseconds since 1970", r"(?:epoch|unix)[^.;]*\b(?:milliseconds|millis|ms)\b"),
@@ -111,27 +112,27 @@ def difference(one: Parameter, other: Parameter) -> str:
     Silence is no difference, and neither is a parameter that lists its values or offers several
     units itself.
     """
-    ours, theirs = measures(one), measures(other)
-    for dimension in sorted(ours.keys() & theirs.keys()):
-        if ours[dimension] != theirs[dimension]:
-            return f"{ours[dimension]}, not {theirs[dimension]}"
+    ours = _measured(one)
+    theirs = dict(_measured(other)) if ours else {}
+    for dimension, unit in ours:
+        if theirs.get(dimension, unit) != unit:
+            return f"{unit}, not {theirs[dimension]}"
     return ""
 
 
-def measures(parameter: Parameter) -> dict[str, str]:
-    """Dimension → unit or written form, from ``format``, else the name, else the description."""
-    if parameter.enum:
-        return {}
+def _measured(parameter: Parameter) -> tuple[tuple[str, str], ...]:
+    """Dimension and unit or written form, from ``format``, else the name, else the description."""
+    if "enum" in parameter.schema:
+        return ()
     form = parameter.schema.get("format")
-    text = form if isinstance(form, str) else ""
-    return dict(_measures(parameter.name, parameter.description, text))
+    return _measures(parameter.name, parameter.description, form if isinstance(form, str) else "")
 
 
-@lru_cache(maxsize=65_536)
 def same_but_unit(one: str, other: str) -> bool:
     """Whether two names differ in the unit alone: ``temp_c`` and ``temperature_fahrenheit``."""
-    ours, theirs = _unit_words(one), _unit_words(other)
-    if not ours or not theirs or _named(one).keys() != _named(other).keys():
+    ours = _unit_words(one)
+    theirs = _unit_words(other) if ours else {}
+    if not theirs or _named(one).keys() != _named(other).keys():
         return False
     names = ((one, ours), (other, theirs))
     bare, bare_other = (
@@ -143,7 +144,7 @@ def same_but_unit(one: str, other: str) -> bool:
 @lru_cache(maxsize=65_536)
 def _measures(name: str, description: str, form: str) -> tuple[tuple[str, str], ...]:
     told = description.casefold()
-    words = frozenset(re.findall(r"[a-z]+|°[cf]|%", told))
+    words = frozenset(_WORDS.findall(told))
     found = _told(told) if words & _NAMES.keys() else {}
     found |= _named(name)
     written = _FORMATS.get(form, "")
@@ -166,6 +167,7 @@ def _named(name: str) -> dict[str, str]:
     return {dimension: units.pop() for dimension, units in found.items() if len(units) == 1}
 
 
+@lru_cache(maxsize=65_536)
 def _unit_words(name: str) -> dict[str, str]:
     """The words of a name that say the unit, and what they are short for."""
     words = plain_words(name)
