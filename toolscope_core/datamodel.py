@@ -22,7 +22,7 @@ Outcome = Literal["merge", "keep", "unsure", "unanalysed"]
 Kind = Literal["prune", "router"]
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
 Action = Literal["accept", "reject", "split", "drop", "canonical", "edit", "undo"]
-Operation = Literal["rename", "map", "wrap", "cast"]
+Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
 RelabelStatus = Literal["kept", "renamed", "merged"]
 
 
@@ -243,7 +243,8 @@ class ArgumentMove:
 
     ``source`` and ``target`` are top-level parameter names. ``rename`` keeps the value (the name
     may be the same), ``map`` looks it up in ``values`` (pairs old, new), ``wrap`` makes a list of
-    one, ``cast`` writes a number or truth value as text.
+    one, ``unwrap`` takes the one out of such a list, ``cast`` writes a number or truth value as
+    text.
     """
 
     source: str
@@ -269,8 +270,9 @@ class ArgumentMap:
     """α of one tool: how a call to it becomes a call to the merged tool ``to``.
 
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
-    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way.
-    ``nested`` are applied after the moves, in their order.
+    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
+    ``surmised`` which arguments were taken for one only because nothing else was left. ``nested``
+    are applied after the moves, in their order.
     """
 
     tool_id: str
@@ -279,6 +281,7 @@ class ArgumentMap:
     constants: JsonObject = field(default_factory=dict)
     dropped: Mapping[str, str] = field(default_factory=dict)
     lossy: tuple[str, ...] = ()
+    surmised: tuple[str, ...] = ()
     nested: tuple[NestedRename, ...] = ()
 
     @property

@@ -1,6 +1,8 @@
 """Random tools whose schemas and values are known to belong together."""
 
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from referencing import Registry
 
 from toolscope_core.datamodel import Tool
 
@@ -66,3 +68,59 @@ def calls(draw, tool):
         for parameter in tool.parameters
         if parameter.required or draw(st.booleans())
     }
+
+
+def conforming(schema):
+    """Values valid under any schema of a real catalog: from the keywords, then sifted."""
+    check = Draft202012Validator(schema, registry=Registry())
+    return _likely(schema).filter(check.is_valid)
+
+
+def _likely(schema):
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if options:
+        return st.one_of([_likely(option) for option in options])
+    kind = schema.get("type", ["string", "null"])
+    if isinstance(kind, list):
+        return st.one_of([_likely({**schema, "type": one}) for one in kind])
+    return _OF_TYPE[kind](schema)
+
+
+def _object(schema):
+    needed = set(schema.get("required", ()))
+    every = {name: _likely(sub) for name, sub in (schema.get("properties") or {}).items()}
+    return st.fixed_dictionaries(
+        {name: every.get(name, st.none()) for name in needed},
+        optional={name: values for name, values in every.items() if name not in needed},
+    )
+
+
+def _array(schema):
+    low, high = schema.get("minItems", 0), schema.get("maxItems")
+    high = max(low, 2) if high is None else min(high, max(low, 2))
+    return st.lists(_likely(schema.get("items") or {}), min_size=low, max_size=high)
+
+
+def _string(schema):
+    if "pattern" in schema:
+        return st.from_regex(schema["pattern"], fullmatch=True)
+    low = schema.get("minLength", 0)
+    return st.text("abc-1", min_size=low, max_size=min(low + 4, schema.get("maxLength", low + 4)))
+
+
+def _number(schema, numbers):
+    low, high = schema.get("minimum", -99), schema.get("maximum", 99)
+    return numbers(low, max(low, high))
+
+
+_OF_TYPE = {
+    "object": _object,
+    "array": _array,
+    "string": _string,
+    "integer": lambda schema: _number(schema, st.integers),
+    "number": lambda schema: _number(schema, st.floats),
+    "boolean": lambda _: st.booleans(),
+    "null": lambda _: st.none(),
+}

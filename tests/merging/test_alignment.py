@@ -1,12 +1,20 @@
+import json
+from functools import lru_cache
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.merging.strategies import calls, tools
+from tests.merging.strategies import calls, conforming, tools
 from tests.merging.test_subschema import valid
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import argument_map, match_parameters, unmappable
+from toolscope_core.merging.alignment import argument_map, unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.matching import match_parameters
+from toolscope_core.merging.subschema import inline_references
+from toolscope_core.merging.synthesis import synthesise
 
 
 def tool(tool_id, name, required=(), **properties):
@@ -14,8 +22,24 @@ def tool(tool_id, name, required=(), **properties):
     return Tool(tool_id, name, schema=schema)
 
 
+ONE = {"minItems": 1, "maxItems": 1}
+
+
 def text(description="", **more):
     return {"type": "string", "description": description, **more}
+
+
+@lru_cache(maxsize=1)
+def labelled_tools(folder):
+    """Both orders of every pair labelled *merge* whose tools say what they take."""
+    found = []
+    for path in sorted((folder / "pairs").glob("*.jsonl")):
+        source = next((folder / path.stem).glob("tools.jsonl"), folder / path.stem / "servers.json")
+        known = read_catalog(load_paths([source])).by_id
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        pairs = [(known[r["left"]], known[r["right"]]) for r in rows if r["label"] == "merge"]
+        found += [(a, b) for pair in pairs for a, b in (pair, pair[::-1]) if a.schema and b.schema]
+    return found
 
 
 def matched(left, right):
@@ -105,6 +129,7 @@ def test_a_value_in_the_name_becomes_a_constant():
     [
         (text(enum=["KM", "MILES"]), text(enum=["km", "miles", "feet"]), "map", "KM", "km"),
         (text(), {"type": "array", "items": text()}, "wrap", "x", ["x"]),
+        ({"type": "array", "items": text(), **ONE}, text(), "unwrap", ["x"], "x"),
         ({"type": "integer"}, text(), "cast", 7, "7"),
         ({"type": "boolean"}, text(), "cast", True, "true"),
     ],
@@ -230,3 +255,41 @@ def test_a_condition_over_arguments_is_kept_only_by_the_same_one():
     assert argument_map(free, bound).lossy
     assert argument_map(bound, free).lossless
     assert argument_map(Tool("c", "h", schema=bound.schema), bound).lossless
+
+
+@pytest.mark.parametrize("bounds", [{}, {"maxItems": 1}, {"minItems": 1}])
+def test_a_list_that_may_hold_none_or_more_is_not_unwrapped(bounds):
+    left = tool("a", "f", symbol={"type": "array", "items": text(), **bounds})
+    alpha = argument_map(left, tool("b", "g", symbol=text()))
+    assert "a list may hold more or none" in alpha.dropped["symbol"]
+
+
+def test_what_is_only_surmised_is_said():
+    alpha = argument_map(
+        tool("a", "f", start_time=text("Start time"), end_time=text("End time")),
+        tool("b", "g", event_time=text("Event time")),
+    )
+    assert alpha.surmised == ("`start_time` of a is only surmised to be `event_time`",)
+    same = argument_map(tool("a", "f", path=text()), tool("b", "g", file_path=text()))
+    assert not same.surmised
+
+
+@pytest.mark.shared_data
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_real_calls_mapped_by_a_real_map_are_valid_and_map_back(shared_data, data):
+    left, right = data.draw(st.sampled_from(labelled_tools(shared_data)))
+    alpha = argument_map(left, right)
+    members = sorted((left, right), key=lambda one: one.id)
+    made = synthesise(members)
+    merged = made.arguments[members.index(left)]
+    for one, schema in ((alpha, right.schema), (merged, made.document.schema)):
+        if not one.lossless:
+            continue
+        arguments = data.draw(conforming(inline_references(left.schema)))
+        assert valid(left.schema, arguments)
+        mapped = map_call(one, arguments)
+        assert not mapped.lost
+        assert valid(schema, mapped.arguments)
+        types = {p.name: p.type for p in left.parameters}
+        assert unmap_call(one, mapped.arguments, types) == arguments

@@ -43,6 +43,8 @@ TOOLS = (
     tool("k", "clock", "The time as text."),
     tool("l", "area_circle", "Compute the area.", "radius", "unit"),
     tool("m", "area_square", "Compute the area.", "side", "unit"),
+    tool("o", "find_events", "Find events.", "start_time", "end_time"),
+    tool("p", "search_events", "Search events.", "event_time"),
     tool("n", "hole_kurs", "Holt den Kurs für zwei Währungen.", "von", "nach"),
 )
 ROW = {t.id: at for at, t in enumerate(TOOLS)}
@@ -190,6 +192,7 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
         ("l", "m", ["area_circle is about circle, area_square about square."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
+        ("o", "p", ["Nothing else is left, so these may be the same: start_time ↔ event_time."]),
     ],
 )
 def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):

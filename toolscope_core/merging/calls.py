@@ -195,6 +195,8 @@ def _forward(move: ArgumentMove, value: Any) -> Any:
         return next((new for old, new in move.values if canonical_json(old) == told), value)
     if move.op == "wrap":
         return [value]
+    if move.op == "unwrap":
+        return value[0] if isinstance(value, list) and len(value) == 1 else value
     return canonical_json(value) if move.op == "cast" else value
 
 
@@ -204,6 +206,8 @@ def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
         return next((old for old, new in move.values if canonical_json(new) == told), value)
     if move.op == "wrap":
         return value[0] if isinstance(value, list) and len(value) == 1 else value
+    if move.op == "unwrap":
+        return [value]
     if move.op == "cast" and isinstance(value, str):
         return json.loads(value) if kind in ("integer", "number", "boolean") else value
     return value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import match_parameters
+from toolscope_core.merging.matching import Match, match_parameters
 from toolscope_core.merging.reading import Reading
+from toolscope_core.merging.units import difference
 from toolscope_core.merging.vocabulary import is_foreign, opposites, siblings
 
 _MOST_NAMES = 6
@@ -52,7 +53,7 @@ def explain(
         *_on_actions(left, right, *readings),
         *_on_kinds(left, right, *readings),
         *_on_words(left, right, *readings),
-        *([] if brief else _on_arguments(left, right)),
+        *([] if brief else (*_on_doubt(left, right), *_on_arguments(left, right))),
         *_on_servers(left, right, *readings),
         *_on_what_decided(contributions),
     )
@@ -98,7 +99,8 @@ def _on_words(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
             yield f"Only {_who(tool, other)} mentions {_listed(alone)}."
 
 
-def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
+def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
+    """What the judge cannot know, so that a person must look."""
     for tool, other in ((left, right), (right, left)):
         if tool.schema is None:
             yield f"{_who(tool, other)} does not declare its parameters, so a person must look."
@@ -106,17 +108,17 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
             yield f"{_who(tool, other)} has no description, so a person must look."
         elif is_foreign(tool.description):
             yield f"{_who(tool, other)} is not described in English, so a person must look."
+
+
+def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
     if left.schema is None or right.schema is None:
         return
     if not left.parameters and not right.parameters:
         yield "Neither takes arguments."
         return
     matches = match_parameters(left, right)
-    if matches:
-        same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in matches]
-        yield f"Arguments that align: {_listed(same)}."
-    else:
-        yield "No argument of one has a counterpart in the other."
+    yield from _on_matches(matches)
+    yield from _on_units(left, right, matches)
     ours, theirs = {m.left for m in matches}, {m.right for m in matches}
     for tool, other, taken in ((left, right, ours), (right, left, theirs)):
         rest = [
@@ -126,6 +128,26 @@ def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
         ]
         if rest:
             yield f"Only {_who(tool, other)} takes {_listed(rest)}."
+
+
+def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
+    if not matches:
+        yield "No argument of one has a counterpart in the other."
+    for said, some in (
+        ("Arguments that align", [m for m in matches if not m.surmised]),
+        ("Nothing else is left, so these may be the same", [m for m in matches if m.surmised]),
+    ):
+        same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in some]
+        if same:
+            yield f"{said}: {_listed(same)}."
+
+
+def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str]:
+    ours, theirs = ({p.name: p for p in tool.parameters} for tool in (left, right))
+    for match in matches:
+        unit = difference(ours[match.left], theirs[match.right])
+        if unit:
+            yield f"{match.left} would have to be converted for {match.right}: {unit}."
 
 
 def _on_servers(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:

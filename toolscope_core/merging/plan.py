@@ -30,6 +30,7 @@ from toolscope_core.datamodel import (
     Tool,
     digest,
 )
+from toolscope_core.merging.alignment import unit_conflicts
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
 
@@ -267,6 +268,11 @@ def _reasons(
         yield "a member carries a blocking finding"
     if made.kind == "router":
         yield "no member's own schema serves every call, so a gateway is needed"
+        canonical = next(tool for tool in members if tool.id == made.canonical)
+        for tool in members:
+            yield from unit_conflicts(tool, canonical) if tool is not canonical else ()
+    for alpha in made.arguments:
+        yield from alpha.surmised
     if len(servers) > 1:
         yield f"the members live on {len(servers)} servers, so some data may no longer be reached"
     if len(effects) > 1:

@@ -22,8 +22,10 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.alignment import argument_map, map_onto, match_parameters
+from toolscope_core.merging.alignment import argument_map, map_onto
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.subschema import admits, inline_references
+from toolscope_core.merging.units import difference
 
 _WORDS = ("description", "title", "default")
 
@@ -50,10 +52,16 @@ def synthesise(
     allowed = [tool for tool in free if tool.id == chosen] or free
     serving = [(tool, maps) for tool in allowed if (maps := serving_maps(tool, members))]
     if serving:
-        canonical, maps = min(serving, key=lambda item: (len(item[0].name), item[0].id))
+        canonical, maps = min(serving, key=_preference)
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
     return _router(canonical, members)
+
+
+def _preference(serving: tuple[Tool, tuple[ArgumentMap, ...]]) -> tuple[int, int, str]:
+    """What is surmised of fewest arguments first, then the shortest name, then the id."""
+    tool, maps = serving
+    return sum(len(alpha.surmised) for alpha in maps), len(tool.name), tool.id
 
 
 def serving_maps(canonical: Tool, members: Sequence[Tool]) -> tuple[ArgumentMap, ...]:
@@ -146,7 +154,12 @@ def _join(tool: Tool, properties: dict[str, JsonObject]) -> dict[str, str]:
     declared = inline_references(tool.schema or {})
     tool = replace(tool, schema=declared)
     sofar = Tool("", tool.name, schema={"type": "object", "properties": dict(properties)})
-    pairs = {match.left: match.right for match in match_parameters(tool, sofar)}
+    ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, sofar))
+    pairs = {
+        match.left: match.right
+        for match in match_parameters(tool, sofar)
+        if not difference(ours[match.left], theirs[match.right])
+    }
     for parameter in tool.parameters:
         target = pairs.get(parameter.name)
         if target is None:

@@ -148,6 +148,8 @@ def _told(move: ArgumentMove) -> str:
             return f"{move.source}: {values}"
         case "wrap":
             return f"{move.source}, as a list of one"
+        case "unwrap":
+            return f"{move.source}, the one in the list"
         case "cast":
             return f"{move.source}, written as text"
         case _:

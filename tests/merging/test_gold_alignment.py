@@ -1,0 +1,43 @@
+"""The hand-made argument maps: well formed, and followed by the aligner on the development half."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+GOLD = Path(__file__).resolve().parents[1] / "data" / "alignment.jsonl"
+ROWS = [json.loads(line) for line in GOLD.read_text("utf-8").splitlines()]
+
+
+def test_the_maps_are_one_to_one_and_halved_in_each_catalog():
+    assert len(ROWS) == 150
+    for row in ROWS:
+        left, right = ([arg[side] for arg in row["args"]] for side in (0, 1))
+        for names, rest in ((left, row["unaligned_left"]), (right, row["unaligned_right"])):
+            assert len({*names, *rest}) == len(names) + len(rest)
+    halves = Counter((row["catalog"], row["half"]) for row in ROWS)
+    assert all(halves[name, "dev"] == halves[name, "test"] for name, _ in halves)
+    assert sum(row["half"] == "test" for row in ROWS) == 75
+
+
+@pytest.mark.shared_data
+def test_the_aligner_beats_names_alone_on_the_development_half(shared_data):
+    from benchmarks.alignment_quality import (
+        counts,
+        equal_names,
+        fuzzy_names,
+        load_gold,
+        measures,
+        ours,
+    )
+
+    dev = [one for one in load_gold() if one.half == "dev"]
+    for row, one in zip([row for row in ROWS if row["half"] == "dev"], dev, strict=True):
+        every = {p.name for p in one.left.parameters}
+        assert every == {a for a, _ in one.args} | set(row["unaligned_left"])
+    f1 = {
+        aligner: measures(counts(dev, aligner))[2] for aligner in (ours, equal_names, fuzzy_names)
+    }
+    assert f1[ours] >= 0.95
+    assert f1[ours] > max(f1[equal_names], f1[fuzzy_names]) + 0.05

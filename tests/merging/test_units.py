@@ -1,0 +1,111 @@
+import pytest
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Catalog, Constraints, Group, Parameter, Tool
+from toolscope_core.merging.alignment import argument_map
+from toolscope_core.merging.calls import map_call
+from toolscope_core.merging.evidence import explain
+from toolscope_core.merging.plan import accept, build_clusters
+from toolscope_core.merging.reading import read_tool
+from toolscope_core.merging.units import difference
+
+TABLE = [
+    ("temp_c", "", "temp_f", "", "degrees Celsius, not degrees Fahrenheit"),
+    ("temperature", "in Celsius", "temperature", "in degrees Fahrenheit", "degrees Celsius, not"),
+    ("temperature", "Degrees (°C)", "temperature", "in kelvin", "degrees Celsius, not kelvin"),
+    ("distance", "Distance in km", "distance", "How far (in miles)", "kilometres, not miles"),
+    ("height", "Height in centimeters.", "height", "Height in inches", "centimetres, not inches"),
+    ("timeout_ms", "", "timeout_seconds", "", "milliseconds, not seconds"),
+    ("timeout", "in seconds", "timeout", "(ms)", "seconds, not milliseconds"),
+    ("duration", "Duration in hours", "duration", "Number of minutes", "hours, not minutes"),
+    ("weight_kg", "", "weight_lbs", "", "kilograms, not pounds"),
+    ("angle", "Angle in degrees", "angle", "Angle in radians", "degrees, not radians"),
+    ("price", "Price in USD", "price", "Price in euros", "US dollars, not euros"),
+    ("amount_cents", "", "amount_usd", "", "cents, not US dollars"),
+    ("rate", "Rate as a percentage", "rate", "Rate as a decimal", "percent, not a fraction"),
+    ("size", "Size in bytes", "size_mb", "", "bytes, not megabytes"),
+    ("day", "Given as MM/DD/YYYY", "day", "Format YYYY-MM-DD", "a date as MM/DD/YYYY, not"),
+    ("since", "ISO 8601 timestamp", "since", "Unix timestamp", "not seconds since 1970"),
+    ("since", "Unix time in milliseconds", "since", "Unix timestamp", "milliseconds since 1970"),
+]
+
+SAME = [
+    ("temperature", "in Celsius", "temp", "degrees Celsius (°C)"),
+    ("temperature", "", "temperature", "in Celsius"),
+    ("unit", "Celsius or Fahrenheit", "unit", "given in Celsius"),
+    ("month", "Which month", "day", "Which day"),
+    ("date", "In MM-DD-YYYY", "date", "As mm-dd-yyyy"),
+    ("price_min", "in USD", "price", "in dollars"),
+    ("speed", "How fast, 1 to 10", "speed", "How fast"),
+]
+
+
+def named(name, description="", **more):
+    return Parameter(name, False, {"type": "number", "description": description, **more})
+
+
+def tool(tool_id, name, description):
+    schema = {"type": "number", "description": description}
+    return Tool(
+        tool_id,
+        "cool_room",
+        "Cools the room.",
+        schema={"type": "object", "properties": {name: schema}, "required": [name]},
+    )
+
+
+@pytest.mark.parametrize(("one", "told", "other", "told_other", "expected"), TABLE)
+def test_units_that_differ_make_a_map_lossy_and_are_named(one, told, other, told_other, expected):
+    assert expected in difference(named(one, told), named(other, told_other))
+    left, right = tool("a", one, told), tool("b", other, told_other)
+    alpha = argument_map(left, right)
+    assert [(move.source, move.target) for move in alpha.moves] == [(one, other)]
+    assert any(expected in sentence for sentence in alpha.lossy)
+
+
+@pytest.mark.parametrize(("one", "told", "other", "told_other"), SAME)
+def test_what_agrees_or_is_not_said_is_no_difference(one, told, other, told_other):
+    assert difference(named(one, told), named(other, told_other)) == ""
+
+
+def test_a_format_counts_as_what_is_said():
+    dated, timed = named("when", format="date"), named("when", format="date-time")
+    assert "a date as YYYY-MM-DD" in difference(dated, timed)
+    assert difference(named("when", format="date"), named("when", "As YYYY-MM-DD")) == ""
+    assert "the format email" in difference(
+        named("who", format="email"), named("who", format="uri")
+    )
+    assert difference(named("n", format="int32"), named("n", format="int64")) == ""
+    assert "since 1970" in difference(named("created_epoch"), dated)
+    assert difference(named("u", "in Celsius", enum=[1]), named("u", "in Fahrenheit")) == ""
+
+
+def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
+    left, right = tool("a", "temperature", "in Celsius"), tool("b", "temperature", "in Fahrenheit")
+    catalog = Catalog((left, right))
+    (cluster,) = build_clusters(catalog, [Group(("a", "b"))], Constraints(), {}, 0.9)
+    assert cluster.kind == "router"
+    assert any("degrees Celsius" in reason for reason in cluster.reasons)
+    assert accept([cluster], PlanConfig(), frozenset())[0].state == "proposed"
+    given = [map_call(alpha, {"temperature": 20}).arguments for alpha in cluster.arguments]
+    assert [next(iter(arguments)) for arguments in given] == ["temperature", "temperature_2"]
+
+
+def test_a_surmised_argument_is_left_to_a_person():
+    tools = tuple(
+        Tool(one, "book", "Books it.", schema={"type": "object", "properties": {name: sub}})
+        for one, name, sub in (
+            ("a", "start_time", {"type": "string", "description": "Start time"}),
+            ("b", "event_time", {"type": "string", "description": "Event time"}),
+        )
+    )
+    (cluster,) = build_clusters(Catalog(tools), [Group(("a", "b"))], Constraints(), {}, 0.9)
+    assert cluster.kind == "prune"
+    assert any("only surmised" in reason for reason in cluster.reasons)
+    assert not cluster.safe
+
+
+def test_the_evidence_says_what_would_have_to_be_converted():
+    left, right = tool("a", "temp_c", ""), tool("b", "temp_f", "")
+    said = explain((left, right), (read_tool(left), read_tool(right)), 0.9, {})
+    assert any("temp_c would have to be converted for temp_f" in s for s in said)

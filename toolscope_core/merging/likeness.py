@@ -1,0 +1,225 @@
+"""How surely two parameters are the same: from the words of names and descriptions, and types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from toolscope_core.datamodel import JsonObject, Parameter, Tool
+from toolscope_core.merging.subschema import type_set
+from toolscope_core.merging.units import same_but_unit
+from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
+
+MATCH_AT = 0.6
+"""Least score at which two parameters are taken for the same one."""
+
+_OTHER_TYPE = 0.85
+"""What is left of a score where only a list of one or a number as text would join the types."""
+
+_WEAK_WORDS = frozenset(map(meaning, "name id number list type info".split()))
+"""Added to a name they may mean the same thing or another aspect of it: ``city_name``."""
+
+_TURNING_WORDS = frozenset(
+    map(
+        meaning,
+        """min minimum limit not no non exclude excluded except without skip ignore hide include
+        included only allow deny block enable disable start end source destination old new previous
+        next ms millisecond second sec minute hour hourly day daily week weekly month monthly year
+        yearly annual km mile meter metre foot feet celsius fahrenheit kelvin percent usd eur type
+        format unit url total average""".split(),
+    )
+)
+"""Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
+
+_OPENING_WORDS = frozenset({meaning("start")})
+"""The start of something may be told as its one moment."""
+
+_ANY_OF = frozenset({"number", "address"})
+"""Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
+
+_KINDS = {
+    "moment": "date dates time datetime timestamp deadline",
+    "span": """duration range period interval timeframe time
+        seconds minutes hours days nights weeks months years""",
+    "calendar": "year month",
+    "day": "day weekday",
+    "place": "city location place address region area country state",
+    "contact": "contact phone telephone mobile email",
+    "money": "price amount cost budget salary fee",
+    "count": "number num count total amount",
+    "key": "id identifier uuid number num code",
+    "name": "name title label alias nickname",
+    "text": "text content message description note comment",
+    "type": "type category kind class genre",
+    **{word: word for word in ("format", "unit", "version", "language", "order")},
+}
+"""What words at the end of a name stand for; parameters of different kinds are not the same."""
+
+_OF_ONE_KIND = {
+    **dict.fromkeys(_KINDS, 0.1),
+    "moment": 0.3,
+    "span": 0.3,
+    "place": 0.3,
+    "money": 0.3,
+}
+"""What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A parameter as words: of its name, of its description, of both."""
+
+    name: frozenset[str]
+    told: frozenset[str]
+    text: frozenset[str]
+
+
+def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
+    """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
+    of both types.
+    """
+    if _tell_apart(a.name, b.name):
+        return 0.0
+    if same_but_unit(a.name, b.name):
+        return 0.95 if types_meet(a.schema, b.schema) else 0.0
+    ours, theirs = read_parameter(a), read_parameter(b)
+    kinds = _kinds(a.name) & _kinds(b.name)
+    nothing_shared = not kinds and ours.text.isdisjoint(theirs.text)
+    if nothing_shared or not types_meet(a.schema, b.schema):
+        return 0.0
+    score = _by_words(ours, theirs, kinds, tools)
+    if score < MATCH_AT and a.type == b.type == "boolean":
+        return 0.0  # a flag is what its name says, nothing else
+    same_type = score in (0.0, 1.0) or _types_overlap(a.schema, b.schema)
+    return score if same_type else _OTHER_TYPE * score
+
+
+def read_parameter(parameter: Parameter) -> Reading:
+    return _read(parameter.name, parameter.description)
+
+
+def types_meet(a: JsonObject, b: JsonObject) -> bool:
+    """Whether a value of one could stand for one of the other, directly or by wrap or cast."""
+    if _plain(a, b):
+        return True
+    left, right = _loose_types(a), _loose_types(b)
+    return not left or not right or bool(left & right) or _listed(a, right) or _listed(b, left)
+
+
+@lru_cache(maxsize=65_536)
+def _weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
+    """One over the number of the tool's parameters that have the word: what is told of all of
+    them tells none apart.
+    """
+    counted = Counter(word for name, told in parameters for word in _read(name, told).text)
+    return {word: 1.0 / number for word, number in counted.items()}
+
+
+@lru_cache(maxsize=65_536)
+def _read(name: str, description: str) -> Reading:
+    words, told = name_words(name), text_words(description)
+    return Reading(words, told, words | told)
+
+
+@lru_cache(maxsize=65_536)
+def _tell_apart(a: str, b: str) -> bool:
+    """Whether the names alone say that they are two: start and end, an id and a title."""
+    ours, theirs = name_words(a), name_words(b)
+    if ours == theirs or same_but_unit(a, b):
+        return False
+    kinds, others = _kinds(a), _kinds(b)
+    if kinds and others and kinds.isdisjoint(others):
+        return True
+    return bool((ours - theirs) & _TURNING_WORDS and (theirs - ours) & _TURNING_WORDS)
+
+
+@lru_cache(maxsize=65_536)
+def _kinds(name: str) -> frozenset[str]:
+    """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
+    words = [word for word in reversed(plain_words(name)) if word in _KINDS_OF]
+    last = 2 if words and words[0] in _ANY_OF else 1
+    return frozenset().union(*(_KINDS_OF[word] for word in words[:last]))
+
+
+def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, Tool]) -> float:
+    """``kinds`` are those that both may be of."""
+    if a.name == b.name:
+        return 1.0
+    turned = ((a.name ^ b.name) & _TURNING_WORDS) - (a.text & b.text)
+    if a.told == b.told and len(a.told) > 1:
+        return MATCH_AT - 0.01 if turned else 0.95
+    if turned - _OPENING_WORDS:
+        return 0.0
+    told = _overlap(a.told, b.told)
+    apart = a.name & (a.told - b.text) and b.name & (b.told - a.text)
+    score = 0.5 * told if turned or apart else max(_by_name(a, b, told), _by_text(a, b, tools))
+    if score >= MATCH_AT:
+        return score
+    of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
+    return min(score + of_one_kind, MATCH_AT - 0.01)
+
+
+def _by_name(a: Reading, b: Reading, told: float) -> float:
+    if a.name < b.name or b.name < a.name:
+        return 0.5 + 0.4 * told if (a.name ^ b.name) <= _WEAK_WORDS else 0.75 + 0.2 * told
+    return 0.25 + 0.3 * told if a.name & b.name else 0.0
+
+
+def _by_text(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
+    """Descriptions in common, and how far each name is told of in the other's words."""
+    if a.text.isdisjoint(b.text) or not (a.told or b.told):
+        return 0.0
+    ours, theirs = (_weights(tuple((p.name, p.description) for p in t.parameters)) for t in tools)
+    told = (_share(a.told, b.told, ours) + _share(b.told, a.told, theirs)) / 2
+    cited = (_share(a.name, b.text, ours) + _share(b.name, a.text, theirs)) / 2
+    return 0.5 * told + 0.45 * cited
+
+
+def _share(words: frozenset[str], others: frozenset[str], weights: Mapping[str, float]) -> float:
+    """Weight of those words that are among the others, over the weight of all."""
+    whole = sum(weights[word] for word in words)
+    return sum(weights[word] for word in words & others) / whole if whole else 0.0
+
+
+def _types_overlap(a: JsonObject, b: JsonObject) -> bool:
+    """Whether one value can be of both types, integers counting as numbers."""
+    if _plain(a, b):
+        return True
+    left, right = (
+        frozenset("number" if kind == "integer" else kind for kind in type_set(schema) - {"null"})
+        for schema in (a, b)
+    )
+    return not left or not right or bool(left & right)
+
+
+def _plain(a: JsonObject, b: JsonObject) -> bool:
+    kind = a.get("type")
+    return isinstance(kind, str) and kind == b.get("type") and kind != "null"
+
+
+def _listed(schema: JsonObject, others: frozenset[str]) -> bool:
+    items = schema.get("items")
+    if "array" not in type_set(schema) or not isinstance(items, dict | type(None)):
+        return False
+    return not items or not _loose_types(items) or bool(_loose_types(items) & others)
+
+
+def _loose_types(schema: JsonObject) -> frozenset[str]:
+    types = type_set(schema) - {"null"}
+    if types & {"integer", "number"}:
+        types |= {"integer", "number", "string"}
+    return types
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    """Dice coefficient of two sets of words, 0 where either is empty."""
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+_KINDS_OF = {
+    word: frozenset(kind for kind, words in _KINDS.items() if word in words.split())
+    for told in _KINDS.values()
+    for word in told.split()
+}

@@ -1,0 +1,75 @@
+"""Which parameter of one tool is which of another: one to one, best first, then what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.likeness import MATCH_AT, likeness, types_meet
+
+SURMISE_AT = 0.3
+"""Least score for two that are left over and fit nothing else as well."""
+
+_MARGIN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Parameter ``left`` of one tool is parameter ``right`` of the other; score in (0, 1].
+
+    ``surmised`` tells that little speaks for it but that nothing else is left that fits.
+    """
+
+    left: str
+    right: str
+    score: float
+    surmised: bool = False
+
+
+def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
+    """One-to-one matches between the declared parameters, in the order of ``left``.
+
+    Best scores first, each parameter at most once, ties by name; swapping the tools swaps the
+    matches and nothing else. Of what is then left over, two are matched that fit each other
+    clearly better than either fits another: such a match is ``surmised``.
+    """
+    names = {p.name: p for p in right.parameters}
+    found = [
+        Match(p.name, p.name, 1.0)
+        for p in left.parameters
+        if p.name in names and types_meet(p.schema, names[p.name].schema)
+    ]
+    scored = _scored(left, right, {match.left for match in found})
+    if not scored:
+        return tuple(found)
+    for score, a, b in sorted(scored, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
+        if score >= MATCH_AT and _rest([(score, a, b)], found):
+            found.append(Match(a, b, score))
+    rest = _rest(scored, found)
+    found += [Match(a, b, score, True) for score, a, b in rest if _stands_out(score, a, b, rest)]
+    order = {p.name: at for at, p in enumerate(left.parameters)}
+    return tuple(sorted(found, key=lambda match: order[match.left]))
+
+
+_Scored = tuple[float, str, str]
+
+
+def _scored(left: Tool, right: Tool, done: set[str]) -> Sequence[_Scored]:
+    ours = [p for p in left.parameters if p.name not in done]
+    theirs = [p for p in right.parameters if p.name not in done]
+    if not ours or not theirs:
+        return ()
+    rows = ((likeness(a, b, (left, right)), a.name, b.name) for a in ours for b in theirs)
+    return [row for row in rows if row[0] >= SURMISE_AT - _MARGIN]
+
+
+def _rest(scored: Sequence[_Scored], found: Sequence[Match]) -> Sequence[_Scored]:
+    """The rows of which neither parameter is matched yet."""
+    ours, theirs = {match.left for match in found}, {match.right for match in found}
+    return [row for row in scored if row[1] not in ours and row[2] not in theirs]
+
+
+def _stands_out(score: float, a: str, b: str, rest: Sequence[_Scored]) -> bool:
+    others = (other for other, x, y in rest if (x == a) != (y == b))
+    return score >= SURMISE_AT and all(score >= other + _MARGIN for other in others)

@@ -1,0 +1,112 @@
+"""The words of parameter names and descriptions: stems, one word per meaning."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from toolscope_core.datamodel import canonical_json
+
+_SYNONYMS = """query q search term keyword keywords
+    text content body message msg txt string
+    path file filename filepath pathname
+    directory dir folder
+    identifier id ident uuid
+    number num nr count n qty quantity
+    limit max maximum top
+    language lang locale
+    latitude lat
+    longitude lon lng long
+    source src origin original base from departure
+    destination dst dest target to arrival
+    address addr
+    url uri link href
+    location loc place city town
+    user account
+    start begin since after
+    end finish until before stop
+    mail email
+    telephone phone tel
+    temperature temp
+    parameter param argument arg
+    description desc
+    frequency freq
+    document doc
+    category cat
+    department dept
+    position pos
+    reference ref
+    image img
+    password pwd
+    maker manufacturer
+    item product
+    topic title"""
+
+_EMPTY_WORDS = frozenset(
+    "a an the of for to in on at by with and or is are be that this it its as from which used use "
+    "value specified given optional required default e g eg etc will can should you your want "
+    "whether true false if".split()
+)
+_ENDINGS = ("ation", "ment", "ence", "ance", "ary", "ing", "ion", "ed", "es", "s", "e")
+_STEM_LENGTH = 4
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+_LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
+_HUMP = re.compile(r"([a-z])([A-Z])")
+_NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=65_536)
+def name_words(name: str) -> frozenset[str]:
+    """The words of an identifier, split at case, digits and marks: stems, one per meaning."""
+    words = [meaning(word) for word in plain_words(name)]
+    return frozenset(word for word in words if word not in _EMPTY_WORDS) or frozenset(words)
+
+
+@lru_cache(maxsize=65_536)
+def text_words(text: str) -> frozenset[str]:
+    """The words of a description that say something: stems, one per meaning."""
+    words = frozenset(_LONG_WORD.findall(text.casefold())) - _EMPTY_WORDS
+    return frozenset(map(meaning, words))
+
+
+@lru_cache(maxsize=65_536)
+def plain_words(name: str) -> tuple[str, ...]:
+    """The words and numbers of a text in order, lower case."""
+    split = _HUMP.sub(r"\1 \2", _NUMBER_OF.sub("number", name))
+    return tuple(_WORD.findall(split.casefold()))
+
+
+def spelling(value: object) -> str:
+    """How a value of an enum is compared: case and the marks between words play no part."""
+    if isinstance(value, str):
+        return "s" + re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", "", value.casefold())
+    return canonical_json(value)
+
+
+@lru_cache(maxsize=65_536)
+def meaning(word: str) -> str:
+    """The one word that stands for all words of its meaning, else its stem; itself if empty."""
+    if word in _MEANING or word in _EMPTY_WORDS:
+        return _MEANING.get(word, word)
+    if word.endswith("s") and word[:-1] in _MEANING:
+        return _MEANING[word[:-1]]
+    stem = _stem(word)
+    return _MEANING.get(stem, stem)
+
+
+def _stem(word: str) -> str:
+    if len(word) > _STEM_LENGTH and word.endswith("ies"):
+        return word[:-3] + "y"
+    if not word.endswith("ss"):
+        for ending in _ENDINGS:
+            root = word[: -len(ending)]
+            if word.endswith(ending) and len(root) >= _STEM_LENGTH:
+                doubled = len(root) > _STEM_LENGTH and root[-1] == root[-2]
+                return root[:-1] if doubled else root
+        return word[:-1] if len(word) > 3 and word.endswith("s") else word
+    return word
+
+
+_MEANING: dict[str, str] = {}
+for _group in _SYNONYMS.splitlines():
+    _MEANING |= dict.fromkeys(_group.split(), _group.split()[0])
