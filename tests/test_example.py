@@ -59,7 +59,7 @@ def test_opposites_are_not_proposed(plans):
 @pytest.mark.parametrize(
     ("tool_id", "against"),
     [
-        ("wayfare-travel/search_notes", "some data may no longer be reached"),
+        ("wayfare-travel/search_notes", "would no longer be reached"),
         ("cellar-files/append_to_file", "differ in effect"),
     ],
 )

@@ -30,10 +30,9 @@ from toolscope_core.datamodel import (
     Tool,
     digest,
 )
-from toolscope_core.merging.reading import read_tool
+from toolscope_core.merging.guards import guards
+from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
-
-_READING = frozenset({"reads", "computes", "exports"})
 
 Edits = Mapping[frozenset[str], Edit]
 
@@ -91,21 +90,6 @@ def cluster_id(members: Iterable[Tool]) -> str:
     return digest(sorted(tool.fingerprint for tool in members))[:12]
 
 
-def effect(tool: Tool) -> str:
-    """``reads``, ``writes`` or ``destroys``: by annotation, else by what the words say; else ""."""
-    hints = tool.annotations
-    if hints.get("readOnlyHint") is True:
-        return "reads"
-    if hints.get("destructiveHint") is True:
-        return "destroys"
-    if hints.get("readOnlyHint") is False:
-        return "writes"
-    classes = read_tool(tool).classes
-    if not classes or (classes & _READING and classes - _READING):
-        return ""
-    return "reads" if classes & _READING else "writes"
-
-
 def accept(
     clusters: Sequence[Cluster], config: PlanConfig, blocked: frozenset[str]
 ) -> tuple[Cluster, ...]:
@@ -147,38 +131,6 @@ def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool)
     )
     check_plan(plan)
     return plan
-
-
-def check_plan(plan: MergePlan) -> None:
-    """φ total, onto and idempotent; members partition the catalog; kept and pruned disjoint.
-
-    Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
-    """
-    phi = {row.old_id: row.new_id for row in plan.relabels}
-    incoming = {tool.id for tool in plan.catalog.tools}
-    kept = {item.tool.id for item in plan.tools}
-    members = [member for item in plan.tools for member in item.members]
-    broken = [
-        name
-        for name, holds in (
-            ("φ is total", set(phi) == incoming and len(plan.relabels) == len(incoming)),
-            ("φ is onto", set(phi.values()) == kept),
-            ("φ is idempotent", all(phi[new] == new for new in phi.values())),
-            ("members partition the catalog", sorted(members) == sorted(incoming)),
-            (
-                "φ follows the members",
-                all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
-            ),
-            ("α covers the merged", {a.tool_id for a in plan.arguments} == _in_merged(plan.tools)),
-        )
-        if not holds
-    ]
-    if broken:
-        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(broken)})")
-
-
-def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
-    return {member for item in tools if len(item.members) > 1 for member in item.members}
 
 
 def _state(group: Group, constraints: Constraints) -> State:
@@ -258,16 +210,11 @@ def _reasons(
     blocked: frozenset[str],
     auto_at: float,
 ) -> Iterator[str]:
-    servers = {tool.server for tool in members}
-    effects = {effect(tool) for tool in members} - {""}
     if blocked.intersection(group.members):
         yield "a member carries a blocking finding"
     if made.kind == "router":
         yield "no member's own schema serves every call, so a gateway is needed"
-    if len(servers) > 1:
-        yield f"the members live on {len(servers)} servers, so some data may no longer be reached"
-    if len(effects) > 1:
-        yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
+    yield from guards(members, made.canonical, made.kind)
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from toolscope_core.datamodel import MergePlan, Relabel, Tool
-from toolscope_core.merging.plan import check_plan, find_dangling
+from toolscope_core.merging.integrity import check_plan
+from toolscope_core.merging.plan import find_dangling
 
 
 def with_tools(plan: MergePlan, changed: Mapping[str, Tool]) -> MergePlan:
