@@ -73,6 +73,7 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     ("group", "cat", "word"),
     [
         (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
+        (Group(("a", "b"), 0.899), CATALOG, "is at 0.89, below 0.90"),
         (Group(("a", "b"), 0.95, cut=True), CATALOG, "longer chain"),
         (Group(("a", "b"), 0.95, intransitive=True), CATALOG, "through a third"),
         (Group(("a", "c"), 0.95), CATALOG, "gateway"),

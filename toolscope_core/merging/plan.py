@@ -7,6 +7,7 @@ that no tool is both kept and pruned. Who may accept what without a person is DE
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -220,7 +221,8 @@ def _reasons(
     if group.intransitive:
         yield "two members are joined only through a third"
     if group.weakest_edge < auto_at:
-        yield f"its weakest pair is at {group.weakest_edge:.2f}, below {auto_at:.2f}"
+        shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
+        yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
 
 
 def _merged_tool(canonical: Tool, document: Document) -> Tool:
