@@ -31,16 +31,16 @@ from toolscope_core.config import PlanConfig, read_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARES = {  # seconds of 90 (cold) and of 5 (unchanged)
-    "import": (2.0, 0.6),
-    "read": (1.0, 0.7),
+    "import": (2.0, 0.5),
+    "read": (1.0, 0.6),
     "scan": (1.0, 0.7),
-    "embed": (78.0, 0.3),
+    "embed": (78.0, 0.2),
     "candidates": (1.0, 0.4),
-    "judge": (2.0, 0.8),
-    "graph + correct": (1.0, 0.4),
+    "judge": (2.0, 0.7),
+    "graph + correct": (1.0, 0.3),
     "align + synthesise": (1.0, 0.3),
     "plan": (0.5, 0.2),
-    "write": (2.5, 0.6),
+    "write": (2.5, 1.1),
 }
 """What each stage may take of the limit; ``import`` is everything before the merge begins."""
 

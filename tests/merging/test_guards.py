@@ -2,7 +2,7 @@ import pytest
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
-from toolscope_core.merging.guards import effect, guards, kept_behind, returned
+from toolscope_core.merging.guards import Families, effect, guards, kept_behind, returned
 from toolscope_core.merging.plan import accept, build_clusters
 from toolscope_core.merging.reading import read_tool
 
@@ -22,6 +22,7 @@ def record(**fields):
     return {"type": "object", "properties": fields}
 
 
+ALONE = Families([])
 ACROSS = "the members live on 2 servers: "
 HELD = "nothing says that they share their "
 
@@ -107,8 +108,8 @@ CASES = {
 
 @pytest.mark.parametrize(("one", "other", "told"), CASES.values(), ids=CASES)
 def test_what_differs_is_a_sentence_in_either_order(one, other, told):
-    assert list(guards([one, other], "a", "prune")) == told
-    assert list(guards([other, one], "a", "prune")) == told
+    assert list(guards([one, other], "a", "prune", ALONE)) == told
+    assert list(guards([other, one], "a", "prune", ALONE)) == told
 
 
 @pytest.mark.parametrize(("one", "other", "told"), CASES.values(), ids=CASES)
@@ -123,15 +124,36 @@ def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, told
 
 def test_a_router_reaches_every_server_and_keeps_all_state():
     one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
-    assert list(guards([one, other], "a", "router")) == [
+    assert list(guards([one, other], "a", "router", ALONE)) == [
         "the members live on 2 servers, all of which the gateway must reach: attic, cellar"
     ]
-    assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "router")
+    assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "router", ALONE)
+
+
+def test_state_is_switched_off_as_a_family_or_not_at_all():
+    one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
+    beside = [
+        tool("c", "delete_file", "cellar"),
+        tool("d", "list_rooms", "cellar"),
+        tool("e", "delete_file", "attic"),
+        tool("f", "rename_files", "cellar"),
+    ]
+    families = Families([one, other, *beside])
+    told = guards([one, other], "a", "prune", families)
+    assert told[1] == (
+        "other tools of cellar work on the same files: `delete_file`, `rename_files`; "
+        "switch off all of them or none"
+    )
+    assert guards([one, other], "a", "prune", families) == told
+    assert len(guards([one, other], "a", "router", families)) == 1
+    catalog = Catalog((one, other, *beside))
+    (cluster,) = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
+    assert cluster.reasons == told
 
 
 def test_many_servers_are_named_up_to_four():
     members = [tool(str(n), "get_weather", f"s{n}") for n in range(7)]
-    (told,) = guards(members, "0", "prune")
+    (told,) = guards(members, "0", "prune", ALONE)
     assert "on 7 servers: what only s1 can see, what only s2 can see" in told
     assert told.endswith("what only s4 can see and 2 more would no longer be reached")
 
@@ -142,6 +164,8 @@ def test_many_servers_are_named_up_to_four():
         ("read_file", "", ("file",)),
         ("listDirectories", "", ("directory",)),
         ("browser_click", "Click on a page.", ("browser",)),
+        ("hover", "Hover over an element on the page.", ("element",)),
+        ("evaluate", "Run a script in the browser console.", ("browser",)),
         ("lookup", "Find a record by key.", ("record",)),
         ("estimate_file_size", "", ()),
         ("get_weather", "Tell the weather.", ()),
@@ -149,7 +173,7 @@ def test_many_servers_are_named_up_to_four():
 )
 def test_what_a_tool_keeps_behind_it(name, description, kept):
     made = tool("a", name, description=description)
-    assert kept_behind(made, read_tool(made)) == kept
+    assert kept_behind(read_tool(made)) == kept
 
 
 @pytest.mark.parametrize(

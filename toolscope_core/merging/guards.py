@@ -17,7 +17,9 @@ _READING = frozenset({"reads", "computes", "exports"})
 _COMPUTING = frozenset({"computes"})
 _DESTROYING = frozenset({"deletes"})
 
-_HANDLES = frozenset("session browser tab window terminal shell connection transaction".split())
+_HANDLES = frozenset(
+    "session browser tab window element terminal shell connection transaction".split()
+)
 """State that lives as long as somebody holds it: only the tools of one family know it."""
 
 _PLURALS = {
@@ -52,16 +54,38 @@ _RESULTS = {
 _MOST_NAMED = 4
 
 
-def guards(members: Sequence[Tool], canonical: str, kind: Kind) -> tuple[str, ...]:
+class Families:
+    """Which tools of a server work on the same state; each tool is read at most once."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, list[Tool]] = {}
+        for tool in tools:
+            self._tools.setdefault(tool.server, []).append(tool)
+        self._kept: dict[str, tuple[tuple[str, ...], ...]] = {}
+
+    def beside(self, members: Sequence[Tool], server: str, nouns: set[str]) -> list[str]:
+        """Names of the server's tools that are no members and keep one of ``nouns``, in order."""
+        tools = self._tools.get(server, [])
+        if server not in self._kept:
+            self._kept[server] = tuple(kept_behind(read_tool(tool)) for tool in tools)
+        ids = {tool.id for tool in members}
+        kept = zip(tools, self._kept[server], strict=True)
+        return [tool.name for tool, own in kept if tool.id not in ids and nouns & set(own)]
+
+
+def guards(
+    members: Sequence[Tool], canonical: str, kind: Kind, families: Families
+) -> tuple[str, ...]:
     """Sentences on what differs between the members, or would be out of reach; empty if nothing.
 
-    ``canonical`` is the id of the member that stays. Names in the sentences come from the catalog
-    and are not escaped. Nothing is said of what the tools leave open.
+    ``canonical`` is the id of the member that stays, ``families`` are those of the catalog. Names
+    in the sentences come from the catalog and are not escaped. Nothing is said of what the tools
+    leave open.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
     pruned = [tool for tool in members if tool.id != canonical] if kind == "prune" else []
     return (
-        *_on_servers(members, canonical, pruned, readings),
+        *_on_servers(members, canonical, pruned, readings, families),
         *_on_state(members, pruned, readings),
         *_on_effects(members, readings),
         *_differing("what they return", members, lambda tool: returned(tool.returns)),
@@ -102,13 +126,13 @@ def returned(returns: JsonObject | None) -> str:
     return ""
 
 
-def kept_behind(tool: Tool, reading: Reading) -> tuple[str, ...]:
+def kept_behind(reading: Reading) -> tuple[str, ...]:
     """Stems of the nouns of what the tool may keep or find behind it, sorted: its own files,
-    sessions, records. None for a tool that only computes.
+    sessions, records. A tool that only computes has at most what it holds open.
     """
-    if reading.classes and reading.classes <= _COMPUTING:
-        return ()
-    return tuple(sorted(_PLURALS.keys() & {*reading.name, *reading.objects}))
+    computes = bool(reading.classes) and reading.classes <= _COMPUTING
+    named = frozenset[str]() if computes else frozenset({*reading.name, *reading.objects})
+    return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.text)))
 
 
 def _on_servers(
@@ -116,6 +140,7 @@ def _on_servers(
     canonical: str,
     pruned: Sequence[Tool],
     readings: Mapping[str, Reading],
+    families: Families,
 ) -> Iterator[str]:
     servers = sorted({tool.server for tool in members})
     if len(servers) < 2:
@@ -125,15 +150,25 @@ def _on_servers(
         yield f"{live}, all of which the gateway must reach: {_listed(map(_owner, servers))}"
         return
     stays = next(tool.server for tool in members if tool.id == canonical)
-    lost = []
-    for server in servers:
-        nouns = {
-            noun for t in pruned if t.server == server for noun in kept_behind(t, readings[t.id])
-        }
-        if server != stays:
-            what = f"the {_plurals(nouns)} that only" if nouns else "what only"
-            lost.append(f"{what} {_owner(server)} can see")
+    nouns = {
+        server: {n for t in pruned if t.server == server for n in kept_behind(readings[t.id])}
+        for server in servers
+        if server != stays
+    }
+    lost = (
+        f"the {_plurals(kept)} that only {_owner(server)} can see"
+        if kept
+        else f"what only {_owner(server)} can see"
+        for server, kept in nouns.items()
+    )
     yield f"{live}: {_listed(lost)} would no longer be reached"
+    for server, kept in nouns.items():
+        if beside := families.beside(members, server, kept):
+            names = _listed(f"`{name}`" for name in beside)
+            yield (
+                f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "
+                "switch off all of them or none"
+            )
 
 
 def _on_state(
@@ -147,7 +182,7 @@ def _on_state(
         return
     if len({frozenset(readings[tool.id].name) for tool in members}) < 2:
         return
-    nouns = {noun for tool in pruned for noun in kept_behind(tool, readings[tool.id])}
+    nouns = {noun for tool in pruned for noun in kept_behind(readings[tool.id])}
     if members[0].server:
         nouns &= _HANDLES
     if nouns:

@@ -31,7 +31,7 @@ from toolscope_core.datamodel import (
     Tool,
     digest,
 )
-from toolscope_core.merging.guards import guards
+from toolscope_core.merging.guards import Families, guards
 from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
 
@@ -60,7 +60,7 @@ def build_clusters(
         else:
             synthesis = synthesise(members, catalog.blocked, edit.canonical)
         made[group.members] = _edited(synthesis, members, edit)
-    owners = _name_owners(catalog, made)
+    owners, families = _name_owners(catalog, made), Families(catalog.tools)
     clusters = []
     for group in groups:
         members = [tools[tool_id] for tool_id in group.members]
@@ -79,7 +79,10 @@ def build_clusters(
                 weakest_edge=round(group.weakest_edge, 6),
                 document=own.document,
                 arguments=own.arguments,
-                reasons=(*objections, *_reasons(group, members, own, catalog.blocked, auto_at)),
+                reasons=(
+                    *objections,
+                    *_reasons(group, members, own, catalog.blocked, auto_at, families),
+                ),
                 newcomers=group.newcomers,
             )
         )
@@ -210,12 +213,13 @@ def _reasons(
     made: Synthesis,
     blocked: frozenset[str],
     auto_at: float,
+    families: Families,
 ) -> Iterator[str]:
     if blocked.intersection(group.members):
         yield "a member carries a blocking finding"
     if made.kind == "router":
         yield "no member's own schema serves every call, so a gateway is needed"
-    yield from guards(members, made.canonical, made.kind)
+    yield from guards(members, made.canonical, made.kind, families)
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
