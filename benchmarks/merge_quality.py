@@ -8,8 +8,8 @@ calls as valid as before, and back. Of *all* without routers only what is export
 
 In the same run: tools joined wherever the cosine reaches θ, the paper's first stage without a judge
 (one tool of each component is kept, calls go to it unchanged), and semhash's self-deduplication of
-the same vectors. semhash is no requirement of ours: it would bring six packages, one of them
-native, for these lines. To see them: pip install semhash==0.5.0
+the same vectors. semhash is no requirement of ours: it would bring half a dozen packages,
+some native, for these lines. To see them: pip install semhash==0.5.0
 """
 
 from __future__ import annotations
