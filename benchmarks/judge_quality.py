@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
+from benchmarks.held_out import unseen_weights
 from benchmarks.train_judge import (
     CATALOGS,
     FUNCTIONS,
     Labelled,
     acceptable,
-    left_out,
     load,
     probabilities,
 )
-from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
+from toolscope_core.merging.judge import OfflineJudge, shipped_weights
 from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.providers import DEFAULT_MODEL
 from toolscope_core.similarity import cosines, default_threshold, nearest
@@ -44,17 +44,6 @@ _TIME_LIMIT = 20.0
 _NEIGHBOURS = 30
 _BINS = 10
 _ROUNDS = 200
-
-
-def unseen(catalogs: Sequence[Labelled], name: str) -> Weights:
-    """A judge that never saw the catalog ``name``, with the shipped thresholds."""
-    shipped = shipped_weights()
-    return replace(
-        left_out(catalogs, name),
-        same_server=shipped.same_server,
-        merge_at=shipped.merge_at,
-        unsure_at=shipped.unsure_at,
-    )
 
 
 def area(merge: NDArray[np.bool_], score: Numbers) -> str:
@@ -86,7 +75,7 @@ def report(catalog: Labelled, predicted: Numbers) -> None:
     print(f"  AUC judge {area(catalog.merge, predicted)}   cosine {area(catalog.merge, cosine)}")
     everything = np.ones(len(catalog.merge), dtype=np.bool_)
     for name, at, among in (
-        (f"auto  (≥ {shipped.auto_at:.2f}, prune, lossless)", shipped.auto_at, acceptable(catalog)),
+        (f"auto  (≥ {shipped.auto_at:.2f}, no guard)", shipped.auto_at, acceptable(catalog)),
         (f"merge (≥ {shipped.merge_at:.2f})", shipped.merge_at, everything),
     ):
         chosen = among & (predicted >= at)
@@ -161,7 +150,7 @@ def report_ablation(catalogs: Sequence[Labelled], whole: dict[str, Numbers]) -> 
         less = [replace(catalog, signals=_without(catalog, at)) for catalog in catalogs]
         lost, drawn = [], []
         for catalog in catalogs:
-            weights = unseen(less, catalog.name)
+            weights = unseen_weights(less, catalog.name)
             weight = tuple(0.0 if row == at else w for row, w in enumerate(weights.weight))
             predicted = probabilities(catalog, replace(weights, weight=weight))
             merge, full = catalog.merge, whole[catalog.name]
@@ -203,7 +192,7 @@ def main() -> None:
     catalogs = [load(name) for name in CATALOGS]
     whole = {}
     for catalog in catalogs:
-        predicted = probabilities(catalog, unseen(catalogs, catalog.name))
+        predicted = probabilities(catalog, unseen_weights(catalogs, catalog.name))
         whole[catalog.name] = predicted
         report(catalog, predicted)
     areas = {c.name: roc_auc_score(c.merge, whole[c.name]) for c in catalogs}

@@ -25,8 +25,8 @@ from toolscope_core.catalog.sources import load_paths
 from toolscope_core.config import read_environment
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging import judge
+from toolscope_core.merging.guards import Families, guards
 from toolscope_core.merging.judge import OfflineJudge, Weights
-from toolscope_core.merging.plan import effect
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.providers import SentenceEmbedder
@@ -139,13 +139,16 @@ def probabilities(catalog: Labelled, weights: Weights) -> NDArray[np.float64]:
 
 def acceptable(catalog: Labelled) -> NDArray[np.bool_]:
     """The labelled pairs that could be accepted without a person if the judge were sure: prune,
-    nothing lost, not a read beside a write.
+    nothing lost or only surmised, no guard against it.
     """
+    families = Families(catalog.tools)
     found = np.zeros(len(catalog.merge), dtype=np.bool_)
     for row in np.flatnonzero(catalog.declared):
         pair = [catalog.tools[catalog.left[row]], catalog.tools[catalog.right[row]]]
-        effects = {effect(tool) for tool in pair} - {""}
-        found[row] = len(effects) < 2 and synthesise(pair).kind == "prune"
+        made = synthesise(pair)
+        surmised = any(alpha.surmised for alpha in made.arguments)
+        guarded = guards(pair, made.canonical, made.kind, families)
+        found[row] = made.kind == "prune" and not surmised and not guarded
     return found
 
 

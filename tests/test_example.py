@@ -60,7 +60,7 @@ def test_opposites_are_not_proposed(plans):
 def test_a_near_miss_that_the_judge_takes_for_one_job_waits_for_a_person(plans):
     found = cluster_of(plans["auto"], "wayfare-travel/search_notes")
     assert found.state == "proposed"
-    assert any("some data may no longer be reached" in reason for reason in found.reasons)
+    assert any("would no longer be reached" in reason for reason in found.reasons)
 
 
 def test_adding_and_replacing_are_not_proposed_and_not_ruled_out(analysis, plans):

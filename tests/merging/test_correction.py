@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,17 +33,46 @@ def tables(draw):
 
 
 @given(tables())
-def test_groups_are_disjoint_and_every_pair_inside_is_a_merge(table):
+def test_groups_are_disjoint_and_every_pair_inside_is_a_merge_or_vouched_for(table):
     found = groups(table)
     members = [m for group in found for m in group.members]
     assert len(members) == len(set(members))
     for group in found:
-        inside = [
-            table.get(Pair.of(a, b), 0.1) for a in group.members for b in group.members if a < b
-        ]
-        assert min(inside) >= AT
-        assert group.weakest_edge == min(inside)
-        assert not group.intransitive
+        pairs = [Pair(a, b) for a in group.members for b in group.members if a < b]
+        assert all(vouched(table, pair) >= AT - 1e-6 for pair in pairs)
+        weakest = min(table.get(pair, 0.1) for pair in pairs)
+        assert group.weakest_edge == weakest
+        assert group.intransitive == (weakest < AT)
+
+
+def vouched(table, pair):
+    """What is heard of a pair: its own probability, or the mean with its best witness's."""
+    own = table.get(pair, 0.1)
+    through = [
+        min(table.get(Pair.of(pair.left, c), 0.1), table.get(Pair.of(pair.right, c), 0.1))
+        for c in IDS
+        if c not in (pair.left, pair.right)
+    ]
+    return max(own, (own + max(through)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "witnesses", "together"),
+    [(0.4, (0.9, 0.8), True), (0.4, (0.9, 0.7), False), (0.1, (0.95, 0.95), False)],
+)
+def test_a_doubtful_pair_stands_if_a_third_tool_vouches_for_it(doubtful, witnesses, together):
+    left, right = witnesses
+    table = {Pair("a", "b"): doubtful, Pair("a", "c"): left, Pair("b", "c"): right}
+    found = groups(table)
+    assert (found[0].members == ("a", "b", "c")) is together
+    assert found[0].intransitive is together
+    assert found[0].weakest_edge == (doubtful if together else left)
+
+
+def test_nobody_vouches_for_what_people_keep_apart():
+    table = {Pair("a", "b"): 0.5, Pair("a", "c"): 0.95, Pair("b", "c"): 0.9}
+    (group,) = groups(table, Constraints(cannot=frozenset({Pair("a", "b")})))
+    assert group.members == ("a", "c")
 
 
 @given(tables(), st.permutations(IDS))

@@ -13,7 +13,8 @@ from toolscope_core.datamodel import (
     Pair,
     Tool,
 )
-from toolscope_core.merging.plan import accept, apply_clusters, build_clusters, check_plan, effect
+from toolscope_core.merging.integrity import check_plan
+from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 
 TEXT = {"type": "string"}
 NOTHING = Constraints()
@@ -72,6 +73,7 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     ("group", "cat", "word"),
     [
         (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
+        (Group(("a", "b"), 0.899), CATALOG, "is at 0.89, below 0.90"),
         (Group(("a", "b"), 0.95, cut=True), CATALOG, "longer chain"),
         (Group(("a", "b"), 0.95, intransitive=True), CATALOG, "through a third"),
         (Group(("a", "c"), 0.95), CATALOG, "gateway"),
@@ -230,19 +232,14 @@ def test_a_plan_that_loses_a_tool_is_not_let_through():
 
     with pytest.raises(ValueError, match="partition"):
         check_plan(replace(plan, tools=plan.tools[1:]))
+    merged = apply_clusters(
+        CATALOG, [replace(c, state="accepted") for c in clusters(CATALOG, "ab")], False
+    )
+    lossy = tuple(replace(alpha, lossy=("it is cut",)) for alpha in merged.arguments)
+    with pytest.raises(ValueError, match="α loses nothing"):
+        check_plan(replace(merged, arguments=lossy))
+    other = replace(merged.clusters[0].document, schema={"type": "object"})
+    with pytest.raises(ValueError, match="own schema"):
+        check_plan(replace(merged, clusters=(replace(merged.clusters[0], document=other),)))
     with pytest.raises(ValueError, match="α covers"):
         check_plan(replace(plan, tools=(MergedTool(A, ("a", "b")), MergedTool(C, ("c",)))))
-
-
-@pytest.mark.parametrize(
-    ("made", "expected"),
-    [
-        (tool("1", "delete_x", annotations={"readOnlyHint": True}), "reads"),
-        (tool("1", "x", annotations={"readOnlyHint": False}), "writes"),
-        (tool("1", "get_user"), "reads"),
-        (tool("1", "delete_user"), "writes"),
-        (tool("1", "zzz"), ""),
-    ],
-)
-def test_effects(made, expected):
-    assert effect(made) == expected

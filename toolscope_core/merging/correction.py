@@ -1,9 +1,10 @@
-"""Auto-Correction offline: divide a component until every pair inside is a merge.
+"""Auto-Correction offline: divide a component until every pair inside is a merge, or vouched for.
 
 ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop members. Offline
 the pair judge answers for every two members joined directly or through a third tool, and the
 component is agglomerated by its *weakest* pair (complete linkage on 1 - p), so that no chain of
-good pairs carries a bad one along.
+good pairs carries a bad one along. A doubtful pair that is a merge of the same third tool on both
+sides is heard together with that witness, half and half.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def correct(
     for component in graph.components:
         atoms = _atoms(component, constraints, copies)
         strength = _strength(atoms, graph, judge, constraints)
-        links = strength if divide else _allowed(atoms, constraints)
+        links = _witnessed(strength, merge_at) if divide else _allowed(atoms, constraints)
         parts = _agglomerate(links, merge_at)
         for part in parts:
             fixed = [row for row in part if frozenset(atoms[row]) in constraints.must]
@@ -116,6 +117,21 @@ def _strength(
         strength[a, b] = strength[b, a] = probability
     np.fill_diagonal(strength, 1.0)
     return np.minimum(strength, _allowed(atoms, constraints))
+
+
+def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.float64]:
+    """Symmetric (n, n): a pair below ``merge_at`` has the mean of its strength and its best
+    witness's, which is as strong as the weaker of its pairs with the two.
+
+    Each of the two is a witness of the pair's own strength, so that no pair gets weaker; pairs of
+    strength 0 have none.
+    """
+    heard = strength.copy()
+    doubtful = np.triu((strength > 0.0) & (strength < merge_at), 1)
+    for a, b in np.argwhere(doubtful):
+        witness = np.minimum(strength[a], strength[b]).max()
+        heard[a, b] = heard[b, a] = (strength[a, b] + witness) / 2.0
+    return heard
 
 
 def _allowed(atoms: Sequence[tuple[str, ...]], constraints: Constraints) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ that no tool is both kept and pruned. Who may accept what without a person is DE
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,10 +32,9 @@ from toolscope_core.datamodel import (
     digest,
 )
 from toolscope_core.merging.alignment import unit_conflicts
-from toolscope_core.merging.reading import read_tool
+from toolscope_core.merging.guards import Families, guards
+from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
-
-_READING = frozenset({"reads", "computes", "exports"})
 
 Edits = Mapping[frozenset[str], Edit]
 
@@ -61,7 +61,7 @@ def build_clusters(
         else:
             synthesis = synthesise(members, catalog.blocked, edit.canonical)
         made[group.members] = _edited(synthesis, members, edit)
-    owners = _name_owners(catalog, made)
+    owners, families = _name_owners(catalog, made), Families(catalog.tools)
     clusters = []
     for group in groups:
         members = [tools[tool_id] for tool_id in group.members]
@@ -80,7 +80,10 @@ def build_clusters(
                 weakest_edge=round(group.weakest_edge, 6),
                 document=own.document,
                 arguments=own.arguments,
-                reasons=(*objections, *_reasons(group, members, own, catalog.blocked, auto_at)),
+                reasons=(
+                    *objections,
+                    *_reasons(group, members, own, catalog.blocked, auto_at, families),
+                ),
                 newcomers=group.newcomers,
             )
         )
@@ -90,21 +93,6 @@ def build_clusters(
 def cluster_id(members: Iterable[Tool]) -> str:
     """12 hex digits of the hash of the sorted member fingerprints."""
     return digest(sorted(tool.fingerprint for tool in members))[:12]
-
-
-def effect(tool: Tool) -> str:
-    """``reads``, ``writes`` or ``destroys``: by annotation, else by what the words say; else ""."""
-    hints = tool.annotations
-    if hints.get("readOnlyHint") is True:
-        return "reads"
-    if hints.get("destructiveHint") is True:
-        return "destroys"
-    if hints.get("readOnlyHint") is False:
-        return "writes"
-    classes = read_tool(tool).classes
-    if not classes or (classes & _READING and classes - _READING):
-        return ""
-    return "reads" if classes & _READING else "writes"
 
 
 def accept(
@@ -148,41 +136,6 @@ def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool)
     )
     check_plan(plan)
     return plan
-
-
-def check_plan(plan: MergePlan) -> None:
-    """φ total, onto and idempotent; members partition the catalog; kept and pruned disjoint.
-
-    Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
-    """
-    phi = {row.old_id: row.new_id for row in plan.relabels}
-    incoming = {tool.id for tool in plan.catalog.tools}
-    kept = {item.tool.id for item in plan.tools}
-    members = [member for item in plan.tools for member in item.members]
-    broken = [
-        name
-        for name, holds in (
-            ("φ is total", set(phi) == incoming and len(plan.relabels) == len(incoming)),
-            ("φ is onto", set(phi.values()) == kept),
-            ("φ is idempotent", all(phi[new] == new for new in phi.values())),
-            ("members partition the catalog", sorted(members) == sorted(incoming)),
-            (
-                "φ follows the members",
-                all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
-            ),
-            (
-                "α covers the merged",
-                _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= incoming,
-            ),
-        )
-        if not holds
-    ]
-    if broken:
-        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(broken)})")
-
-
-def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
-    return {member for item in tools if len(item.members) > 1 for member in item.members}
 
 
 def _state(group: Group, constraints: Constraints) -> State:
@@ -261,9 +214,8 @@ def _reasons(
     made: Synthesis,
     blocked: frozenset[str],
     auto_at: float,
+    families: Families,
 ) -> Iterator[str]:
-    servers = {tool.server for tool in members}
-    effects = {effect(tool) for tool in members} - {""}
     if blocked.intersection(group.members):
         yield "a member carries a blocking finding"
     if made.kind == "router":
@@ -273,16 +225,14 @@ def _reasons(
             yield from unit_conflicts(tool, canonical) if tool is not canonical else ()
     for alpha in made.arguments:
         yield from alpha.surmised
-    if len(servers) > 1:
-        yield f"the members live on {len(servers)} servers, so some data may no longer be reached"
-    if len(effects) > 1:
-        yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
+    yield from guards(members, made.canonical, made.kind, families)
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"
     if group.weakest_edge < auto_at:
-        yield f"its weakest pair is at {group.weakest_edge:.2f}, below {auto_at:.2f}"
+        shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
+        yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
 
 
 def _merged_tool(canonical: Tool, document: Document) -> Tool:

@@ -15,7 +15,8 @@ from toolscope_core.datamodel import (
     Tool,
 )
 from toolscope_core.merging.calls import renamed_inside
-from toolscope_core.merging.plan import check_plan, find_dangling
+from toolscope_core.merging.integrity import check_plan
+from toolscope_core.merging.plan import find_dangling
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,90 @@
+"""A catalog analysed by a judge that never saw its labels, and what a merge did to those labels.
+
+Only the judge's weights are unseen: its thresholds and the log-odds of one server are those of the
+shipped judge, which were chosen with every catalog in sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.train_judge import Labelled, left_out
+from toolscope_core.cache import VectorCache
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.config import AnalysisConfig, read_environment
+from toolscope_core.datamodel import Catalog, PairScores
+from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
+from toolscope_core.pipeline import Analysis, analyse
+from toolscope_core.providers import SentenceEmbedder
+
+FILES = {
+    "bfcl": "tools.jsonl",
+    "bfcl-live": "tools.jsonl",
+    "ultratool": "tools.jsonl",
+    "docker-mcp": "servers.json",
+    "livemcpbench": "servers.json",
+    "seal-tools": "tools.jsonl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Labelled pairs put together (``together``), how many of them are merges (``right``), and
+    how many merges are labelled (``merges``).
+    """
+
+    right: int
+    together: int
+    merges: int
+
+    def __str__(self) -> str:
+        share = f" ({self.right / self.together:.3f})" if self.together else ""
+        return f"{self.right}/{self.together}{share}, found {self.right}/{self.merges}"
+
+
+def source(name: str) -> Path:
+    return read_environment().data_dir / name / FILES[name]
+
+
+def analysed(name: str, weights: Weights | None = None) -> Analysis:
+    """Analysed as the command line does, by the shipped judge or by one with ``weights``."""
+    catalog = read_catalog(load_paths([source(name)]))
+    cache = VectorCache(read_environment().cache_dir)
+    found = analyse(catalog, AnalysisConfig(), SentenceEmbedder(), cache)
+    return rejudged(found, weights) if weights else found
+
+
+def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
+    """A judge that never saw the labels of ``name``, with the shipped thresholds."""
+    shipped = shipped_weights()
+    return replace(
+        left_out(catalogs, name),
+        same_server=shipped.same_server,
+        auto_at=shipped.auto_at,
+        merge_at=shipped.merge_at,
+        unsure_at=shipped.unsure_at,
+    )
+
+
+def rejudged(found: Analysis, weights: Weights) -> Analysis:
+    judge = OfflineJudge.of(found.catalog.tools, found.vectors, weights)
+    old = found.scores
+    probability = judge.probabilities(old.left, old.right)
+    scores = PairScores(old.left, old.right, old.similarity, probability)
+    return replace(found, judge=judge, scores=scores, _judged={}, _made={})
+
+
+def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:
+    """What became of the labelled pairs where the ids of each cluster are put together."""
+    place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
+    into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
+    together = into[labelled.left] == into[labelled.right]
+    return Kept(
+        right=int((together & labelled.merge).sum()),
+        together=int(together.sum()),
+        merges=int(labelled.merge.sum()),
+    )

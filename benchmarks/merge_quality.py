@@ -1,0 +1,189 @@
+"""What a merge gives on each catalog: tools and tokens saved, labels and gold calls kept, time.
+
+    python -m benchmarks.merge_quality [--catalogs bfcl seal-tools]
+
+*pairs*: labelled pairs that end in one cluster, how many of them are labelled *merge*, and how many
+of the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to
+calls as valid as before, and back. Of *all* without routers only what is exported counts.
+
+In the same run: tools joined wherever the cosine reaches θ, the paper's first stage without a judge
+(one tool of each component is kept, calls go to it unchanged), and semhash's self-deduplication of
+the same vectors. semhash is no requirement of ours: it would bring half a dozen packages,
+some native, for these lines. To see them: pip install semhash==0.5.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import networkx as nx
+
+from benchmarks.gold_calls import Call, Survival, read_calls, survival
+from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
+from benchmarks.train_judge import CATALOGS, Labelled, load
+from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import ArgumentMap, MergePlan, Tool
+from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.similarity import nearest
+
+_SEMHASH = "0.5.0"
+_THETAS = (0.6, 0.82)
+_SEMHASH_AT = (0.82, 0.9)
+_WAYS = (
+    ("auto", PlanConfig("auto")),
+    ("all", PlanConfig("all")),
+    ("all, routers", PlanConfig("all", routers=True)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one way of merging did: its clusters, who went, what is left, how calls move."""
+
+    way: str
+    clusters: tuple[tuple[str, ...], ...]
+    pruned: int
+    routed: int
+    after: tuple[Tool, ...]
+    maps: Mapping[str, ArgumentMap]
+    seconds: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--catalogs", nargs="*", default=list(FILES), choices=list(FILES))
+    names = parser.parse_args().catalogs
+    labelled = {name: load(name) for name in CATALOGS}
+    print(
+        f"machine: {os.cpu_count()} cores, {platform.machine()}; tokens: {tokenizer().label}\n"
+        "Labelled catalogs are judged by weights that never saw their labels (thresholds did), the "
+        "others by the shipped judge.\nseconds: the analysis with vectors known, then each way"
+    )
+    for name in names:
+        report(name, labelled)
+
+
+def report(name: str, labelled: Mapping[str, Labelled]) -> None:
+    unseen = unseen_weights(list(labelled.values()), name) if name in labelled else None
+    start = time.perf_counter()
+    analysis = analysed(name, unseen)
+    seconds = time.perf_counter() - start
+    calls = read_calls(source(name).with_name("queries.dev.jsonl"))
+    judged = "unseen judge" if unseen else "shipped judge"
+    print(f"\n{name}: {len(analysis.catalog.tools)} tools, {judged}, analysed in {seconds:.1f} s")
+    print(
+        f"  {'way':<14}{'clusters':>9}{'pruned':>8}{'routed':>8}{'tokens':>9}   "
+        f"{'pairs right/together':<22}{'merges found':<15}{'calls kept':<17}seconds"
+    )
+    costs = Costs()
+    for outcome in (*ours(analysis), *plain(analysis), *semhash(analysis)):
+        print(line(outcome, analysis, labelled.get(name), calls, costs))
+    if importlib.util.find_spec("semhash") is None:
+        print(f"  semhash: not installed: pip install semhash=={_SEMHASH}")
+
+
+def ours(analysis: Analysis) -> Iterator[Outcome]:
+    for way, config in _WAYS:
+        fresh = replace(analysis, _judged={}, _made={})  # or the first way would pay for all
+        start = time.perf_counter()
+        plan = plan_merge(fresh, (), config)
+        yield of_plan(way, plan, time.perf_counter() - start)
+
+
+def of_plan(way: str, plan: MergePlan, seconds: float) -> Outcome:
+    gone = {
+        kind: sum(len(c.members) - 1 for c in plan.applied if c.kind == kind)
+        for kind in ("prune", "router")
+    }
+    return Outcome(
+        way=way,
+        clusters=tuple(cluster.members for cluster in plan.applied),
+        pruned=gone["prune"],
+        routed=gone["router"],
+        after=tuple(item.tool for item in plan.tools),
+        maps={alpha.tool_id: alpha for alpha in plan.arguments},
+        seconds=seconds,
+    )
+
+
+def plain(analysis: Analysis) -> Iterator[Outcome]:
+    """Connected components of the pairs at θ or closer."""
+    tools = analysis.catalog.tools
+    for theta in _THETAS:
+        start = time.perf_counter()
+        near = nearest(analysis.vectors, analysis.config.neighbours, theta)
+        pairs = zip(near.left.tolist(), near.right.tolist(), strict=True)
+        clusters = components((tools[a].id, tools[b].id) for a, b in pairs)
+        yield without_maps(f"θ {theta}", analysis, clusters, time.perf_counter() - start)
+
+
+def semhash(analysis: Analysis) -> Iterator[Outcome]:
+    """semhash's duplicates, each with what it is a duplicate of; none where it is missing."""
+    if importlib.util.find_spec("semhash") is None:
+        return
+    from semhash import SemHash
+
+    records = [{"id": tool.id} for tool in analysis.catalog.tools]
+    for threshold in _SEMHASH_AT:
+        start = time.perf_counter()
+        index = SemHash.from_embeddings(analysis.vectors, records, model=None, columns=["id"])
+        found = index.self_deduplicate(threshold).filtered
+        seconds = time.perf_counter() - start
+        clusters = components((row.record["id"], row.duplicate_of["id"]) for row in found)
+        yield without_maps(f"semhash {threshold}", analysis, clusters, seconds)
+
+
+def components(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(sorted(tuple(sorted(part)) for part in nx.connected_components(nx.Graph(pairs))))
+
+
+def without_maps(
+    way: str, analysis: Analysis, clusters: tuple[tuple[str, ...], ...], seconds: float
+) -> Outcome:
+    """Of each cluster the tool with the shortest name stays; calls go to it as they are."""
+    tools = analysis.catalog.by_id
+    chosen = [min(ids, key=lambda one: (len(tools[one].name), one)) for ids in clusters]
+    into = {one: to for ids, to in zip(clusters, chosen, strict=True) for one in ids}
+    return Outcome(
+        way=way,
+        clusters=clusters,
+        pruned=len(into) - len(clusters),
+        routed=0,
+        after=tuple(tool for tool in tools.values() if into.get(tool.id, tool.id) == tool.id),
+        maps={one: ArgumentMap(one, to) for one, to in into.items()},
+        seconds=seconds,
+    )
+
+
+def line(
+    outcome: Outcome,
+    analysis: Analysis,
+    labelled: Labelled | None,
+    calls: Sequence[Call],
+    costs: Costs,
+) -> str:
+    tokens = partial(costs.of, shape=PROMPT_SHAPES[0])
+    saved = 1.0 - sum(map(tokens, outcome.after)) / sum(map(tokens, analysis.catalog.tools))
+    pairs, found = "-", "-"
+    if labelled:
+        told = kept(labelled, analysis.catalog, outcome.clusters)
+        share = f" ({told.right / told.together:.3f})" if told.together else ""
+        pairs, found = f"{told.right}/{told.together}{share}", f"{told.right}/{told.merges}"
+    after = {tool.id: tool for tool in outcome.after}
+    moved: Survival = survival(calls, analysis.catalog.by_id, after, outcome.maps)
+    return (
+        f"  {outcome.way:<14}{len(outcome.clusters):>9}{outcome.pruned:>8}{outcome.routed:>8}"
+        f"{saved:>9.1%}   {pairs:<22}{found:<15}{moved!s:<17}{outcome.seconds:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Where the time of a merge goes, stage by stage, cold and unchanged, beside each stage's share.
+
+    python -m benchmarks.stage_profile [--catalog seal-tools] [--repeats 5]
+
+Each row of figures is a whole process that does what ``python -m toolscope_core merge`` does, with
+a watch laid around the functions of each stage; the time of an inner stage is not the outer's. A
+library that a stage loads when it first needs it counts for that stage. The shares divide the
+limit for Seal-Tools, 90 s cold and 5 s unchanged; no stage may take twice its share. Cold is one
+run, unchanged the fastest of the repeats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.config import PlanConfig, read_environment
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARES = {  # seconds of 90 (cold) and of 5 (unchanged)
+    "import": (2.0, 0.5),
+    "read": (1.0, 0.6),
+    "scan": (1.0, 0.7),
+    "embed": (78.0, 0.2),
+    "candidates": (1.0, 0.4),
+    "judge": (2.0, 0.7),
+    "graph + correct": (1.0, 0.3),
+    "align + synthesise": (1.0, 0.3),
+    "plan": (0.5, 0.2),
+    "write": (2.5, 1.1),
+}
+"""What each stage may take of the limit; ``import`` is everything before the merge begins."""
+
+_BEGAN = "STAGE_PROFILE_BEGAN"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--catalog", default="seal-tools", help="a folder of the data")
+    parser.add_argument("--repeats", type=int, default=5, help="unchanged runs")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.inside:
+        print(json.dumps(profiled(given.catalog, Path(given.inside))))
+        return
+    print(
+        f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        cold = run(given.catalog, Path(folder))
+        warm = [run(given.catalog, Path(folder)) for _ in range(given.repeats)]
+    show(given.catalog, cold, min(warm, key=lambda one: one["whole"]))
+
+
+def run(catalog: str, folder: Path) -> dict[str, float]:
+    """Seconds by stage of one process, and ``whole``; ``rest`` is what no stage explains."""
+    environment = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "TOOLSCOPE_CACHE_DIR": str(folder / "cache"),
+        _BEGAN: str(time.time()),
+    }
+    start = time.perf_counter()
+    inside = [sys.executable, "-m", "benchmarks.stage_profile", "--catalog", catalog]
+    done = subprocess.run(
+        [*inside, "--inside", str(folder / "bundle")],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    whole = time.perf_counter() - start
+    stages = json.loads(done.stdout)
+    return {**stages, "rest": whole - sum(stages.values()), "whole": whole}
+
+
+def profiled(catalog: str, out: Path) -> dict[str, float]:
+    """Merge once under the watch; seconds by stage in the order of ``SHARES``."""
+    gc.disable()  # as the command line does
+    import toolscope_core.cli  # noqa: F401 - as the command line does
+    from toolscope_core.workspace.batch import MergeRequest, merge_files
+
+    settings = read_environment()
+    folder = settings.data_dir / catalog
+    path = next(folder.glob("tools.jsonl"), folder / "servers.json")
+    watch = Watch()
+    lay_around(watch)
+    watch.seconds["import"] = time.time() - float(os.environ[_BEGAN])
+    merge_files([path], MergeRequest(out=out, plan=PlanConfig("auto")), settings)
+    return {stage: watch.seconds.get(stage, 0.0) for stage in SHARES}
+
+
+class Watch:
+    """Seconds by stage; while an inner stage runs, the outer's watch stands still."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._running: list[str] = []
+        self._since = 0.0
+
+    @contextmanager
+    def on(self, stage: str) -> Iterator[None]:
+        self._book()
+        self._running.append(stage)
+        try:
+            yield
+        finally:
+            self._book()
+            self._running.pop()
+
+    def around(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def watched(*given: Any, **named: Any) -> Any:
+            with self.on(stage):
+                return function(*given, **named)
+
+        return watched
+
+    def _book(self) -> None:
+        now = time.perf_counter()
+        if self._running:
+            stage = self._running[-1]
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+
+
+def lay_around(watch: Watch) -> None:
+    """Replace each stage's functions, where they are called, by watched ones."""
+    from toolscope_core import pipeline
+    from toolscope_core.catalog import readers
+    from toolscope_core.merging.judge import OfflineJudge
+    from toolscope_core.workspace import batch
+
+    for stage, place, names in (
+        ("read", batch, "load_paths read_catalog"),
+        ("scan", readers, "scan_catalog"),
+        ("embed", pipeline, "embed_cached"),
+        ("candidates", pipeline, "_candidates _copies"),
+        ("judge", OfflineJudge, "of probabilities"),
+        ("graph + correct", pipeline, "merge_edges merge_graph correct"),
+        ("align + synthesise", pipeline, "synthesise"),
+        ("plan", pipeline, "build_clusters accept apply_clusters"),
+        ("write", batch, "bundle_files write_folder"),
+    ):
+        for name in names.split():
+            setattr(place, name, watch.around(stage, getattr(place, name)))
+
+
+def show(catalog: str, cold: Mapping[str, float], warm: Mapping[str, float]) -> None:
+    print(f"\n{catalog}: seconds, and the stage's share\n")
+    print("| stage | cold | share | unchanged | share |\n|---|--:|--:|--:|--:|")
+    for stage, (first, again) in SHARES.items():
+        late = cold[stage] > 2 * first or warm[stage] > 2 * again
+        print(
+            f"| {stage} | {cold[stage]:.2f} | {first:.1f} | {warm[stage]:.2f} | {again:.1f} |"
+            f"{' **over twice its share**' if late else ''}"
+        )
+    print(f"| rest | {cold['rest']:.2f} | - | {warm['rest']:.2f} | - |")
+    limits = [sum(share[at] for share in SHARES.values()) for at in (0, 1)]
+    print(
+        f"| whole | {cold['whole']:.2f} | {limits[0]:.0f} | {warm['whole']:.2f} | {limits[1]:.0f} |"
+    )
+
+
+if __name__ == "__main__":
+    main()

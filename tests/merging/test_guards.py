@@ -1,0 +1,212 @@
+import pytest
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
+from toolscope_core.merging.guards import Families, effect, guards, kept_behind, returned
+from toolscope_core.merging.plan import accept, build_clusters
+from toolscope_core.merging.reading import read_tool
+
+TEXT, FLAG, NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "number"}
+
+
+def tool(tool_id, name, server="", description="", returns=None, **hints):
+    schema = {"type": "object", "properties": {"x": TEXT}}
+    return Tool(tool_id, name, description, server, schema, returns, hints)
+
+
+def listing(of):
+    return {"type": "array", "items": of}
+
+
+def record(**fields):
+    return {"type": "object", "properties": fields}
+
+
+ALONE = Families([])
+ACROSS = "the members live on 2 servers: "
+HELD = "nothing says that they share their "
+
+CASES = {
+    "files of another server": (
+        tool("a", "read_file", "attic"),
+        tool("b", "read_file", "cellar", "Read one file."),
+        [f"{ACROSS}the files that only cellar can see would no longer be reached"],
+    ),
+    "no state that we know of": (
+        tool("a", "get_weather", "x"),
+        tool("b", "get_weather", "y"),
+        [f"{ACROSS}what only y can see would no longer be reached"],
+    ),
+    "a tool without a server": (
+        tool("a", "get_weather", "x"),
+        tool("b", "get_weather"),
+        [f"{ACROSS}what only the tool without a server can see would no longer be reached"],
+    ),
+    "sessions on one server, other family": (
+        tool("a", "close_chrome_session", "x"),
+        tool("b", "close_firefox_session", "x"),
+        [
+            f"{HELD}sessions: those that only `close_firefox_session` can see would no longer be reached"
+        ],
+    ),
+    "sessions on one server, one family": (
+        tool("a", "close_session", "x"),
+        tool("b", "end_session", "x"),
+        [],
+    ),
+    "files on one server": (tool("a", "read_file", "x"), tool("b", "read_text_file", "x"), []),
+    "files, and no word of who keeps them": (
+        tool("a", "read_file"),
+        tool("b", "read_sandbox_file"),
+        [f"{HELD}files: those that only `read_sandbox_file` can see would no longer be reached"],
+    ),
+    "files, the same words": (tool("a", "write_file"), tool("b", "file_write"), []),
+    "computing with a record": (
+        tool("a", "calculate_record"),
+        tool("b", "compute_best_record"),
+        [],
+    ),
+    "reads and writes": (
+        tool("a", "list_prices"),
+        tool("b", "update_prices"),
+        ["some members differ in effect: one reads and another writes"],
+    ),
+    "writes and destroys": (
+        tool("a", "update_price"),
+        tool("b", "delete_price"),
+        ["some members differ in effect: one destroys and another writes"],
+    ),
+    "destroys by annotation only": (
+        tool("a", "write_price", destructiveHint=True),
+        tool("b", "put_price", destructiveHint=False),
+        ["some members differ in effect: one destroys and another writes"],
+    ),
+    "an effect left open": (tool("a", "zap"), tool("b", "update_zap"), []),
+    "a list and one": (
+        tool("a", "get_price", returns=record(price=NUMBER)),
+        tool("b", "fetch_price", returns=record(prices=listing(NUMBER))),
+        ["they differ in what they return: `fetch_price` a list, `get_price` a number"],
+    ),
+    "a wrapper is looked through": (
+        tool("a", "get_price", returns=record(result=record(value={"type": "integer"}))),
+        tool("b", "fetch_price", returns={"type": ["number", "null"]}),
+        [],
+    ),
+    "results left open": (
+        tool("a", "get_price", returns=record(price=NUMBER)),
+        tool("b", "fetch_price", returns=record()),
+        [],
+    ),
+    "mine and everybody's": (
+        tool("a", "list_prices"),
+        tool("b", "list_my_prices"),
+        ["they differ in scope: only `list_my_prices` says my"],
+    ),
+    "one scope": (tool("a", "list_all_prices"), tool("b", "show_all_prices"), []),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "told"), CASES.values(), ids=CASES)
+def test_what_differs_is_a_sentence_in_either_order(one, other, told):
+    assert list(guards([one, other], "a", "prune", ALONE)) == told
+    assert list(guards([other, one], "a", "prune", ALONE)) == told
+
+
+@pytest.mark.parametrize(("one", "other", "told"), CASES.values(), ids=CASES)
+def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, told):
+    catalog = Catalog((one, other))
+    built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
+    (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
+    assert cluster.kind == "prune"
+    assert bool(cluster.reasons) == bool(told)
+    assert cluster.state == ("proposed" if told else "accepted")
+
+
+def test_a_router_reaches_every_server_and_keeps_all_state():
+    one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
+    assert list(guards([one, other], "a", "router", ALONE)) == [
+        "the members live on 2 servers, all of which the gateway must reach: attic, cellar"
+    ]
+    assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "router", ALONE)
+
+
+def test_state_is_switched_off_as_a_family_or_not_at_all():
+    one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
+    beside = [
+        tool("c", "delete_file", "cellar"),
+        tool("d", "list_rooms", "cellar"),
+        tool("e", "delete_file", "attic"),
+        tool("f", "rename_files", "cellar"),
+    ]
+    families = Families([one, other, *beside])
+    told = guards([one, other], "a", "prune", families)
+    assert told[1] == (
+        "other tools of cellar work on the same files: `delete_file`, `rename_files`; "
+        "switch off all of them or none"
+    )
+    assert guards([one, other], "a", "prune", families) == told
+    assert len(guards([one, other], "a", "router", families)) == 1
+    catalog = Catalog((one, other, *beside))
+    (cluster,) = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
+    assert cluster.reasons == told
+
+
+def test_many_servers_are_named_up_to_four():
+    members = [tool(str(n), "get_weather", f"s{n}") for n in range(7)]
+    (told,) = guards(members, "0", "prune", ALONE)
+    assert "on 7 servers: what only s1 can see, what only s2 can see" in told
+    assert told.endswith("what only s4 can see and 2 more would no longer be reached")
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "kept"),
+    [
+        ("read_file", "", ("file",)),
+        ("listDirectories", "", ("directory",)),
+        ("browser_click", "Click on a page.", ("browser",)),
+        ("hover", "Hover over an element on the page.", ("element",)),
+        ("evaluate", "Run a script in the browser console.", ("browser",)),
+        ("lookup", "Find a record by key.", ("record",)),
+        ("estimate_file_size", "", ()),
+        ("get_weather", "Tell the weather.", ()),
+    ],
+)
+def test_what_a_tool_keeps_behind_it(name, description, kept):
+    made = tool("a", name, description=description)
+    assert kept_behind(read_tool(made)) == kept
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        (None, ""),
+        ({}, ""),
+        (TEXT, "text"),
+        ({"type": ["string", "number"]}, ""),
+        ({"type": ["integer", "number"]}, "a number"),
+        (record(a=TEXT, b=TEXT), "a record"),
+        (record(a=listing(TEXT)), "a list"),
+        (record(a=True), ""),
+        ({"type": "object"}, "a record"),
+        (FLAG, "true or false"),
+    ],
+)
+def test_kinds_of_results(schema, kind):
+    assert returned(schema) == kind
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (tool("1", "delete_x", readOnlyHint=True), "reads"),
+        (tool("1", "x", readOnlyHint=False), "writes"),
+        (tool("1", "x", destructiveHint=True), "destroys"),
+        (tool("1", "get_user"), "reads"),
+        (tool("1", "create_user"), "writes"),
+        (tool("1", "delete_user"), "destroys"),
+        (tool("1", "delete_user", readOnlyHint=False, destructiveHint=False), "writes"),
+        (tool("1", "zzz"), ""),
+    ],
+)
+def test_effects(made, expected):
+    assert effect(made) == expected
