@@ -120,7 +120,7 @@ def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool)
     merging = [c for c in clusters if c.state == "accepted" and (c.kind == "prune" or routers)]
     into = {member: cluster for cluster in merging for member in cluster.members}
     outgoing = [
-        MergedTool(_merged_tool(tools[cluster.canonical], cluster.document), cluster.members)
+        MergedTool(documented(tools[cluster.canonical], cluster.document), cluster.members)
         for cluster in merging
     ] + [MergedTool(tool, (tool.id,)) for tool in catalog.tools if tool.id not in into]
     outgoing.sort(key=lambda item: item.tool.id)
@@ -235,9 +235,10 @@ def _reasons(
         yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
 
 
-def _merged_tool(canonical: Tool, document: Document) -> Tool:
+def documented(tool: Tool, document: Document) -> Tool:
+    """The tool as agents would read it under the document."""
     return replace(
-        canonical,
+        tool,
         name=document.name,
         description=document.description,
         schema=document.schema,

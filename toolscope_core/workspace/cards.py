@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +20,7 @@ from toolscope_core.datamodel import (
     Verdict,
     canonical_json,
 )
+from toolscope_core.merging.plan import documented
 from toolscope_core.pipeline import Analysis
 
 EVIDENCE_SHOWN = 10
@@ -120,18 +121,6 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
         for name, reason in alpha.dropped.items()
     )
     return kept + lost
-
-
-def documented(tool: Tool, document: Document) -> Tool:
-    """The tool as agents would read it under the document."""
-    return replace(
-        tool,
-        name=document.name,
-        description=document.description,
-        schema=document.schema,
-        returns=document.returns,
-        annotations=document.annotations,
-    )
 
 
 def _source(alpha: ArgumentMap, target: str) -> str:

@@ -10,7 +10,7 @@ from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
 from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool
 from toolscope_core.figures.views import Edge, Network, Node, NodeState
 from toolscope_core.merging.graph import MergeGraph
-from toolscope_core.workspace.cards import documented
+from toolscope_core.merging.plan import documented
 from toolscope_core.workspace.review import OPEN_STATES
 
 Tools = Mapping[str, Tool]
