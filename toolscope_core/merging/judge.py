@@ -90,7 +90,7 @@ def shipped_weights() -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one thing adds to the log-odds that two tools are the same job, and its name in words."""
+    """What one thing adds to the log-odds that two tools do one job; its name is in words."""
 
     name: str
     added: float

@@ -81,6 +81,7 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(*objections, *_reasons(group, members, own, catalog.blocked, auto_at)),
                 newcomers=group.newcomers,
+                asked=group.asked,
             )
         )
     return tuple(clusters)
@@ -110,11 +111,12 @@ def accept(
     clusters: Sequence[Cluster], config: PlanConfig, blocked: frozenset[str]
 ) -> tuple[Cluster, ...]:
     """The clusters after the accept policy: ``auto`` takes the safe ones, ``all`` every proposed
-    one without a blocked member, ``none`` none beyond those that people accepted.
+    one without a blocked member and not put forward by a person, ``none`` none beyond those that
+    people accepted.
     """
 
     def taken(cluster: Cluster) -> bool:
-        if cluster.state != "proposed" or config.accept == "none":
+        if cluster.state != "proposed" or cluster.asked or config.accept == "none":
             return False
         if config.accept == "auto":
             return cluster.safe
@@ -271,6 +273,8 @@ def _reasons(
         yield f"the members live on {len(servers)} servers, so some data may no longer be reached"
     if len(effects) > 1:
         yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
+    if group.asked:
+        yield "a person put it forward; the judge would not merge all of it"
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
