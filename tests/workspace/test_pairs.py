@@ -80,7 +80,7 @@ def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
     one = desk.tool("s", "find", "Find it.", query={"type": "string"}, limit={"type": "integer"})
     other = desk.tool("s", "search", "Search it.", q={"type": "string"}, page={"type": "integer"})
     aligned, left, right = parameter_lines(one, other)
-    assert (aligned["one"], aligned["other"], aligned["other type"]) == ("query", "≠ q", "string")
+    assert (aligned["one"], aligned["other"], aligned["other, type"]) == ("query", "≠ q", "string")
     assert aligned["note"] == "differ in name"
     assert (left["one"], left["other"], left["note"]) == ("limit", "", "only in the one")
     assert (right["one"], right["other"], right["note"]) == ("", "page", "only in the other")

@@ -56,12 +56,16 @@ def waterfall(view: Waterfall) -> go.Figure:
         showgrid=False,
     )
     figure.update_xaxes(title="log-odds of being the same job", zeroline=True, range=_span(view))
-    for place, (name, level) in enumerate(view.levels):
+    for name, level in view.levels:
         figure.add_vline(
             math.log(level / (1.0 - level)),
             line={"dash": "dash", "width": 1, "color": GREY},
-            annotation={"text": f"{name} from {level:.2f}"},
-            annotation_position="top left" if place else "top right",
+            annotation={
+                "text": f"{name} from {level:.2f}",
+                "y": 1.0,
+                "yanchor": "bottom",
+                "xanchor": "center",
+            },
         )
     return figure
 

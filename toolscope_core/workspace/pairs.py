@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 
 import numpy as np
 
@@ -40,6 +39,8 @@ from toolscope_core.workspace.review import Review
 NEIGHBOURS = 5
 DIFFERS = "≠ "
 """Begins a cell that says another thing than its counterpart."""
+
+_TITLES = ("name", "type", "required", "description")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,20 +258,17 @@ def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
 
 
 def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:
-    cells = zip_longest(_cells(one), _cells(other))
     row: dict[str, str] = {}
-    right: dict[str, str] = {}
-    for title, (left, there) in zip(("", " type", " required", " description"), cells, strict=True):
-        row[f"one{title}"] = left
-        right[f"other{title}"] = there if left == there or not one or not other else DIFFERS + there
-    note = "only in the one" if other is None else "only in the other" if one is None else ""
-    return {**row, **right, "note": note or _difference(row, right)}
-
-
-def _difference(row: Mapping[str, str], right: Mapping[str, str]) -> str:
-    titles = ("name", "type", "required", "description")
-    apart = [t for t, cell in zip(titles, right.values(), strict=True) if cell.startswith(DIFFERS)]
-    return f"differ in {', '.join(apart)}" if apart else "the same"
+    apart = []
+    for title, left, right in zip(_TITLES, _cells(one), _cells(other), strict=True):
+        differs = bool(one and other) and left != right
+        apart += [title] if differs else []
+        column = "" if title == "name" else f", {title}"
+        row |= {f"one{column}": left, f"other{column}": f"{DIFFERS if differs else ''}{right}"}
+    note = f"differ in {', '.join(apart)}" if apart else "the same"
+    if one is None or other is None:
+        note = "only in the one" if other is None else "only in the other"
+    return {"note": note, **row}
 
 
 def _cells(parameter: Parameter | None) -> tuple[str, str, str, str]:
