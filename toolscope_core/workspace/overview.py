@@ -150,19 +150,20 @@ def export_steps(plan: MergePlan, targets: Sequence[str] = APIS) -> Iterator[Nex
         said = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         said += [f"more than {target.most_tools} tools"] if rules["count"] else []
         if said:
-            yield NextStep(f"{target.title} would refuse the export: {', '.join(said)}", "export")
+            yield NextStep(f"{target.title} refuses it: {', '.join(said)}", "export")
 
 
 def _collision(analysis: Analysis, pair: Pair) -> Collision:
     left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
     said = analysis.verdict(pair)
+    lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
     return Collision(
         left=left.name,
         left_server=left.server,
         right=right.name,
         right_server=right.server,
         probability=said.probability,
-        reason=" ".join(said.evidence[:2]),
+        reason=" ".join(said.evidence[:lines]),
         key=pair_key(pair),
     )
 
