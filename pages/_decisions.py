@@ -18,6 +18,7 @@ DONE = {
     "reject": "Never merge",
     "split": "Split",
     "drop": "Dropped a member",
+    "propose": "Sent to review",
     "canonical": "Canonical chosen",
     "edit": "Document edited",
 }

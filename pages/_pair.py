@@ -1,14 +1,17 @@
-"""The ranked pairs: filters, the table, and the chosen pair side by side."""
+"""The ranked pairs: filters, the table, and the chosen pair."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages import _ui
+from pages._pair_view import pair_view, show_pair
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
-from toolscope_core.datamodel import Pair, Tool
-from toolscope_core.workspace.listing import parameter_rows
+from toolscope_core.datamodel import Pair
 from toolscope_core.workspace.overlaps import PairFilter, PairRow
+from toolscope_core.workspace.pairs import pair_key
+
+OFFERED = 200
 
 
 def pair_panel(catalog_id: int) -> None:
@@ -23,11 +26,22 @@ def pair_panel(catalog_id: int) -> None:
         f"Shown: {cut}{found.matching:,} that pass, of {found.total:,}. Choose a row. "
         f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
     )
-    state = st.dataframe(
+    shown = _shown(catalog_id, found.rows[0])
+    key = f"pairs_{catalog_id}_{wanted.key}"
+    ids = [(row.left_id, row.right_id) for row in found.rows]
+    here = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
+    st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
+
+    def pick() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(ids):
+            show_pair(pair_key(Pair.of(*ids[rows[0]])))
+
+    st.dataframe(
         found.rows,
-        key=f"pairs_{catalog_id}_{wanted.key}",
-        on_select="rerun",
-        selection_mode="single-row-required",
+        key=key,
+        on_select=pick,
+        selection_mode="single-row",
         hide_index=True,
         height=min(320, 38 + 35 * len(found.rows)),
         column_order=PairRow.__slots__[:-2],
@@ -45,9 +59,33 @@ def pair_panel(catalog_id: int) -> None:
         },
         alt="Candidate pairs, the most probable merge first",
     )
-    chosen = [row for row in state["selection"]["rows"] if row < len(found.rows)]
-    row = found.rows[chosen[0] if chosen else 0]
-    _evidence(catalog_id, Pair.of(row.left_id, row.right_id))
+    _choose_two(catalog_id)
+    pair_view(catalog_id, shown)
+
+
+def _shown(catalog_id: int, first: PairRow) -> Pair:
+    """The pair that the address names, else the strongest of the table."""
+    asked = st.query_params.get("pair", "")
+    named = _ui.workspace().pairs.named(catalog_id, asked)
+    if asked and named is None:
+        st.warning("The address names a pair that this catalog does not have.")
+    return named or Pair.of(first.left_id, first.right_id)
+
+
+def _choose_two(catalog_id: int) -> None:
+    """Any two tools, also those that nothing proposes."""
+    explore = _ui.workspace().explore
+    with st.popover("Compare any two tools", icon=":material/compare_arrows:"):
+        chosen = []
+        for column, side in zip(st.columns(2), ("One", "Other"), strict=True):
+            find = column.text_input(f"Find {side.lower()}", type="search", key=f"find_{side}")
+            ids = [row.id for row in explore.tools(catalog_id, find)[:OFFERED]]
+            chosen.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
+        st.caption(f"At most {OFFERED} tools are offered; find narrows them.")
+        one, other = chosen
+        ready = bool(one and other and one != other)
+        key = pair_key(Pair.of(one, other)) if one and other else ""
+        st.button("Compare", key="compare", disabled=not ready, on_click=show_pair, args=(key,))
 
 
 def _filters(catalog_id: int) -> PairFilter:
@@ -66,27 +104,3 @@ def _filters(catalog_id: int) -> PairFilter:
     )
     least = bar.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params")
     return PairFilter(verdict, server, least)
-
-
-def _evidence(catalog_id: int, pair: Pair) -> None:
-    view = _ui.workspace().explore.pair(catalog_id, pair)
-    said = view.verdict
-    with st.container(border=True):
-        st.markdown(
-            f"**{said.outcome}** · probability {said.probability:.2f} · "
-            f"similarity {said.similarity:.2f}"
-        )
-        st.text("\n".join(f"• {sentence}" for sentence in said.evidence))
-        for column, tool in zip(st.columns(2), view.tools, strict=True):
-            with column:
-                _tool(tool)
-
-
-def _tool(tool: Tool) -> None:
-    owner = _ui.untrusted_html(tool.server) or "no server"
-    st.html(f"<b>{_ui.untrusted_html(tool.name)}</b><br><small>{owner}</small>")
-    st.text(tool.description or "(no description)")
-    if rows := parameter_rows(tool):
-        st.dataframe(rows, hide_index=True, alt="Parameters")
-    else:
-        st.caption("Takes no parameters." if tool.schema else "Declares no parameters.")

@@ -21,7 +21,7 @@ Severity = Literal["block", "warn", "info"]
 Outcome = Literal["merge", "keep", "unsure", "unanalysed"]
 Kind = Literal["prune", "router"]
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
-Action = Literal["accept", "reject", "split", "drop", "canonical", "edit", "undo"]
+Action = Literal["accept", "reject", "split", "drop", "propose", "canonical", "edit", "undo"]
 Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
 RelabelStatus = Literal["kept", "renamed", "merged"]
 
@@ -296,7 +296,7 @@ class Constraints:
     ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
     that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
-    ``conflict``.
+    ``conflict``. ``asked`` holds the pairs that a person wants to see proposed.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -304,6 +304,7 @@ class Constraints:
     stale: tuple[frozenset[str], ...] = ()
     doubtful: frozenset[Pair] = frozenset()
     conflict: tuple[frozenset[str], ...] = ()
+    asked: frozenset[Pair] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +314,8 @@ class Group:
     ``weakest_edge`` is the lowest merge probability over all pairs inside, ``cut`` tells whether
     the connected component it came from was divided, ``intransitive`` whether two members are
     joined only through a third, ``decided`` whether people put exactly these together.
-    ``newcomers`` (sorted) are tools outside a decided group that the judge would add to it.
+    ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
+    to it; ``asked`` tells whether a person put the group forward.
     """
 
     members: tuple[str, ...]
@@ -322,6 +324,7 @@ class Group:
     intransitive: bool = False
     decided: bool = False
     newcomers: tuple[str, ...] = ()
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +346,8 @@ class Cluster:
     read; ``arguments`` one map per member in member order. ``reasons`` are sentences that say why
     it is not safe to accept without a person; empty means safe.
     ``newcomers`` are tools that the judge would add to an accepted cluster; a person must.
-    ``version`` is what a decision on this cluster must carry.
+    ``asked`` tells whether a person, not the judge, put it forward. ``version`` is what a decision
+    on this cluster must carry.
     """
 
     id: str
@@ -357,6 +361,7 @@ class Cluster:
     reasons: tuple[str, ...] = ()
     newcomers: tuple[str, ...] = ()
     version: str = ""
+    asked: bool = False
 
     @property
     def safe(self) -> bool:

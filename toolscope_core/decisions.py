@@ -13,6 +13,9 @@ from toolscope_core.errors import DecisionError
 LINKING: tuple[Action, ...] = ("accept", "reject", "split", "drop")
 """The actions that say who stays together and who apart."""
 
+SPOKEN: tuple[Action, ...] = (*LINKING, "propose")
+"""The actions on two tools or more; *propose* only asks for a card to decide on."""
+
 EDITABLE = ("name", "description", "schema", "renames")
 """The fields an edit may have."""
 
@@ -20,7 +23,7 @@ EDITABLE = ("name", "description", "schema", "renames")
 def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
     size = len(decision.members)
-    least = 2 if decision.action in LINKING else 1
+    least = 2 if decision.action in SPOKEN else 1
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:

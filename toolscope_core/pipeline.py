@@ -26,7 +26,7 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.errors import CatalogError
-from toolscope_core.merging.correction import correct, suspended
+from toolscope_core.merging.correction import brought, correct, suspended
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
@@ -166,6 +166,7 @@ def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) 
         divide=config.correct,
     )
     groups += suspended(groups, links, analysis.probabilities)
+    groups = brought(groups, links, analysis.probabilities)
     wishes = edits(catalog, log)
     built = build_clusters(
         catalog, groups, links, wishes, judge.weights.auto_at, analysis.synthesis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, product
 from typing import TypeVar
@@ -17,7 +17,7 @@ from toolscope_core.datamodel import (
     Pair,
     digest,
 )
-from toolscope_core.decisions import LINKING, check_form, listed
+from toolscope_core.decisions import LINKING, SPOKEN, check_form, listed
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
 Node = TypeVar("Node", bound=Hashable)
@@ -44,7 +44,7 @@ def admit(
     """The gatekeeper of the log: ``proposal`` as the row to append, with the next ``seq``.
 
     Call it inside the transaction that appends. A repeat of the last standing decision on these
-    members by the same reviewer (a double click; accept, reject, split, drop) is no new row: the
+    members by the same reviewer (a double click on any but canonical, edit) is no new row: the
     standing one is returned, whatever version was seen. An undo gets the members of what it
     retracts. Raises ``StaleDecisionError`` when ``seen_version`` is not today's ``version_of``
     the members, ``DecisionError`` when the proposal is malformed, contradicts a standing
@@ -100,7 +100,8 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     A member that has left the catalog is left out. A member whose id now bears another
     fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
     each of its members is stale until a later decision includes it as it is now. A joined group
-    that holds a pair to be kept apart is in conflict and not enforced.
+    that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
+    as both are unchanged and not kept apart.
     """
     find = _Finder(catalog)
     linking = [item for item in active(log) if item.action in LINKING]
@@ -134,6 +135,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
+        asked=frozenset(_asked(find, log)) - apart,
     )
 
 
@@ -147,7 +149,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
         found, changed = find(item)
-        if item.action in LINKING or changed or not found:
+        if item.action in SPOKEN or changed or not found:
             continue
         key = frozenset(found.values())
         edit = chosen.get(key, Edit())
@@ -194,7 +196,7 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
 
 def _repeats(standing: Decision, proposal: Decision) -> bool:
     return (
-        proposal.action in LINKING
+        proposal.action in SPOKEN
         and standing.action == proposal.action
         and standing.reviewer == proposal.reviewer
         and _meaning(standing) == _meaning(proposal)
@@ -205,7 +207,7 @@ def _contradicted(
     standing: Sequence[Decision], proposal: Decision, ignoring: frozenset[int]
 ) -> Decision | None:
     """The standing decision that completes a contradiction with ``proposal``, if there is one."""
-    if proposal.action not in LINKING:
+    if proposal.action not in SPOKEN:
         return None
     linking = [i for i in standing if i.action in LINKING and i.seq not in ignoring]
     meanings = [_meaning(item) for item in (proposal, *linking)]
@@ -247,7 +249,7 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
     """Who stays together and who apart, as positions in ``members``."""
     everybody = tuple(range(len(decision.members)))
     match decision.action:
-        case "accept":
+        case "accept" | "propose":
             return [everybody], []
         case "reject":
             return [], list(combinations(everybody, 2))
@@ -259,6 +261,13 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
             (dropped,) = _positions(decision.members, [decision.detail["drop"]])
             rest = tuple(i for i in everybody if i not in dropped)
             return [rest], list(product(dropped, rest))
+
+
+def _asked(find: _Finder, log: Sequence[Decision]) -> Iterator[Pair]:
+    for item in active(log):
+        if item.action == "propose":
+            found, _ = find(item)
+            yield from (Pair.of(a, b) for a, b in combinations(found.values(), 2))
 
 
 def _positions(members: Sequence[str], groups: Iterable[Iterable[str]]) -> list[Positions]:

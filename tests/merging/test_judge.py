@@ -1,8 +1,10 @@
 """The offline judge on tools of our own: symmetric, deterministic, careful, able to explain."""
 
 import json
+import math
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from subprocess import run
 
 import numpy as np
@@ -10,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.merging.strategies import tools as merging_tools
 from toolscope_core.datamodel import Pair, Tool
 from toolscope_core.merging import judge as judge_module
-from toolscope_core.merging.evidence import explain
+from toolscope_core.merging.evidence import COUNTS, explain
 from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS
@@ -292,6 +295,37 @@ def test_each_weight_has_the_sign_its_signal_means(signal):
         "name_words_added",
     }
     assert (weight < 0) == lowers
+
+
+@given(
+    st.lists(merging_tools(), min_size=1, max_size=3),
+    st.lists(st.sampled_from(["", "x", "y"]), min_size=17, max_size=17),
+    st.permutations(range(17)),
+)
+def test_the_shares_of_a_pair_add_up_to_its_probability(random, servers, order):
+    found = [*TOOLS, *random][:17]
+    found = [replace(t, id=f"{at}", server=servers[at]) for at, t in enumerate(found)]
+    judge = OfflineJudge.of(found, embed(found))
+    places = [at for at in order if at < len(found)]
+    for left, right in pairwise(places):
+        shares = judge.shares(left, right)
+        assert shares == judge.shares(right, left)
+        shown = 1.0 / (1.0 + math.exp(-sum(share.added for share in shares)))
+        assert shown == pytest.approx(judge.verdict(left, right).probability, abs=1e-6)
+
+
+def test_what_overrules_the_signals_is_a_share_of_its_own():
+    def extra(left, right, tools=TOOLS):
+        judge = OfflineJudge.of(tools, embed(tools))
+        names = [share.name for share in judge.shares(ROW[left], ROW[right])]
+        assert names[: len(SIGNALS) + 1] == ["before looking", *(COUNTS[s] for s in SIGNALS)]
+        return names[len(SIGNALS) + 1 :]
+
+    assert extra("a", "b") == []
+    assert extra("a", "f") == ["exact copies"]
+    assert extra("a", "g") == ["held back: a person must look"]
+    shared = tuple(replace(t, server="x") for t in TOOLS)
+    assert extra("a", "c", shared) == ["made for one server"]
 
 
 def test_outcomes_follow_the_thresholds():

@@ -5,7 +5,8 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog import scan_catalog
-from toolscope_core.datamodel import canonical_json
+from toolscope_core.datamodel import Pair, Problem, canonical_json
+from toolscope_core.workspace.pairs import pair_key
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}
@@ -24,9 +25,8 @@ def shown(app, at=0):
     return app.dataframe[at].value
 
 
-def next_step(app):
-    (link,) = app.get("page_link")
-    return link.proto.label
+def links(app):
+    return [link.proto.label for link in app.get("page_link")]
 
 
 def upload(app, data, name="kitchen.json"):
@@ -38,8 +38,32 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
     assert "**Desk** holds 8 tools on 3 servers" in words(app)
     assert [metric.value for metric in app.metric][:3] == ["8", "3", "3"]
     assert "after safe merges" in app.metric[3].delta
-    assert next_step(app) == "**Review 3 proposals**"
+    assert "**Review 3 proposals**" in links(app)
     assert len(shown(app)) == 8
+
+
+def test_the_first_page_shows_the_worst_collisions_with_a_line_and_a_link_each(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    assert [label for label in links(app) if label.startswith("1.00")] == [
+        r"1.00 **get\_weather · alpha** and **get\_weather · beta**",
+        r"1.00 **list\_files · alpha** and **list\_files · alpha**",
+        r"1.00 **send\_mail · alpha** and **send\_mail · beta**",
+    ]
+    assert words(app).count(r"Exact copies\: name") == 3
+    pair = Pair.of("alpha/get_weather", "beta/get_weather")
+    assert f"pair={pair_key(pair)}" in str(app.get("page_link")[0].proto)
+
+
+def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work):
+    found = scan_catalog((replace(desk.MAIL, description="a\u200bb"),))
+    catalog = replace(
+        desk.catalog(desk.MAIL, desk.SUM), findings=found, problems=(Problem("1", "bad"),)
+    )
+    work.catalogs.add("New", catalog)
+    app = open_page(monkeypatch, work, catalog="New")
+    assert "1 record could not be read: see why".replace(":", r"\:") in links(app)
+    assert r"1 tool is blocked by the scan\: look" in links(app)
+    assert app.button(key="analyse")
 
 
 def test_finding_narrows_the_table(monkeypatch, work):
@@ -62,7 +86,8 @@ def test_a_reviewed_catalog_leads_to_the_export(monkeypatch, work):
     record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work, catalog="Apart")
-    assert "export" in next_step(app)
+    assert r"**Everything is reviewed\: export**" in links(app)
+    assert "None is left that nobody has settled" in words(app)
 
 
 def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):

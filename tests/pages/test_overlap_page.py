@@ -3,7 +3,8 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.workspace.overlaps import PairFilter
+from toolscope_core.datamodel import Pair
+from toolscope_core.workspace.pairs import pair_key
 
 
 @pytest.fixture
@@ -17,6 +18,10 @@ def table(app):
     return app.dataframe[0].value
 
 
+def shown_pair(app):
+    return app.subheader[0].value
+
+
 def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
     assert "Pairs at a similarity of 0.70 or more" in words(app)
@@ -24,19 +29,65 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     assert first["probability"] == 1.0
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(desk.WEATHER)
     assert "Tokens in openai-chat: estimate" in words(app)
-    assert "**merge** · probability 1.00" in words(app)
-    assert app.text[0].value.startswith("• Exact copies")
-    assert [text.value for text in app.text][1:] == [desk.WEATHER.description] * 2
-    assert len(app.dataframe) == 3, "the pairs and the parameters of both tools"
+    assert shown_pair(app) == "get\\_weather and get\\_weather"
+    assert "Judge: merge" in words(app) and "Probability 1.00" in words(app)
+    assert "- Exact copies" in words(app)
 
 
-def test_another_row_shows_another_pair(monkeypatch, work):
+def test_another_pair_comes_by_its_address_and_nobody_needs_to_propose_it(monkeypatch, work):
+    pair = Pair.of("alpha/list_files", "beta/add_numbers")
+    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
+    assert shown_pair(app) == "list\\_files and add\\_numbers"
+    assert "Judge: keep" in words(app)
+    assert "A call to alpha/list\\_files as a call to beta/add\\_numbers:" in words(app)
+    assert any(frame.value.get("note") is not None for frame in app.dataframe)
+
+
+def test_an_address_of_no_pair_says_so_and_shows_the_strongest(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", pair="0~1")
+    assert "The address names a pair that this catalog does not have" in words(app)
+    assert shown_pair(app) == "get\\_weather and get\\_weather"
+
+
+def test_two_tools_are_chosen_by_finding_them(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
-    key = f"pairs_{work.catalogs.newest()[0].id}_{PairFilter().key}"
-    at = int(table(app).index[table(app)["left"] == "list_files"][0])
-    app.session_state[key] = {"selection": {"rows": [at]}}
-    app.run()
-    assert [text.value for text in app.text][1:] == [desk.FILES.description] * 2
+    app.text_input(key="find_One").set_value("numbers").run()
+    assert app.selectbox(key="pick_One").options == ["beta/add_numbers"]
+    app.selectbox(key="pick_One").select("beta/add_numbers")
+    app.selectbox(key="pick_Other").select("alpha/list_files").run()
+    app.button(key="compare").click().run()
+    assert shown_pair(app) == "list\\_files and add\\_numbers"
+
+
+def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
+    pair = Pair.of("alpha/send_mail", "beta/send_mail")
+    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
+    app.button(key=f"never_{pair_key(pair)}").click().run()
+    assert r"Never merge\: send\_mail and send\_mail" in words(app)
+    assert "Never merge by reviewer" in words(app)
+    assert app.button(key=f"never_{pair_key(pair)}").disabled
+    assert app.button(key=f"propose_{pair_key(pair)}").disabled
+    app.button(key="pair_undo_1").click().run()
+    assert not app.button(key=f"never_{pair_key(pair)}").disabled
+    assert shown_pair(app) == "send\\_mail and send\\_mail"
+
+
+def test_a_pair_is_sent_to_review_and_its_card_is_a_click_away(monkeypatch, work):
+    pair = Pair.of("alpha/list_files", "beta/add_numbers")
+    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
+    app.button(key=f"propose_{pair_key(pair)}").click().run()
+    assert "Sent to review" in words(app)
+    assert "On a card: proposed" in words(app)
+    assert "Open its card" in [link.proto.label for link in app.get("page_link")]
+
+
+def test_a_refused_decision_says_what_it_contradicts(monkeypatch, work):
+    pair = Pair.of("alpha/send_mail", "beta/send_mail")
+    catalog_id = work.catalogs.newest()[0].id
+    work.review.decide(catalog_id, "accept", desk.by_name(work, catalog_id, "send_mail"), "bob")
+    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
+    app.button(key=f"never_{pair_key(pair)}").click().run()
+    assert "contradicts decision 1" in words(app)
 
 
 def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):

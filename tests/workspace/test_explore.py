@@ -203,13 +203,13 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
 
 
 def test_the_table_and_the_verdict_agree(shared):
-    explore, catalog_id, *_ = shared
+    explore, catalog_id, analysis, _ = shared
     for row in explore.pairs(catalog_id, PairFilter()).rows:
-        view = explore.pair(catalog_id, Pair.of(row.left_id, row.right_id))
-        assert view.verdict.outcome == row.verdict
-        assert view.verdict.probability == pytest.approx(row.probability)
-        assert [tool.id for tool in view.tools] == [row.left_id, row.right_id]
-        assert view.verdict.evidence
+        verdict = analysis.verdict(Pair.of(row.left_id, row.right_id))
+        assert verdict.outcome == row.verdict
+        assert verdict.probability == pytest.approx(row.probability)
+        assert [verdict.pair.left, verdict.pair.right] == [row.left_id, row.right_id]
+        assert verdict.evidence
         assert (row.left_tokens, row.right_tokens) == (COST[row.left_id], COST[row.right_id])
 
 

@@ -71,6 +71,43 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
     return tuple(added)
 
 
+def brought(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
+    """``groups`` with the two of each pair that a person asked for on one card, in pair order.
+
+    Groups that nobody decided become one; to a decided group the other tools are newcomers. Where
+    both are decided, or people keep some of them apart, the pair changes nothing.
+    """
+    home = {member: group for group in groups for member in group.members}
+    kept = dict.fromkeys(groups)
+    for pair in sorted(constraints.asked):
+        sides = {home.get(tool, Group((tool,))): None for tool in (pair.left, pair.right)}
+        decided = [group for group in sides if group.decided]
+        members = sorted_ids(member for group in sides for member in group.members)
+        parts = set(members)
+        apart = any({held.left, held.right} <= parts for held in constraints.cannot)
+        if len(sides) < 2 or len(decided) > 1 or apart:
+            continue
+        if decided:
+            (group,) = decided
+            others = parts - set(group.members)
+            made = replace(group, newcomers=sorted_ids((*group.newcomers, *others)))
+            kept.pop(group)
+        else:
+            made = Group(members, _between(tuple(sides), judge), asked=True)
+            for group in sides:
+                kept.pop(group, None)
+        kept[made] = None
+        home.update(dict.fromkeys(made.members, made))
+    return tuple(sorted(kept, key=lambda group: group.members))
+
+
+def _between(groups: tuple[Group, ...], judge: Judge) -> float:
+    """The weakest pair of two groups taken together."""
+    a, b = groups
+    across = [Pair.of(one, other) for one in a.members for other in b.members]
+    return min(a.weakest_edge, b.weakest_edge, float(judge(across).min()))
+
+
 def _decided(members: tuple[str, ...], judge: Judge, newcomers: tuple[str, ...] = ()) -> Group:
     pairs = [Pair.of(a, b) for a, b in combinations(members, 2)]
     return Group(members, float(judge(pairs).min()), decided=True, newcomers=newcomers)

@@ -12,7 +12,7 @@ from toolscope_core.merging.vocabulary import is_foreign, opposites, siblings
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
-_COUNTS = {
+COUNTS = {
     "closeness": "how close names and descriptions are",
     "other_action": "what the verbs do",
     "opposite_words": "opposite words in the names",
@@ -24,6 +24,7 @@ _COUNTS = {
     "shared_arguments": "the words of the parameter names",
     "shared_returns": "the words of what they return",
 }
+"""The signals in words."""
 
 
 def explain(
@@ -166,8 +167,8 @@ def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
     ranked = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
     told = [(name, added) for name, added in ranked if abs(added) >= 0.05][:3]
     for verdict, names in (
-        ("for", [_COUNTS[name] for name, added in told if added > 0]),
-        ("against", [_COUNTS[name] for name, added in told if added < 0]),
+        ("for", [COUNTS[name] for name, added in told if added > 0]),
+        ("against", [COUNTS[name] for name, added in told if added < 0]),
     ):
         if names:
             yield f"What counted most {verdict} merging: {'; '.join(names)}."

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Outcome, Pair, Tool, Verdict
 from toolscope_core.merging.alignment import unmappable
-from toolscope_core.merging.evidence import explain
+from toolscope_core.merging.evidence import COUNTS, explain
 from toolscope_core.merging.families import general_tools
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
 from toolscope_core.merging.vocabulary import is_foreign, words_of
@@ -27,6 +29,8 @@ _DIGITS = 6
 _IN_FAMILY = 0.97
 """Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
 _ADDED = SIGNALS.index("name_words_added")
+_CERTAIN = 16.0
+"""Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,14 @@ class Weights:
 def shipped_weights() -> Weights:
     """The weights in the package, trained on all labelled catalogs."""
     return Weights.read(_WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one thing adds to the log-odds that two tools do one job; its name is in words."""
+
+    name: str
+    added: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +164,28 @@ class OfflineJudge:
         parts = [self._explained(left[part], right[part], brief) for part in _parts(len(left))]
         return tuple(verdict for part in parts for verdict in part)
 
+    def shares(self, left: int, right: int) -> tuple[Share, ...]:
+        """Where the probability of a pair of rows comes from: log-odds that add up to it.
+
+        The start, every signal in the order of ``SIGNALS``, then what else moved it: being on one
+        server, the family of a general tool, text that holds it back, being exact copies.
+        """
+        rows = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
+        a, b = rows
+        signals = self.signals.of_pairs(a, b)
+        added = self.weights.contributions(signals)[0].tolist()
+        shares = [Share("before looking", self.weights.intercept)]
+        shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, added, strict=True)]
+        if self._made_to_differ(a, b, signals)[0]:
+            shares.append(Share("made for one server", self.weights.same_server))
+        odds = sum(share.added for share in shares)
+        stages = self._stages(a, b, signals)
+        for (_, before), (name, after) in pairwise(stages):
+            if after[0] != before[0]:
+                shares.append(Share(name, _log_odds(float(after[0])) - odds))
+                odds += shares[-1].added
+        return tuple(shares)
+
     def _explained(self, left: Rows, right: Rows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         added = self.weights.contributions(signals).tolist()
@@ -188,16 +222,27 @@ class OfflineJudge:
         return self._from_signals(left, right, self.signals.of_pairs(left, right))
 
     def _from_signals(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+        return self._stages(left, right, signals)[-1][1].round(_DIGITS)
+
+    def _stages(
+        self, left: Rows, right: Rows, signals: Matrix
+    ) -> list[tuple[str, NDArray[np.float64]]]:
+        """The probabilities by the signals, then after each thing that may overrule them."""
         odds = self.weights.contributions(signals).sum(axis=1)
         odds += self.weights.intercept
         odds += np.where(self._made_to_differ(left, right, signals), self.weights.same_server, 0.0)
-        probability = 1.0 / (1.0 + np.exp(-odds))
+        first = 1.0 / (1.0 + np.exp(-odds))
         family = (self._families[left] == self._families[right]) & (self._families[left] > 0)
-        probability = np.where(family, np.maximum(probability, _IN_FAMILY), probability)
+        related = np.where(family, np.maximum(first, _IN_FAMILY), first)
         unclear = self._unclear[left] | self._unclear[right]
-        probability = np.where(unclear, self._held_back(probability), probability)
+        held = np.where(unclear, self._held_back(related), related)
         copies = self._contents[left] == self._contents[right]
-        return np.where(copies, 1.0, probability).round(_DIGITS)
+        return [
+            ("signals", first),
+            ("forms of one general tool", related),
+            ("held back: a person must look", held),
+            ("exact copies", np.where(copies, 1.0, held)),
+        ]
 
     def _made_to_differ(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.bool_]:
         """Tools of one server, unless their descriptions are the same and neither has a name word
@@ -212,6 +257,12 @@ class OfflineJudge:
         floor, ceiling = self.weights.unsure_at, self.weights.merge_at - 0.001
         above = np.maximum(probability - floor, 0.0) / (1.0 - floor)
         return np.minimum(probability, floor + above * (ceiling - floor))
+
+
+def _log_odds(probability: float) -> float:
+    if not 0.0 < probability < 1.0:
+        return math.copysign(_CERTAIN, probability - 0.5)
+    return math.log(probability / (1.0 - probability))
 
 
 def _is_unclear(tool: Tool) -> bool:

@@ -85,6 +85,7 @@ def build_clusters(
                     *_reasons(group, members, own, catalog.blocked, auto_at, families),
                 ),
                 newcomers=group.newcomers,
+                asked=group.asked,
             )
         )
     return tuple(clusters)
@@ -99,11 +100,12 @@ def accept(
     clusters: Sequence[Cluster], config: PlanConfig, blocked: frozenset[str]
 ) -> tuple[Cluster, ...]:
     """The clusters after the accept policy: ``auto`` takes the safe ones, ``all`` every proposed
-    one without a blocked member, ``none`` none beyond those that people accepted.
+    one without a blocked member and not put forward by a person, ``none`` none beyond those that
+    people accepted.
     """
 
     def taken(cluster: Cluster) -> bool:
-        if cluster.state != "proposed" or config.accept == "none":
+        if cluster.state != "proposed" or cluster.asked or config.accept == "none":
             return False
         if config.accept == "auto":
             return cluster.safe
@@ -226,6 +228,8 @@ def _reasons(
     for alpha in made.arguments:
         yield from alpha.surmised
     yield from guards(members, made.canonical, made.kind, families)
+    if group.asked:
+        yield "a person put it forward; the judge would not merge all of it"
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:

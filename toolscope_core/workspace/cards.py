@@ -127,10 +127,11 @@ def _source(alpha: ArgumentMap, target: str) -> str:
     """Where the calls of one member get the merged argument from; empty if they leave it out."""
     if target in alpha.constants:
         return f"always {canonical_json(alpha.constants[target])}"
-    return next((_told(move) for move in alpha.moves if move.target == target), "")
+    return next((told(move) for move in alpha.moves if move.target == target), "")
 
 
-def _told(move: ArgumentMove) -> str:
+def told(move: ArgumentMove) -> str:
+    """Where a value comes from and what is done to it, in words."""
     match move.op:
         case "map":
             values = ", ".join(f"{_plain(old)} → {_plain(new)}" for old, new in move.values)

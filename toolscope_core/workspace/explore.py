@@ -13,7 +13,7 @@ from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
+from toolscope_core.datamodel import Catalog, MergedTool, Problem, Tool, digest
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Grid, Histogram, Measure, Network, ToolMap
 from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
@@ -167,10 +167,6 @@ class Explore:
     def pairs(self, catalog_id: int, wanted: overlaps.PairFilter) -> overlaps.PairList:
         """The strongest candidate pairs that pass the filter."""
         return overlaps.pair_list(self._analysis(catalog_id), wanted, self._costs(catalog_id))
-
-    def pair(self, catalog_id: int, pair: Pair) -> overlaps.PairView:
-        """A pair with its verdict, evidence and tools."""
-        return overlaps.pair_view(self._analysis(catalog_id), pair)
 
     def closest(self, catalog_id: int) -> Closest | None:
         """The nearest two tools; ``None`` for a single tool."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import MergePlan, Pair, Tool, Verdict, digest
+from toolscope_core.datamodel import MergePlan, Pair, Tool, digest
 from toolscope_core.figures.views import Grid, Measure, ToolMap
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import nearest
@@ -63,14 +63,6 @@ class PairList:
     expected: int
 
 
-@dataclass(frozen=True, slots=True)
-class PairView:
-    """A pair with its verdict and both tools, in the order of the pair."""
-
-    verdict: Verdict
-    tools: tuple[Tool, Tool]
-
-
 def pair_list(
     analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
@@ -93,12 +85,6 @@ def pair_list(
         merges=int((outcomes == "merge").sum()),
         expected=scores.expected_merges,
     )
-
-
-def pair_view(analysis: Analysis, pair: Pair) -> PairView:
-    """What is to be known of a pair before deciding on it."""
-    left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
-    return PairView(analysis.verdict(pair), (left, right))
 
 
 def server_grid(analysis: Analysis, measure: Measure) -> tuple[Grid, int]:

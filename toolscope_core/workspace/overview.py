@@ -1,0 +1,177 @@
+"""The first page: the worst collisions nobody has settled, and what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from toolscope_core.catalog.targets import target_named
+from toolscope_core.catalog.validity import Rule
+from toolscope_core.datamodel import MergePlan, Pair
+from toolscope_core.errors import JobError
+from toolscope_core.outgoing import checked
+from toolscope_core.pipeline import Analysis
+from toolscope_core.review import constraints
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.review import OPEN_STATES, Review
+
+WORST = 5
+_REFUSED: Mapping[Rule, str] = {
+    "name": "name",
+    "unique": "repeated name",
+    "description": "description",
+    "schema": "schema",
+    "parameter": "parameter name",
+}
+APIS = ("openai-chat", "anthropic", "gemini")
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """Two tools that get in each other's way: one line on why, and the key of their pair."""
+
+    left: str
+    left_server: str
+    right: str
+    right_server: str
+    probability: float
+    reason: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Something that waits: said in words, done on ``page`` with ``query`` in its address."""
+
+    text: str
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+class Overview:
+    """What the first page says beside its figures. Remembers what a plan was found to need."""
+
+    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+        self._worst: dict[int, tuple[MergePlan, tuple[Collision, ...]]] = {}
+        self._refused: dict[int, tuple[MergePlan, tuple[NextStep, ...]]] = {}
+
+    def worst(self, catalog_id: int) -> tuple[Collision, ...]:
+        """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
+        plan = self._review.plan(catalog_id)
+        known = self._worst.get(catalog_id)
+        if known is None or known[0] is not plan:
+            analysis = self._analyses.get(catalog_id)
+            if analysis is None:
+                raise JobError("the catalog is not analysed yet; start the analysis on its page")
+            links = constraints(analysis.catalog, self._review.log(catalog_id))
+            known = (plan, worst_collisions(analysis, plan, links.cannot))
+            self._worst[catalog_id] = known
+        return known[1]
+
+    def known_steps(self, catalog_id: int) -> tuple[NextStep, ...]:
+        """What waits in the catalog itself; needs no analysis."""
+        catalog = self._catalogs.open(catalog_id)
+        return tuple(reading_steps(len(catalog.problems), len(catalog.blocked)))
+
+    def steps(self, catalog_id: int) -> tuple[NextStep, ...]:
+        """What waits after the analysis, the first to do first; where nothing does, the export.
+
+        Raises ``JobError`` before the analysis is finished.
+        """
+        plan = self._review.plan(catalog_id)
+        known = self._refused.get(catalog_id)
+        if known is None or known[0] is not plan:
+            known = (plan, tuple(export_steps(plan)))
+            self._refused[catalog_id] = known
+        return (*review_steps(plan), *known[1])
+
+
+def worst_collisions(
+    analysis: Analysis, plan: MergePlan, settled: frozenset[Pair], count: int = WORST
+) -> tuple[Collision, ...]:
+    """The most probable merges, then the closest, each tool in one of them at most.
+
+    Left out is what people settled: pairs in ``settled``, and pairs inside an accepted cluster.
+    """
+    scores, tools = analysis.scores, analysis.catalog.tools
+    home = {m: c.id for c in plan.clusters if c.state == "accepted" for m in c.members}
+    likely = np.flatnonzero(scores.probability >= analysis.judge.weights.unsure_at)
+    order = np.lexsort((likely, -scores.similarity[likely], -scores.probability[likely]))
+    found: list[Pair] = []
+    taken: set[str] = set()
+    for row in likely[order].tolist():
+        pair = Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
+        merged = pair.left in home and home[pair.left] == home.get(pair.right)
+        if merged or pair in settled or taken & {pair.left, pair.right}:
+            continue
+        found.append(pair)
+        taken |= {pair.left, pair.right}
+        if len(found) == count:
+            break
+    return tuple(_collision(analysis, pair) for pair in found)
+
+
+def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
+    """What the reading of the files left to do."""
+    if problems:
+        text = f"{_count(problems, 'record')} could not be read: see why"
+        yield NextStep(text, "catalog", {"part": "Not read"})
+    if blocked:
+        text = f"{_count(blocked, 'tool')} {_is(blocked)} blocked by the scan: look"
+        yield NextStep(text, "catalog", {"part": "Findings"})
+
+
+def review_steps(plan: MergePlan) -> Iterator[NextStep]:
+    """What waits for a person in review; the export where nothing does."""
+    safe = sum(c.state == "proposed" and c.safe for c in plan.clusters)
+    waiting = sum(c.state in OPEN_STATES or bool(c.newcomers) for c in plan.clusters)
+    if waiting:
+        yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
+    else:
+        yield NextStep("Everything is reviewed: export", "export")
+    if safe:
+        wait = "waits" if safe == 1 else "wait"
+        yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
+
+
+def export_steps(plan: MergePlan, targets: Sequence[str] = APIS) -> Iterator[NextStep]:
+    """The APIs that would refuse the toolset as it would leave now, with what they refuse."""
+    for name in targets:
+        target = target_named(name)
+        rules = Counter(violation.rule for violation in checked(plan, name))
+        said = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
+        said += [f"more than {target.most_tools} tools"] if rules["count"] else []
+        if said:
+            yield NextStep(f"{target.title} refuses it: {', '.join(said)}", "export")
+
+
+def _collision(analysis: Analysis, pair: Pair) -> Collision:
+    left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
+    said = analysis.verdict(pair)
+    lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
+    return Collision(
+        left=left.name,
+        left_server=left.server,
+        right=right.name,
+        right_server=right.server,
+        probability=said.probability,
+        reason=" ".join(said.evidence[:lines]),
+        key=pair_key(pair),
+    )
+
+
+def _count(number: int, what: str) -> str:
+    plural = f"{what}s" if number != 1 else what
+    return f"{number:,} {plural}"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"

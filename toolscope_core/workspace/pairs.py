@@ -1,0 +1,297 @@
+"""Two tools side by side: what is known of a pair, and what a person may say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import (
+    Action,
+    ArgumentMap,
+    Catalog,
+    Cluster,
+    Decision,
+    Finding,
+    MergePlan,
+    Outcome,
+    Pair,
+    Parameter,
+    Tool,
+    Verdict,
+    canonical_json,
+    digest,
+)
+from toolscope_core.decisions import resolve
+from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.figures.waterfall import Waterfall
+from toolscope_core.merging.alignment import argument_map
+from toolscope_core.merging.matching import match_parameters
+from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.review import active, admit, suspended, version_of
+from toolscope_core.store import Store, append_decision, now
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.cards import told
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.review import Review
+
+NEIGHBOURS = 5
+DIFFERS = "≠ "
+"""Begins a cell that says another thing than its counterpart."""
+
+_TITLES = ("name", "type", "required", "description")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A tool near another: the judge's answer for the two, and the key of their pair."""
+
+    tool: str
+    server: str
+    similarity: float
+    probability: float
+    verdict: Outcome
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """What is to be known of a pair before deciding on it; twos are in the order of the pair.
+
+    ``parameters`` and ``rest`` (what is returned, annotations) are tables; ``maps`` say in
+    sentences what becomes of a call to one when it goes to the other. ``said`` are the standing
+    decisions on both, the newest first; ``card`` is the cluster that holds both, if any.
+    ``version`` is what a decision on the pair must carry.
+    """
+
+    key: str
+    verdict: Verdict
+    tools: tuple[Tool, Tool]
+    waterfall: Waterfall
+    parameters: tuple[Mapping[str, str], ...]
+    maps: tuple[tuple[str, ...], tuple[str, ...]]
+    rest: tuple[Mapping[str, str], ...]
+    findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
+    neighbours: tuple[tuple[Neighbour, ...], tuple[Neighbour, ...]]
+    said: tuple[Decision, ...]
+    card: Cluster | None
+    version: str
+
+
+class Pairs:
+    """Any two tools of a catalog, candidates or not."""
+
+    def __init__(
+        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+        self._ids: dict[int, dict[str, str]] = {}
+
+    def named(self, catalog_id: int, key: str) -> Pair | None:
+        """The pair of a link; ``None`` where the catalog has not both of its tools."""
+        if catalog_id not in self._ids:
+            tools = self._catalogs.open(catalog_id).tools
+            self._ids[catalog_id] = {_short(tool.id): tool.id for tool in tools}
+        found = [self._ids[catalog_id].get(part) for part in key.split("~")]
+        if len(found) != 2 or found[0] is None or found[1] is None or found[0] == found[1]:
+            return None
+        return Pair.of(found[0], found[1])
+
+    def view(self, catalog_id: int, pair: Pair) -> PairView:
+        """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
+        analysis = self._analysis(catalog_id)
+        log = self._review.log(catalog_id)
+        tools = _both(analysis.catalog, pair)
+        one, other = tools
+        plan = self._review.plan(catalog_id)
+        prints = {tool.fingerprint for tool in tools}
+        verdict = analysis.verdict(pair)
+        return PairView(
+            key=pair_key(pair),
+            verdict=verdict,
+            tools=tools,
+            waterfall=waterfall_of(analysis, verdict),
+            parameters=tuple(parameter_lines(one, other)),
+            maps=(in_words(one, other), in_words(other, one)),
+            rest=tuple(other_lines(one, other)),
+            findings=(_findings(analysis, one), _findings(analysis, other)),
+            neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
+            said=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
+            card=_card(plan, pair),
+            version=version_of([tool.fingerprint for tool in tools], log),
+        )
+
+    def never_merge(self, catalog_id: int, pair: Pair, version: str, reviewer: str) -> Decision:
+        """Keep the two apart for good, until it is undone.
+
+        Raises ``StaleDecisionError`` where somebody decided meanwhile, ``DecisionError`` where a
+        standing decision says the opposite.
+        """
+        return self._say(catalog_id, "reject", pair, version, reviewer)
+
+    def send_to_review(self, catalog_id: int, pair: Pair, version: str, reviewer: str) -> Decision:
+        """Ask for a card that holds both, whatever the judge says. Nothing is merged by it.
+
+        Raises as ``never_merge`` does, and ``DecisionError`` where no card may hold both.
+        """
+        analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
+        asked = admit(log, self._decision(catalog_id, "propose", pair, reviewer))
+        if _card(plan_merge(analysis, (*log, asked), PlanConfig()), pair) is None:
+            raise DecisionError(
+                f"no card can hold both {pair.left} and {pair.right}: each is in an accepted "
+                "merge, or tools merged with them are never to merge; undo one of those first"
+            )
+        return self._say(catalog_id, "propose", pair, version, reviewer)
+
+    def _say(
+        self, catalog_id: int, action: Action, pair: Pair, version: str, reviewer: str
+    ) -> Decision:
+        catalog = self._catalogs.open(catalog_id)
+        decision = self._decision(catalog_id, action, pair, reviewer)
+        return append_decision(
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, version, suspended(catalog, log)),
+        )
+
+    def _decision(self, catalog_id: int, action: Action, pair: Pair, reviewer: str) -> Decision:
+        ids = [pair.left, pair.right]
+        row = {"action": action, "ids": ids, "reviewer": reviewer, "at": now()}
+        return resolve(self._catalogs.open(catalog_id), row)
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+def pair_key(pair: Pair) -> str:
+    """What stands for a pair in an address: a hash of each id, so that no text of a catalog gets
+    there.
+    """
+    return f"{_short(pair.left)}~{_short(pair.right)}"
+
+
+def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
+    """What led to the verdict, the strongest signals first; the start and what overruled the
+    signals stay at the ends.
+    """
+    rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
+    start, *signals = analysis.judge.shares(*rows)
+    count = len(analysis.judge.weights.weight)
+    ranked = sorted(signals[:count], key=lambda share: (-abs(share.added), share.name))
+    shares = (start, *ranked, *signals[count:])
+    weights = analysis.judge.weights
+    return Waterfall(
+        names=tuple(share.name for share in shares),
+        added=tuple(share.added for share in shares),
+        probability=verdict.probability,
+        levels=(("merge", weights.merge_at), ("unsure", weights.unsure_at)),
+    )
+
+
+def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple[Neighbour, ...]:
+    """The nearest tools of the whole catalog by cosine, ties by id."""
+    row = analysis.rows[tool.id]
+    cosine = np.clip(analysis.vectors @ analysis.vectors[row], -1.0, 1.0).round(6)
+    order = np.lexsort((np.arange(len(cosine)), -cosine))
+    near = [at for at in order[: count + 1].tolist() if at != row][:count]
+    found = [analysis.catalog.tools[at] for at in near]
+    pairs = [Pair.of(tool.id, other.id) for other in found]
+    chances = analysis.probabilities(pairs).tolist()
+    return tuple(
+        Neighbour(
+            tool=other.name,
+            server=other.server,
+            similarity=float(cosine[at]),
+            probability=chance,
+            verdict=analysis.judge.weights.outcome(chance),
+            key=pair_key(pair),
+        )
+        for other, at, pair, chance in zip(found, near, pairs, chances, strict=True)
+    )
+
+
+def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
+    """The parameters of both: those that align beside each other, then the rest of each."""
+    ours = {parameter.name: parameter for parameter in one.parameters}
+    theirs = {parameter.name: parameter for parameter in other.parameters}
+    partner = {match.left: match.right for match in match_parameters(one, other)}
+    for name, there in partner.items():
+        yield _line(ours[name], theirs[there])
+    yield from (_line(left, None) for name, left in ours.items() if name not in partner)
+    taken = set(partner.values())
+    yield from (_line(None, right) for name, right in theirs.items() if name not in taken)
+
+
+def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
+    """What becomes of a call to ``tool`` that goes to ``target``, argument by argument."""
+    alpha: ArgumentMap = argument_map(tool, target)
+    kept = [
+        f"{move.target} from {told(move)}" if move.op != "rename" or move.source != move.target
+        else f"{move.target} as it is"
+        for move in alpha.moves
+    ]  # fmt: skip
+    kept += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
+    lost = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
+    return (*kept, *lost, *alpha.lossy)
+
+
+def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
+    """What both return and their annotations, a row for each that either declares."""
+    for name, left, right in (
+        ("returns", one.returns, other.returns),
+        *(
+            (hint, one.annotations.get(hint), other.annotations.get(hint))
+            for hint in sorted({*one.annotations, *other.annotations})
+        ),
+    ):
+        texts = ["" if value is None else canonical_json(value) for value in (left, right)]
+        if any(texts):
+            mark = "" if texts[0] == texts[1] else DIFFERS
+            yield {"what": name, "one": texts[0], "other": f"{mark}{texts[1]}"}
+
+
+def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:
+    row: dict[str, str] = {}
+    apart = []
+    for title, left, right in zip(_TITLES, _cells(one), _cells(other), strict=True):
+        differs = bool(one and other) and left != right
+        apart += [title] if differs else []
+        column = "" if title == "name" else f", {title}"
+        row |= {f"one{column}": left, f"other{column}": f"{DIFFERS if differs else ''}{right}"}
+    note = f"differ in {', '.join(apart)}" if apart else "the same"
+    if one is None or other is None:
+        note = "only in the one" if other is None else "only in the other"
+    return {"note": note, **row}
+
+
+def _cells(parameter: Parameter | None) -> tuple[str, str, str, str]:
+    if parameter is None:
+        return ("", "", "", "")
+    needed = "required" if parameter.required else "optional"
+    return parameter.name, parameter.type, needed, " ".join(parameter.description.split())
+
+
+def _short(tool_id: str) -> str:
+    return digest(tool_id)[:12]
+
+
+def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
+    tools = catalog.by_id
+    return tools[pair.left], tools[pair.right]
+
+
+def _findings(analysis: Analysis, tool: Tool) -> tuple[Finding, ...]:
+    return tuple(found for found in analysis.catalog.findings if found.tool_id == tool.id)
+
+
+def _card(plan: MergePlan, pair: Pair) -> Cluster | None:
+    both = {pair.left, pair.right}
+    return next((c for c in plan.clusters if both <= {*c.members, *c.newcomers}), None)
