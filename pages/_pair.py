@@ -47,7 +47,7 @@ def pair_panel(catalog_id: int) -> None:
     )
     chosen = [row for row in state["selection"]["rows"] if row < len(found.rows)]
     row = found.rows[chosen[0] if chosen else 0]
-    _evidence(catalog_id, Pair.of(row.left_id, row.right_id))
+    pair_view(catalog_id, Pair.of(row.left_id, row.right_id))
 
 
 def _filters(catalog_id: int) -> PairFilter:
@@ -68,7 +68,8 @@ def _filters(catalog_id: int) -> PairFilter:
     return PairFilter(verdict, server, least)
 
 
-def _evidence(catalog_id: int, pair: Pair) -> None:
+def pair_view(catalog_id: int, pair: Pair) -> None:
+    """What is known of a pair of tools."""
     view = _ui.workspace().explore.pair(catalog_id, pair)
     said = view.verdict
     with st.container(border=True):

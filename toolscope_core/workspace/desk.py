@@ -10,6 +10,7 @@ from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.explore import Explore
+from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.versions import Versions
 
@@ -25,6 +26,7 @@ class Workspace:
         self.analyses = Analyses(self.store, self.catalogs, embedder or SentenceEmbedder(), cache)
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
+        self.heatmaps = Heatmaps(self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
