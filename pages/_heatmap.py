@@ -17,7 +17,7 @@ from toolscope_core.datamodel import Pair, digest
 from toolscope_core.errors import ToolScopeError
 from toolscope_core.figures import heatmaps, tables
 from toolscope_core.figures.views import Grid
-from toolscope_core.workspace.collisions import CLUSTERS, SERVERS, Block, Tile
+from toolscope_core.workspace.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
 from toolscope_core.workspace.queries import MOST_QUERIES, query_lines
 
 PLACE = ("one", "other", "left", "right")
@@ -79,7 +79,7 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     st.caption(
         f"Shown: {some}{found.total:,} {_plural(by)}, number of tools in brackets, like "
         f"beside like.{outside} {EXPLAINED[measure]} The diagonal is what a block has within "
-        "itself. Click a cell, or choose its row in the table, to see its tools."
+        f"itself. {_how(found.grid)} to see its tools."
     )
     cell = _chosen(
         found.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
@@ -104,8 +104,7 @@ def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None
     own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
     st.caption(
         f"{len(drawn.rows):,} by {len(drawn.columns):,} tools, like beside like; {drawn.near:,} "
-        f"pairs are at θ or closer.{cut}{own} Click a cell, or choose its row in the table, to see "
-        "the pair."
+        f"pairs are at θ or closer.{cut}{own} {_how(drawn.grid)} to see the pair."
     )
     key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
     cell = _chosen(drawn.grid, key, "Heatmap of tools")
@@ -125,8 +124,7 @@ def _tools(catalog_id: int) -> None:
     drawn = _ui.workspace().heatmaps.whole(catalog_id)
     st.caption(
         f"All {len(drawn.rows):,} tools, like beside like; {drawn.near:,} pairs are at θ or "
-        "closer. The diagonal is each tool with itself. Click a cell, or choose its row in the "
-        "table, to see the pair."
+        f"closer. The diagonal is each tool with itself. {_how(drawn.grid)} to see the pair."
     )
     cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
     if cell is not None:
@@ -180,6 +178,11 @@ def _chosen(grid: Grid, key: str, alt: str) -> int | None:
         return heatmaps.chosen(grid, points[0]["point_index"])
     rows = st.session_state[f"{key}_rows"]["selection"]["rows"]
     return rows[0] if rows else None
+
+
+def _how(grid: Grid) -> str:
+    cell = f"one of the {MOST_CELLS:,} highest cells" if len(grid.cells) == MOST_CELLS else "a cell"
+    return f"Click {cell}, or choose its row in the table,"
 
 
 def _plural(by: str) -> str:

@@ -10,7 +10,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 def open_heatmap(watched, **query):
     page = watched.open("overlap", view="Heatmap", **query)
-    expect(page.get_by_text("Click a cell").first).to_be_visible(timeout=90_000)
+    expect(page.get_by_text(re.compile("Click (a cell|one of)")).first).to_be_visible(
+        timeout=90_000
+    )
     return page
 
 
