@@ -202,7 +202,7 @@ def _categories(catalog: Catalog) -> dict[str, list[str]]:
         key
         for tool in catalog.tools
         for key, value in tool.raw.items()
-        if isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE
+        if _text(value) and value not in {tool.name, tool.description}
     )
     found = {}
     for key, count in filled.items():
