@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -14,11 +15,20 @@ from toolscope_core.figures.tables import Row
 ROWS = 2_000
 
 
-def picture(figure: go.Figure, rows: list[Row], key: str, alt: str, **chart: Any) -> Any:
+def picture(
+    figure: go.Figure,
+    rows: list[Row],
+    key: str,
+    alt: str,
+    choose_rows: bool = False,
+    **chart: Any,
+) -> Any:
     """Draw the figure, and offer its facts as a table and the lot as files.
 
     ``alt`` is what the picture is called; ``chart`` goes to ``st.plotly_chart``, whose value is
-    returned. The camera in the picture's corner saves PNG or SVG, whichever was chosen below.
+    returned. With ``choose_rows`` a row of the table can be chosen, by mouse or by keys: its state
+    is under ``{key}_rows``. The camera in the picture's corner saves PNG or SVG, whichever was
+    chosen below.
     """
     camera = st.session_state.get(f"{key}_camera") or "PNG"
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
@@ -27,22 +37,17 @@ def picture(figure: go.Figure, rows: list[Row], key: str, alt: str, **chart: Any
     with st.expander("As a table, and to download", icon=":material/table:"):
         if len(rows) > ROWS:
             st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
-        st.dataframe(rows[:ROWS], hide_index=True, alt=f"{alt}, as a table")
+        st.dataframe(
+            rows[:ROWS],
+            key=f"{key}_rows",
+            hide_index=True,
+            on_select="rerun" if choose_rows else "ignore",
+            selection_mode="single-row",
+            alt=f"{alt}, as a table",
+        )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            for name, kind, content in (
-                ("CSV", "text/csv", lambda: table_csv(rows)),
-                ("JSON", "application/json", lambda: table_json(rows)),
-                ("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True)),
-            ):
-                st.download_button(
-                    name,
-                    content,
-                    f"toolscope-{key}.{name.lower()}",
-                    kind,
-                    key=f"{key}_{name}",
-                    on_click="ignore",
-                    icon=":material/download:",
-                )
+            downloads(rows, key)
+            _file("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True), key)
             st.segmented_control(
                 "Camera saves",
                 ["PNG", "SVG"],
@@ -54,6 +59,12 @@ def picture(figure: go.Figure, rows: list[Row], key: str, alt: str, **chart: Any
     return selected
 
 
+def downloads(rows: list[Row], key: str) -> None:
+    """A table as files."""
+    _file("CSV", "text/csv", lambda: table_csv(rows), key)
+    _file("JSON", "application/json", lambda: table_json(rows), key)
+
+
 def table_csv(rows: list[Row]) -> bytes:
     """The rows as CSV that a spreadsheet shows and never runs; empty for no rows."""
     header = list(rows[0]) if rows else []
@@ -63,3 +74,15 @@ def table_csv(rows: list[Row]) -> bytes:
 def table_json(rows: list[Row]) -> bytes:
     """The rows as a JSON list of objects."""
     return json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+
+
+def _file(name: str, kind: str, content: Callable[[], str | bytes], key: str) -> None:
+    st.download_button(
+        name,
+        content,
+        f"toolscope-{key}.{name.lower()}",
+        kind,
+        key=f"{key}_{name}",
+        on_click="ignore",
+        icon=":material/download:",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _ui
+from pages._heatmap import heatmap_panel
 from pages._pair import pair_panel
 from pages._picture import picture
 from toolscope_core.figures import charts, tables
@@ -29,8 +30,8 @@ st.markdown(
 )
 
 
-pairs, histogram, servers, strongest, plane = st.tabs(
-    ["Pairs", "Histogram", "Servers", "Strongest tools", "Map"],
+pairs, histogram, heatmap, plane = st.tabs(
+    ["Pairs", "Histogram", "Heatmap", "Map"],
     key="view",
     bind="query-params",
     on_change="rerun",
@@ -44,25 +45,9 @@ if histogram.open:
         st.caption("All pairs of tools by similarity; those from θ on are candidates.")
         rows = tables.histogram_rows(view)
         picture(charts.histogram(view), rows, "histogram", "Histogram of similarities")
-if servers.open:
-    with servers:
-        words = {"pairs": "pairs to merge", "cosine": "closest pair"}
-        measure = st.segmented_control(
-            "Colour", list(words), format_func=words.get, default="pairs", required=True,
-            key="colour", bind="query-params",
-        )  # fmt: skip
-        grid, colliding = explore.server_grid(record.id, measure)
-        if grid.names:
-            shown = f"the {len(grid.names):,} strongest of " if colliding > len(grid.names) else ""
-            st.caption(f"Shown: {shown}{colliding:,} servers with such pairs.")
-            picture(charts.heatmap(grid), tables.grid_rows(grid), "servers", "Heatmap of servers")
-        else:
-            st.info("No such pair belongs to a named server.", icon=":material/dns:")
-if strongest.open:
-    with strongest:
-        grid = explore.strongest_grid(record.id)
-        st.caption(f"The {len(grid.names):,} tools of the strongest pairs, like beside like.")
-        picture(charts.heatmap(grid), tables.grid_rows(grid), "strongest", "Heatmap of tools")
+if heatmap.open:
+    with heatmap:
+        heatmap_panel(record.id)
 if plane.open:
     with plane:
         drawn = explore.tool_map(record.id)

@@ -102,27 +102,12 @@ def test_filters_that_nothing_passes_say_so(monkeypatch, work):
     assert "No pair passes these filters" in words(app)
 
 
-@pytest.mark.parametrize("view", ["Histogram", "Servers", "Strongest tools", "Map"])
+@pytest.mark.parametrize("view", ["Histogram", "Heatmap", "Map"])
 def test_every_picture_has_a_table_twin(monkeypatch, work, view):
     app = open_page(monkeypatch, work, "overlap", view=view)
     assert len(app.get("plotly_chart")) == 1
     assert len(table(app))
     assert [expander.label for expander in app.expander] == ["As a table, and to download"]
-
-
-def test_the_server_heatmap_has_a_switch(monkeypatch, work):
-    app = open_page(monkeypatch, work, "overlap", view="Servers")
-    assert "pairs" in table(app)
-    app.get_by_key("colour").set_value("cosine").run()
-    assert "cosine" in table(app)
-
-
-def test_tools_without_servers_have_no_server_heatmap(monkeypatch, work):
-    bare = [desk.tool("", name, "Send a mail to a person.", to=desk.TEXT) for name in ("a", "b")]
-    record = work.catalogs.add("Bare", desk.catalog(*bare))
-    work.analyses.run(record.id)
-    app = open_page(monkeypatch, work, "overlap", catalog="Bare", view="Servers")
-    assert "No such pair belongs to a named server" in words(app) or not len(app.dataframe)
 
 
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.errors import CatalogError, JobError
 from toolscope_core.workspace import components, listing
-from toolscope_core.workspace.overlaps import PairFilter, pair_list, server_grid, strongest_grid
+from toolscope_core.workspace.overlaps import PairFilter, pair_list
 
 COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
 
@@ -156,7 +155,7 @@ def test_unread_records_stay_with_the_catalog(own):
 def test_what_needs_an_analysis_says_so(own):
     work, _ = own
     record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
-    for ask in (work.explore.clusters, work.explore.closest, work.explore.strongest_grid):
+    for ask in (work.explore.clusters, work.explore.closest, work.heatmaps.whole):
         with pytest.raises(JobError, match="not analysed"):
             ask(record.id)
 
@@ -223,36 +222,6 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
     assert found.merges == 1
 
 
-def test_servers_collide_as_often_as_their_pairs_would_merge(shared):
-    _, _, analysis, _ = shared
-    grid, colliding = server_grid(analysis, "pairs")
-    at = {name: row for row, name in enumerate(grid.names)}
-    rows = [row for row in pair_list(analysis, PairFilter(), COST).rows if row.verdict == "merge"]
-    for one in grid.names:
-        for other in grid.names:
-            pairs = [r for r in rows if {r.left_server, r.right_server} == {one, other}]
-            shown = grid.values[at[one], at[other]]
-            assert len(pairs) == (0 if np.isnan(shown) else shown)
-    assert colliding == 3
-    closest, _ = server_grid(analysis, "cosine")
-    assert closest.values[at["alpha"], at["alpha"]] == pytest.approx(1.0)
-
-
-def test_servers_beyond_the_cap_are_counted(shared, monkeypatch):
-    monkeypatch.setattr("toolscope_core.workspace.overlaps.SHOWN_SERVERS", 2)
-    grid, colliding = server_grid(shared[2], "pairs")
-    assert (len(grid.names), colliding) == (2, 3)
-
-
-def test_the_strongest_tools_stand_beside_their_like(shared):
-    grid = strongest_grid(shared[2])
-    names = [name.split(" · ")[0] for name in grid.names]
-    assert sum(a != b for a, b in pairwise(names)) == len(set(names)) - 1
-    assert np.isnan(np.diag(grid.values)).all()
-    assert np.allclose(grid.values, grid.values.T, equal_nan=True)
-    assert len(strongest_grid(shared[2], side=3).names) == 2, "a pair is in whole or not"
-
-
 def test_the_map_marks_clustered_tools(shared):
     explore, catalog_id, _, plan = shared
     drawn = explore.tool_map(catalog_id)
@@ -276,8 +245,6 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     work.analyses.run(record.id)
     assert work.explore.pairs(record.id, PairFilter()).rows == ()
     assert work.explore.clusters(record.id) == ()
-    assert work.explore.strongest_grid(record.id).names == ()
-    assert work.explore.server_grid(record.id, "pairs")[0].names == ()
     nearest = work.explore.closest(record.id)
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)

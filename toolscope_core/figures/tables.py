@@ -18,13 +18,15 @@ def histogram_rows(view: Histogram) -> list[Row]:
 
 
 def grid_rows(grid: Grid) -> list[Row]:
-    """The filled cells, each once, the highest first."""
-    filled = np.argwhere(np.triu(np.isfinite(grid.values)))
-    rows: list[Row] = [
-        {"one": grid.names[a], "other": grid.names[b], grid.measure: float(grid.values[a, b])}
-        for a, b in filled.tolist()
+    """The cells that can be chosen, in their order."""
+    return [
+        {
+            "one": grid.rows[row],
+            "other": grid.columns[column],
+            grid.measure: round(float(grid.values[row, column]), 4),
+        }
+        for row, column in grid.cells.tolist()
     ]
-    return sorted(rows, key=lambda row: -float(row[grid.measure]))
 
 
 def map_rows(tools: ToolMap) -> list[Row]:

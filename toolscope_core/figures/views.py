@@ -10,20 +10,26 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Pair
 
-Measure = Literal["pairs", "cosine"]
+Measure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """A symmetric heatmap: ``values`` is float64 of shape (n, n), NaN for an empty cell.
+    """A heatmap: ``values`` is float64 of shape (rows, columns), NaN for an empty cell.
 
-    ``measure`` is ``pairs`` for counts from 1 (coloured by their logarithm), or ``cosine``.
+    ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
+    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
+    is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
+    a ``symmetric`` grid each once, on or above the diagonal.
     """
 
-    names: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
     values: NDArray[np.float64]
     measure: Measure
+    cells: NDArray[np.int64]
+    symmetric: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

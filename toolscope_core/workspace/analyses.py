@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 
-from toolscope_core.backends import Embedder, Progress, Step, silent
-from toolscope_core.cache import VectorCache
+from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
+from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis, analyse
@@ -72,6 +73,10 @@ class Analyses:
         if len(self._catalogs.open(catalog_id).tools) > REBUILT_AT_ONCE:
             return None
         return self.run(catalog_id)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Texts as the tools were embedded: float32 (n, d), cached; loads the model if need be."""
+        return embed_cached(texts, self._embedder, self._cache)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job on the catalog."""

@@ -10,6 +10,7 @@ from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.explore import Explore
+from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
@@ -29,6 +30,7 @@ class Workspace:
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.store, self.catalogs, self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review)
+        self.heatmaps = Heatmaps(self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:

@@ -15,7 +15,7 @@ from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Problem, Tool, digest
 from toolscope_core.errors import JobError
-from toolscope_core.figures.views import Grid, Histogram, Measure, Network, ToolMap
+from toolscope_core.figures.views import Histogram, Network, ToolMap
 from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
 from toolscope_core.review import constraints
 from toolscope_core.similarity import project
@@ -181,14 +181,6 @@ class Explore:
         """All pairs of tools by cosine."""
         analysis = self._analysis(catalog_id)
         return Histogram(analysis.histogram, HISTOGRAM_EDGES, analysis.threshold)
-
-    def server_grid(self, catalog_id: int, measure: Measure) -> tuple[Grid, int]:
-        """Servers against servers, and how many servers have an overlap."""
-        return overlaps.server_grid(self._analysis(catalog_id), measure)
-
-    def strongest_grid(self, catalog_id: int) -> Grid:
-        """Cosine among the tools of the strongest pairs."""
-        return overlaps.strongest_grid(self._analysis(catalog_id))
 
     def tool_map(self, catalog_id: int) -> ToolMap:
         """All tools on a plane."""

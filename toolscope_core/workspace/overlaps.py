@@ -1,4 +1,4 @@
-"""Which tools overlap: the ranked pairs, who collides with whom, where the tools lie."""
+"""Which tools overlap: the ranked pairs, and where the tools lie."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import MergePlan, Pair, Tool, digest
-from toolscope_core.figures.views import Grid, Measure, ToolMap
+from toolscope_core.datamodel import MergePlan, Pair, digest
+from toolscope_core.figures.views import ToolMap
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import nearest
 
 SHOWN_PAIRS = 2_000
-SHOWN_SERVERS = 60
-SHOWN_TOOLS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def pair_list(
 ) -> PairList:
     """The pairs that pass, by probability, then similarity, then ids; ``tokens`` by tool id."""
     scores, tools = analysis.scores, analysis.catalog.tools
-    outcomes = _outcomes(analysis)
+    outcomes = outcomes_of(analysis)
     passing = scores.probability >= wanted.least
     if wanted.server is not None:
         here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
@@ -85,55 +83,6 @@ def pair_list(
         merges=int((outcomes == "merge").sum()),
         expected=scores.expected_merges,
     )
-
-
-def server_grid(analysis: Analysis, measure: Measure) -> tuple[Grid, int]:
-    """Servers against servers, and how many servers take part.
-
-    ``pairs`` counts the pairs that the judge would merge, ``cosine`` is the closest candidate
-    pair. The ``SHOWN_SERVERS`` with the most are in the grid, in that order.
-    """
-    tools, scores = analysis.catalog.tools, analysis.scores
-    names = sorted({tool.server for tool in tools} - {""})
-    code = {name: at for at, name in enumerate(names)}
-    owner = np.array([code.get(tool.server, -1) for tool in tools], dtype=np.int64)
-    left, right = owner[scores.left], owner[scores.right]
-    counted = (left >= 0) & (right >= 0)
-    if measure == "pairs":
-        counted &= _outcomes(analysis) == "merge"
-    left, right = np.sort((left[counted], right[counted]), axis=0)
-    values = np.zeros((len(names), len(names)))
-    if measure == "pairs":
-        np.add.at(values, (left, right), 1.0)
-    else:
-        np.maximum.at(values, (left, right), scores.similarity[counted])
-    values = np.maximum(values, values.T)
-    strength = values.sum(axis=1)
-    order = np.lexsort((np.arange(len(names)), -strength))
-    order = order[strength[order] > 0]
-    shown = order[:SHOWN_SERVERS]
-    part = values[np.ix_(shown, shown)]
-    grid = Grid(tuple(names[at] for at in shown), np.where(part > 0, part, np.nan), measure)
-    return grid, len(order)
-
-
-def strongest_grid(analysis: Analysis, side: int = SHOWN_TOOLS) -> Grid:
-    """Cosine among the tools of the strongest pairs, at most ``side`` of them, like beside like."""
-    tools, scores = analysis.catalog.tools, analysis.scores
-    ranked = np.lexsort((np.arange(len(scores)), -scores.similarity, -scores.probability))
-    chosen: dict[int, None] = {}
-    for row in ranked.tolist():
-        pair = dict.fromkeys((int(scores.left[row]), int(scores.right[row])))
-        if len(chosen | pair) > side:
-            break
-        chosen |= pair
-    rows = np.array(list(chosen), dtype=np.int64)
-    cosine = np.clip(analysis.vectors[rows] @ analysis.vectors[rows].T, -1.0, 1.0)
-    cosine = cosine.astype(np.float64)
-    order = _chain(cosine)
-    np.fill_diagonal(cosine, np.nan)
-    names = [_titled(tools[rows[at]]) for at in order]
-    return Grid(tuple(names), cosine[np.ix_(order, order)], "cosine")
 
 
 def tool_map(plan: MergePlan, points: NDArray[np.float64]) -> ToolMap:
@@ -177,24 +126,8 @@ def _row(analysis: Analysis, row: int, outcome: str, tokens: Mapping[str, int]) 
     )
 
 
-def _outcomes(analysis: Analysis) -> NDArray[np.str_]:
+def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
     """The verdict of every candidate pair, by its probability."""
     probability, weights = analysis.scores.probability, analysis.judge.weights
     below = np.where(probability >= weights.unsure_at, "unsure", "keep")
     return np.asarray(np.where(probability >= weights.merge_at, "merge", below))
-
-
-def _titled(tool: Tool) -> str:
-    return f"{tool.name} · {tool.server}" if tool.server else tool.name
-
-
-def _chain(cosine: NDArray[np.float64]) -> list[int]:
-    """Rows in an order that puts each beside the nearest of those that are left."""
-    if not len(cosine):
-        return []
-    order, left = [0], set(range(1, len(cosine)))
-    while left:
-        here = cosine[order[-1]]
-        order.append(max(left, key=lambda at: (here[at], -at)))
-        left.remove(order[-1])
-    return order

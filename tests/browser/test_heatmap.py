@@ -1,0 +1,96 @@
+"""The heatmap in Chromium: clicks down three levels, up again, and a reload on every level."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def open_heatmap(watched, **query):
+    page = watched.open("overlap", view="Heatmap", **query)
+    expect(page.get_by_text(re.compile("Click (a cell|one of)")).first).to_be_visible(
+        timeout=90_000
+    )
+    return page
+
+
+def click(watched, column, row, columns, rows):
+    """Click the middle of a cell of the picture."""
+    page = watched.settled()
+    plane = page.locator(".js-plotly-plot .nsewdrag").first
+    plane.wait_for(timeout=30_000)
+    page.wait_for_timeout(1_500)
+    box = plane.bounding_box()
+    x = box["x"] + box["width"] * (column + 0.5) / columns
+    y = box["y"] + box["height"] * (row + 0.5) / rows
+    page.mouse.move(x - 2, y)
+    page.mouse.move(x, y)
+    expect(page.locator(".hoverlayer").first).to_contain_text("click")
+    said = page.locator(".hoverlayer").first.text_content()
+    page.mouse.click(x, y)
+    return said
+
+
+def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
+    page = open_heatmap(watched)
+    expect(page.locator(".js-plotly-plot .ytick").first).to_be_visible(timeout=30_000)
+    servers = page.locator(".js-plotly-plot .ytick").all_text_contents()
+    row, column = (
+        next(at for at, name in enumerate(servers) if name.startswith(server))
+        for server in ("cellar-files", "attic-archive")
+    )
+    said = click(watched, column, row, len(servers), len(servers))
+    assert "cellar-files" in said
+    assert "attic-archive" in said
+    expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=30_000)
+    assert "one=cellar-files&other=attic-archive" in page.url
+
+    page.reload()
+    expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=60_000)
+    click(watched, 2, 3, 7, 10)
+    expect(page.get_by_text("this pair")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("probability").first).to_be_visible()
+    assert re.search("left=attic-archive.*right=cellar-files", page.url)
+
+    address = page.url
+    page.reload()
+    expect(page.get_by_text("this pair")).to_be_visible(timeout=60_000)
+    watched.settled()
+    assert page.url == address
+    page.get_by_role("button", name="cellar-files × attic-archive").click()
+    expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name="All servers").click()
+    expect(page.get_by_text("Shown: 6 servers")).to_be_visible(timeout=30_000)
+    watched.settled()
+    assert "one=" not in page.url
+
+
+def test_the_table_twin_goes_down_by_keys(watched):
+    page = open_heatmap(watched)
+    watched.settled()
+    page.get_by_text("As a table, and to download").click()
+    canvas = page.locator('[class*="st-key-blocks_"][class*="_rows"] [data-testid="stDataFrame"]')
+    canvas.wait_for(timeout=30_000)
+    page.wait_for_timeout(1_000)
+    canvas.locator('canvas[data-testid="data-grid-canvas"]').focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+Space")
+    expect(page.get_by_text(re.compile("by .* tools, like beside like"))).to_be_visible()
+
+
+def test_all_tools_are_seen_at_once_and_a_click_shows_the_pair(watched):
+    page = open_heatmap(watched, show="All tools")
+    expect(page.get_by_text("All 60 tools")).to_be_visible(timeout=30_000)
+    click(watched, 10, 30, 60, 60)
+    expect(page.get_by_text("this pair")).to_be_visible(timeout=30_000)
+
+
+def test_queries_are_drawn(watched):
+    page = watched.open("overlap", view="Heatmap", show="Queries")
+    area = page.locator(".st-key-queries textarea")
+    area.fill("what will the weather be tomorrow\nput a file in the store")
+    area.press("Control+Enter")
+    expect(page.get_by_text("several near-identical tools")).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot .ytick")).to_have_count(2, timeout=30_000)

@@ -1,0 +1,132 @@
+import json
+
+import numpy as np
+import pytest
+
+from toolscope_core.figures import heatmaps, tables
+from toolscope_core.figures.heatmaps import chosen, heatmap
+from toolscope_core.figures.views import Grid
+
+HOSTILE = "<b>x</b>"
+NONE = np.nan
+
+
+def grid(measure, values, cells, names=("one", HOSTILE, "three")):
+    cells = np.array(cells, dtype=np.int64).reshape(-1, 2)
+    return Grid(names, names, np.array(values, dtype=np.float64), measure, cells)
+
+
+COUNTS = grid("pairs", [[NONE, 10, NONE], [10, 100, NONE], [NONE, NONE, NONE]], [(1, 1), (0, 1)])
+MEANS = grid("mean", [[NONE, 0.5, 0.25], [0.5, 0.8, 0.75], [0.25, 0.75, 0.1]], [(1, 1)])
+NEAR = grid("cosine", [[1, 0.5, 0.259], [0.5, 1, 0.75], [0.259, 0.75, 1]], [(1, 2), (0, 1)])
+WIDE = Grid(("q",), ("a", "b"), np.array([[0.4, 0.9]]), "cosine", np.array([[0, 1]]), False)
+
+
+def square(side):
+    names = tuple(map(str, range(side)))
+    return Grid(names, names, np.full((side, side), 0.5), "cosine", np.zeros((0, 2), np.int64))
+
+
+def test_counts_are_coloured_by_their_logarithm_and_written_in_the_cells():
+    cells = heatmap(COUNTS, 0.6).data[0]
+    assert np.array_equal(cells.z[:2, :2], [[NONE, 1], [1, 2]], equal_nan=True)
+    assert np.isnan(cells.z[2]).all()
+    assert (cells.zmin, cells.zmax) == (0, 2)
+    assert cells.text[1][1] == "100"
+    assert cells.text[0][0] == ""
+    assert cells.texttemplate == "%{text}"
+    assert cells.colorbar.ticktext[-1] == "100"
+    assert cells.customdata[0][1] == 10
+
+
+def test_cosines_of_tools_go_out_as_hundredths_in_a_byte_and_turn_colour_at_the_threshold():
+    cells = heatmap(NEAR, 0.6).data[0]
+    assert cells.z.dtype == np.uint8
+    assert cells.z.tolist() == [[100, 50, 25], [50, 100, 75], [25, 75, 100]]
+    assert "θ = 0.60" in cells.colorbar.ticktext
+    assert cells.colorbar.tickvals[cells.colorbar.ticktext.index("θ = 0.60")] == 60
+    at = (0.6 - 0.2) / (1 - 0.2)
+    assert [stop[0] for stop in cells.colorscale] == pytest.approx([0, at, at, 1])
+
+
+def test_means_keep_their_empty_cells():
+    cells = heatmap(MEANS, 0.6).data[0]
+    assert np.isnan(cells.z[0, 0])
+    assert cells.z[1, 2] == pytest.approx(0.75)
+    assert (cells.zmin, cells.zmax) == (pytest.approx(0.2), 1)
+
+
+def test_every_cell_to_choose_has_a_marker_on_both_sides_of_the_diagonal():
+    markers = heatmap(COUNTS, 0.6).data[1]
+    assert list(zip(markers.x.tolist(), markers.y.tolist(), markers.text, strict=True)) == [
+        (1, 1, "100"),
+        (1, 0, "10"),
+        (1, 1, "100"),
+        (0, 1, "10"),
+    ]
+    assert [chosen(COUNTS, point) for point in range(5)] == [0, 1, 0, 1, None]
+
+
+def test_a_grid_of_two_kinds_has_each_marker_once():
+    figure = heatmap(WIDE, 0.6)
+    assert (figure.data[1].x.tolist(), figure.data[1].y.tolist()) == ([1], [0])
+    assert [chosen(WIDE, point) for point in (-1, 0, 1)] == [None, 0, None]
+    assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
+    assert list(figure.layout.yaxis.ticktext) == ["q"]
+
+
+def test_clicks_come_through():
+    layout = heatmap(NEAR, 0.6).layout
+    assert layout.dragmode == "pan"
+    assert layout.hovermode == "closest"
+
+
+def test_names_label_positions_so_that_equal_names_stay_apart():
+    figure = heatmap(grid("cosine", NEAR.values, [], names=("same", "same", "1e5")), 0.6)
+    assert list(figure.layout.yaxis.tickvals) == [0, 1, 2]
+    assert list(figure.layout.yaxis.ticktext) == ["same", "same", "1e5"]
+    assert tuple(figure.layout.yaxis.range) == (2.5, -0.5), "the first row is on top"
+
+
+def test_of_many_names_the_pointer_knows_all_and_some_are_written():
+    figure = heatmap(square(2 * heatmaps.LABELS + 1), 0.6)
+    layout = figure.layout
+    assert len(layout.yaxis.ticktext) == 2 * heatmaps.LABELS + 1
+    assert layout.yaxis.showticklabels is False
+    assert list(layout.yaxis2.ticktext[:3]) == ["0", "3", "6"]
+    assert len(layout.xaxis2.ticktext) <= heatmaps.LABELS
+    assert {(trace.xaxis, trace.yaxis) for trace in figure.data[2:]} == {("x2", None), (None, "y2")}
+
+
+def test_a_heatmap_that_nobody_can_read_is_refused():
+    with pytest.raises(ValueError, match="at most 1000"):
+        heatmap(square(1_001), 0.6)
+
+
+def test_a_full_heatmap_of_all_tools_stays_below_two_megabytes():
+    rng = np.random.default_rng(0)
+    values = rng.uniform(size=(1_000, 1_000))
+    cells = np.argwhere(values > 0.99)[:2_500]
+    names = tuple(f"a_tool_with_a_usual_name_{n}" for n in range(1_000))
+    assert len(heatmap(Grid(names, names, values, "cosine", cells), 0.6).to_json()) < 2_000_000
+
+
+def test_an_empty_heatmap_is_drawn():
+    empty = grid("pairs", np.zeros((0, 0)), [], names=())
+    assert heatmap(empty, 0.6).data[0].z.size == 0
+    assert tables.grid_rows(empty) == []
+
+
+@pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
+def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
+    figure = heatmap(shown, 0.6)
+    assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
+    assert "<b>" not in json.dumps(json.loads(figure.to_json()))
+
+
+def test_the_twin_has_the_cells_to_choose_in_their_order():
+    assert tables.grid_rows(COUNTS) == [
+        {"one": HOSTILE, "other": HOSTILE, "pairs": 100.0},
+        {"one": "one", "other": HOSTILE, "pairs": 10.0},
+    ]
+    assert [row["cosine"] for row in tables.grid_rows(NEAR)] == [0.75, 0.5]

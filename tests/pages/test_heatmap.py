@@ -1,0 +1,187 @@
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+from toolscope_core.datamodel import digest
+from toolscope_core.workspace.collisions import block_grid, blocks_of
+
+EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
+
+
+@pytest.fixture
+def work():
+    work, _ = desk.open_desk()
+    yield work
+    work.close()
+
+
+def heatmap(monkeypatch, work, **query):
+    return open_page(monkeypatch, work, "overlap", view="Heatmap", **query)
+
+
+def table(app):
+    return app.dataframe[0].value
+
+
+def place(app):
+    """Where the address says that one is."""
+    query = {k: app.query_params.get(k) for k in ("one", "other", "left", "right")}
+    return {k: v if isinstance(v, str) else v[0] for k, v in query.items() if v is not None}
+
+
+def key_of(work, *parts):
+    return f"blocks_{work.catalogs.newest()[0].id}_{digest(*parts)[:8]}"
+
+
+def click(app, key, point):
+    point = {"point_index": point, "curve_number": 1}
+    app.session_state[key] = {
+        "selection": {"points": [point], "point_indices": [0], "box": [], "lasso": []}
+    }
+    return app.run()
+
+
+def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
+    app = heatmap(monkeypatch, work)
+    assert list(table(app).columns) == ["one", "other", "pairs"]
+    assert "Shown: 3 servers" in words(app)
+    assert place(app) == {}
+    assert "have a twin on another server" in words(app)
+
+
+@pytest.mark.parametrize("measure", ["mean", "closest pair"])
+def test_the_measure_stands_in_the_address(monkeypatch, work, measure):
+    app = heatmap(monkeypatch, work, measure=measure)
+    assert {"mean": "mean", "closest pair": "max"}[measure] in table(app).columns
+
+
+def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
+    app = heatmap(monkeypatch, work)
+    catalog_id = work.catalogs.newest()[0].id
+    shown = work.heatmaps.block_grid(catalog_id, "servers", "pairs")
+    row, column = (shown.blocks[at] for at in shown.grid.cells[1])
+    click(app, key_of(work, "servers", "pairs"), 1)
+    assert place(app) == {"one": row.key, "other": column.key}
+    assert "pairs are at θ or closer" in words(app)
+    tile = f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}"
+    click(app, tile, 0)
+    pair = work.heatmaps.pair_at(catalog_id, work.heatmaps.tile(catalog_id, row, column), 0)
+    assert place(app) == {
+        "one": row.key, "other": column.key, "left": pair.left, "right": pair.right,
+    }  # fmt: skip
+    assert "Probability" in words(app)
+    app.button(key="up_1").click().run()
+    assert place(app) == {"one": row.key, "other": column.key}
+    app.button(key="up_0").click().run()
+    assert place(app) == {}
+    assert "Shown: 3 servers" in words(app)
+
+
+def test_a_row_of_the_table_goes_down_too(monkeypatch, work):
+    app = heatmap(monkeypatch, work)
+    app.session_state[f"{key_of(work, 'servers', 'pairs')}_rows"] = {"selection": {"rows": [0]}}
+    app.run()
+    assert set(place(app)) == {"one", "other"}
+
+
+def test_a_link_shows_the_same(monkeypatch, work):
+    app = heatmap(monkeypatch, work, one="alpha", other="beta")
+    assert "4 by 3 tools" in words(app)
+    assert table(app)["cosine"].iloc[0] == pytest.approx(1.0, abs=1e-4)
+    deep = {"one": "alpha", "other": "beta"}
+    deep |= {"left": "alpha/send_mail", "right": "beta/send_mail"}
+    app = heatmap(monkeypatch, work, **deep)
+    assert "Probability 1.00" in words(app)
+    assert place(app) == deep
+    app = heatmap(monkeypatch, work, by="clusters", measure="mean")
+    assert "tools are in none" in words(app)
+
+
+@pytest.mark.parametrize("lost", [{"one": "nowhere", "other": "beta"}, {"one": "alpha"}])
+def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work, lost):
+    app = heatmap(monkeypatch, work, **lost)
+    assert "The link leads to what this catalog does not have" in words(app)
+    assert "Shown: 3 servers" in words(app)
+    assert place(app) == {}
+
+
+def test_a_lost_pair_shows_its_blocks(monkeypatch, work):
+    app = heatmap(monkeypatch, work, one="alpha", other="beta", left="gone", right="beta/x")
+    assert "4 by 3 tools" in words(app)
+
+
+def test_another_grouping_starts_at_the_top(monkeypatch, work):
+    app = heatmap(monkeypatch, work, one="alpha", other="beta")
+    app.get_by_key("by").set_value("clusters").run()
+    assert place(app) == {}
+    assert "clusters, number of tools" in words(app)
+
+
+def test_all_tools_at_once(monkeypatch, work):
+    app = heatmap(monkeypatch, work, show="All tools")
+    assert "All 8 tools" in words(app)
+    assert len(table(app)) == 28
+    catalog_id = work.catalogs.newest()[0].id
+    click(app, f"tools_{catalog_id}", 0)
+    assert set(place(app)) == {"left", "right"}
+    assert "Probability" in words(app)
+    app.button(key="up_0").click().run()
+    assert "All 8 tools" in words(app)
+    app = heatmap(monkeypatch, work, show="All tools", left="no", right="such")
+    assert "does not have" in words(app)
+
+
+def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
+    monkeypatch.setattr("toolscope_core.workspace.collisions.MOST_WHOLE", 7)
+    assert "tools" not in heatmap(monkeypatch, work).get_by_key("show").options
+
+
+def test_queries_are_compared_when_there_are_some(monkeypatch, work):
+    app = heatmap(monkeypatch, work, show="Queries")
+    assert not app.dataframe
+    app.get_by_key("queries").set_value("weather of a city\nadd up numbers").run()
+    assert "light up several near-identical tools" in words(app)
+    assert r"get\_weather" in words(app)
+    assert set(table(app)["one"]) == {"weather of a city", "add up numbers"}
+    app.get_by_key("queries").set_value("\n".join(map(str, range(51)))).run()
+    assert "51 queries; give one to 50" in words(app).replace("\\", "")
+    assert not app.exception
+
+
+def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
+    app = heatmap(monkeypatch, work, show="Queries")
+    app.get_by_key("queries").set_value("add up numbers").run()
+    assert "No query lights up" in words(app)
+
+
+def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
+    bare = [desk.tool("", n, "Send a mail to a person.", to=desk.TEXT) for n in ("a", "b")]
+    record = work.catalogs.add("Bare", desk.catalog(*bare))
+    analysis = work.analyses.run(record.id)
+    app = heatmap(monkeypatch, work, catalog="Bare")
+    blocks = blocks_of(work.review.plan(record.id), "clusters")
+    if block_grid(analysis, blocks, "pairs").blocks:
+        assert "Shown: 1 clusters" in words(app)
+    else:
+        assert "There is no such block yet" in words(app)
+    assert "Server by server" not in words(app)
+
+
+def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
+    evil = [desk.tool(f"{s} {EVIL}", f"send {EVIL}", EVIL) for s in "ab"]
+    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    work.analyses.run(record.id)
+    servers = [tool.server for tool in evil]
+    ids = sorted(tool.id for tool in evil)
+    for deep in (
+        {},
+        {"one": servers[0], "other": servers[1]},
+        {"one": servers[0], "other": servers[1], "left": ids[0], "right": ids[1]},
+        {"show": "All tools"},
+    ):
+        app = heatmap(monkeypatch, work, catalog="Evil", **deep)
+        said = words(app) + "".join(button.label for button in app.button)
+        assert "![x](" not in said
+        assert "<img" not in said.replace("\\<", "")
+        for chart in app.get("plotly_chart"):
+            assert "<img" not in str(chart.proto)

@@ -1,0 +1,181 @@
+"""Heatmaps whose cells can be chosen: blocks, tools, queries. Pure functions.
+
+Plotly reports clicks on markers only, so every cell that can be chosen carries one that cannot be
+seen: as SVG, which up to 5,000 is drawn sooner than by WebGL. Cosines of tools go out as whole
+hundredths in a byte each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from toolscope_core.figures import style
+from toolscope_core.figures.style import label
+from toolscope_core.figures.views import Grid
+
+MOST_SIDE = 1_000
+"""Longest side: beyond it a browser takes seconds to draw."""
+
+FEW = 24
+"""Up to as many a side, cells carry their count and column labels are slanted."""
+
+LABELS = 72
+"""As many labels of a side are legible; of more names every second, third, … is written."""
+
+FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
+SKY, ROSE = "rgba(86,180,233,0.3)", "rgba(204,121,167,1)"
+YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
+LOWEST = 0.2
+"""Cosines below it have the faintest colour."""
+
+
+def heatmap(grid: Grid, threshold: float) -> go.Figure:
+    """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
+
+    The second trace has the cells that can be chosen: point p is cell p of ``grid.cells``, and
+    of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
+    ``ValueError`` beyond ``MOST_SIDE`` a side.
+    """
+    height, width = grid.values.shape
+    if max(height, width) > MOST_SIDE:
+        raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {MOST_SIDE}")
+    cells = _cells(grid, threshold)
+    figure = style.figure([cells, _markers(grid)], height=_pixels(height))
+    figure.update_layout(dragmode="pan", hoverdistance=max(3, 1100 // max(2 * width, 1)))
+    plain = {"showgrid": False, "zeroline": False, "ticks": ""}
+    figure.update_xaxes(**plain)
+    figure.update_yaxes(**plain)
+    _label(figure, "x", grid.columns, 26)
+    _label(figure, "y", grid.rows, 36)
+    return figure
+
+
+def chosen(grid: Grid, point: int) -> int | None:
+    """The place in ``grid.cells`` of a marker; ``None`` where the grid has no such marker."""
+    total = len(grid.cells)
+    if not 0 <= point < (2 * total if grid.symmetric else total):
+        return None
+    return point % total
+
+
+def _pixels(rows: int) -> int:
+    each = 34 if rows <= FEW else 14
+    return min(170 + each * max(rows, 2), 1060)
+
+
+def _cells(grid: Grid, threshold: float) -> go.Heatmap:
+    counted = grid.measure == "pairs"
+    gap = 1 if max(grid.values.shape) <= LABELS else 0
+    look: dict[str, Any] = {"xgap": gap, "ygap": gap, "hoverongaps": False}
+    if counted:
+        return go.Heatmap(**_counts(grid.values), **look)
+    if grid.measure == "cosine":
+        hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100).astype(np.uint8)
+        return go.Heatmap(
+            z=hundredths,
+            hovertemplate="%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
+            **_cosines(threshold, 100),
+            **look,
+        )
+    return go.Heatmap(
+        z=grid.values.astype(np.float32),
+        hovertemplate=f"%{{y}}<br>%{{x}}<br>{_WORDS[grid.measure]} %{{z:.3f}}<extra></extra>",
+        **_cosines(threshold, 1),
+        **look,
+    )
+
+
+_WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosine"}
+
+
+def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
+    highest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
+    marks = sorted({round(highest ** (part / 3)) for part in range(4)})
+    few = max(values.shape) <= FEW
+    counts = np.nan_to_num(values).astype(np.int32)
+    return {
+        "z": np.log10(values).astype(np.float32),
+        "customdata": counts,
+        "text": [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()] if few else None,
+        "texttemplate": "%{text}" if few else None,
+        "hovertemplate": "%{y}<br>%{x}<br>%{customdata:,} pairs<extra></extra>",
+        "colorscale": [[0.0, SKY], [0.4, BLUE], [0.7, ROSE], [1.0, RED]],
+        "zmin": 0.0,
+        "zmax": max(float(np.log10(highest)), 0.1),
+        "colorbar": _bar("pairs", np.log10(marks).tolist(), [f"{n:,}" for n in marks]),
+    }
+
+
+def _cosines(threshold: float, unit: int) -> dict[str, Any]:
+    low = min(LOWEST, threshold - 0.1)
+    at = (threshold - low) / (1 - low)
+    marks = sorted({*(round(n / 10, 1) for n in range(11) if low <= n / 10), round(threshold, 2)})
+    marks = [n for n in marks if n == round(threshold, 2) or abs(n - threshold) >= 0.04]
+    said = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
+    return {
+        "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, RED]],
+        "zmin": low * unit,
+        "zmax": unit,
+        "colorbar": _bar("cosine", [n * unit for n in marks], said),
+    }
+
+
+def _bar(title: str, marks: list[float], said: list[str]) -> dict[str, Any]:
+    return {
+        "title": {"text": title, "side": "right"},
+        "thickness": 12,
+        "outlinewidth": 0,
+        "tickvals": marks,
+        "ticktext": said,
+    }
+
+
+def _markers(grid: Grid) -> go.Scatter:
+    rows, columns = grid.cells[:, 0], grid.cells[:, 1]
+    values = grid.values[rows, columns]
+    if grid.symmetric:
+        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        values = np.concatenate([values, values])
+    counted = grid.measure == "pairs"
+    said = "%{text:,} pairs" if counted else f"{_WORDS[grid.measure]} %{{text}}"
+    return go.Scatter(
+        x=columns.astype(np.int16),
+        y=rows.astype(np.int16),
+        mode="markers",
+        marker={"opacity": 0, "size": 4},
+        text=[f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()],
+        hovertemplate=f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
+        showlegend=False,
+    )
+
+
+def _label(figure: go.Figure, side: str, names: tuple[str, ...], limit: int) -> None:
+    """Every name for the pointer; written beside the cells only as many as are legible.
+
+    Plotly takes the name under the pointer from the axis that holds the cells, which therefore
+    knows all; where they are too many, a second axis over it writes some of them.
+    """
+    shown = [label(name, limit) for name in names]
+    last = len(names) - 0.5
+    axis: dict[str, Any] = {
+        "tickvals": list(range(len(names))),
+        "ticktext": shown,
+        "range": [-0.5, last] if side == "x" else [last, -0.5],
+        "tickfont": {"size": 12 if len(names) <= FEW else 10},
+        "automargin": True,
+    }
+    if side == "x":
+        axis["tickangle"] = -45 if len(names) <= FEW else -90
+    step = -(-len(names) // LABELS)
+    if step > 1:
+        written = {**axis, "tickvals": axis["tickvals"][::step], "ticktext": shown[::step]}
+        beside = {"overlaying": side, "matches": side, "showgrid": False, "zeroline": False}
+        figure.update_layout({f"{side}axis2": {**written, **beside}})
+        figure.add_trace(go.Scatter(x=[None], y=[None], hoverinfo="skip", showlegend=False))
+        figure.data[-1].update({f"{side}axis": f"{side}2"})
+        axis["showticklabels"] = False
+    figure.update_layout({f"{side}axis": axis})

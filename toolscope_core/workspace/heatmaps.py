@@ -1,0 +1,84 @@
+"""The heatmaps of a catalog: each level on demand, what takes long kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.datamodel import Pair
+from toolscope_core.errors import ConfigError, JobError
+from toolscope_core.figures.views import Measure
+from toolscope_core.pipeline import Analysis
+from toolscope_core.workspace import collisions
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.queries import MOST_QUERIES, QueryGrid, query_grid
+from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.twins import Twins, server_twins
+
+
+class Heatmaps:
+    """Blocks, two blocks close up, all tools, servers in words, and queries."""
+
+    def __init__(self, analyses: Analyses, review: Review) -> None:
+        self._analyses = analyses
+        self._review = review
+        self._wholes: dict[int, tuple[Analysis, collisions.Tile]] = {}
+
+    def groupings(self, catalog_id: int) -> tuple[str, ...]:
+        """By what the tools can be put in blocks; what the owner knows best first."""
+        return collisions.groupings(self._analysis(catalog_id).catalog)
+
+    def blocks(self, catalog_id: int, by: str) -> tuple[collisions.Block, ...]:
+        """The blocks of a grouping, by key."""
+        return collisions.blocks_of(self._review.plan(catalog_id), by)
+
+    def block_grid(self, catalog_id: int, by: str, measure: Measure) -> collisions.BlockGrid:
+        """Level one: blocks against blocks."""
+        blocks = self.blocks(catalog_id, by)
+        return collisions.block_grid(self._analysis(catalog_id), blocks, measure)
+
+    def tile(
+        self, catalog_id: int, one: collisions.Block, other: collisions.Block
+    ) -> collisions.Tile:
+        """Level two: the tools of two blocks."""
+        return collisions.tile(self._analysis(catalog_id), one, other)
+
+    def whole_fits(self, catalog_id: int) -> bool:
+        """Whether the tools are few enough to be seen all at once."""
+        return len(self._analysis(catalog_id).catalog.tools) <= collisions.MOST_WHOLE
+
+    def whole(self, catalog_id: int) -> collisions.Tile:
+        """All tools at once, where ``whole_fits``; ordered once."""
+        analysis = self._analysis(catalog_id)
+        known = self._wholes.get(catalog_id)
+        if known is None or known[0] is not analysis:
+            known = self._wholes[catalog_id] = (analysis, collisions.whole(analysis))
+        return known[1]
+
+    def pair_at(self, catalog_id: int, drawn: collisions.Tile, cell: int) -> Pair:
+        """Level three: the two tools of a cell."""
+        return collisions.pair_at(self._analysis(catalog_id), drawn, cell)
+
+    def has(self, catalog_id: int, tool_id: str) -> bool:
+        """Whether the catalog has a tool of this id."""
+        return tool_id in self._analysis(catalog_id).rows
+
+    def twins(self, catalog_id: int) -> Twins:
+        """Which servers have the same tools."""
+        return server_twins(self._analysis(catalog_id))
+
+    def queries(self, catalog_id: int, queries: Sequence[str]) -> QueryGrid:
+        """Queries against their nearest tools; the first call loads the model.
+
+        Raises ``ConfigError`` for none or more than ``MOST_QUERIES``, ``ModelError`` where the
+        model cannot be loaded.
+        """
+        if not 0 < len(queries) <= MOST_QUERIES:
+            raise ConfigError(f"{len(queries)} queries; give one to {MOST_QUERIES}, one a line")
+        analysis = self._analysis(catalog_id)
+        return query_grid(analysis, queries, self._analyses.embed(queries))
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
