@@ -45,6 +45,7 @@ class GoldMap:
     right: Tool
     args: Aligned
     half: str
+    round: int
 
 
 def load_gold() -> tuple[GoldMap, ...]:
@@ -59,6 +60,7 @@ def load_gold() -> tuple[GoldMap, ...]:
             tools[row["catalog"]][row["right"]],
             frozenset((arg[0], arg[1]) for arg in row["args"]),
             row["half"],
+            row.get("round", 1),
         )
         for row in rows
     )
