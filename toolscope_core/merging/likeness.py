@@ -81,33 +81,35 @@ _BORDER = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|b
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A parameter as words: of its name, of its description, of both."""
+    """A parameter as words: of its name, of its description, of both; those of the name that
+    turn it; the kinds that the name allows, and the first noun of the description with it.
+    """
 
     name: frozenset[str]
     told: frozenset[str]
     text: frozenset[str]
+    turning: frozenset[str]
+    named: frozenset[str]
+    kinds: frozenset[str]
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
     of both types.
     """
-    if tell_apart(a, b):
-        return 0.0
     if same_but_unit(a.name, b.name):
         return 0.95 if types_meet(a.schema, b.schema) else 0.0
     ours, theirs = read_parameter(a), read_parameter(b)
-    kinds = _kinds(a.name) & _kinds(b.name)
+    if _apart(ours, theirs):
+        return 0.0
+    kinds = ours.named & theirs.named
     nothing_shared = not kinds and ours.text.isdisjoint(theirs.text)
     if nothing_shared or not types_meet(a.schema, b.schema):
         return 0.0
     score = _by_words(ours, theirs, kinds, tools)
     if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
-        return (
-            0.0
-            if score < MATCH_AT or (ours.name - theirs.name and theirs.name - ours.name)
-            else score
-        )
+        two = ours.name - theirs.name and theirs.name - ours.name
+        return 0.0 if two or score < MATCH_AT else score
     same_type = score in (0.0, 1.0) or types_overlap(a.schema, b.schema)
     return score if same_type else _OTHER_TYPE * score
 
@@ -136,23 +138,20 @@ def _weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str) -> Reading:
     words, told = name_words(name), text_words(description)
-    return Reading(words, told, words | told)
+    named, noun = _kinds(name), _kinds(_BORDER.split(description, 1)[0])
+    turning = words & (_TURNING_WORDS - _WEAK_WORDS)
+    return Reading(words, told, words | told, turning, named, (named & noun) or named or noun)
 
 
 def tell_apart(a: Parameter, b: Parameter) -> bool:
-    """Whether it is said that they are two: an id and a title, start and end."""
-    kinds, others = (_kinds_told(p.name, p.description) for p in (a, b))
-    return bool(kinds and others and kinds.isdisjoint(others)) or _names_apart(a.name, b.name)
+    """Whether it is said that they are two: start and end, an id and a title."""
+    return _apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
 
 
-@lru_cache(maxsize=65_536)
-def _names_apart(a: str, b: str) -> bool:
-    """Whether the names alone say that they are two: start and end."""
-    ours, theirs = name_words(a), name_words(b)
-    if ours == theirs or same_but_unit(a, b):
-        return False
-    turning = _TURNING_WORDS - _WEAK_WORDS
-    return bool((ours - theirs) & turning and (theirs - ours) & turning)
+def _apart(a: Reading, b: Reading) -> bool:
+    if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
+        return True
+    return bool(a.turning and b.turning and a.turning - b.name and b.turning - a.name)
 
 
 @lru_cache(maxsize=65_536)
@@ -165,13 +164,6 @@ def _kinds(name: str) -> frozenset[str]:
     last = 2 if words and words[0] in _ANY_OF else 1
     kinds = frozenset().union(*(_KINDS_OF[word] for word in words[:last]))
     return kinds - {"span"} if "moment" in kinds and name_words(name) & _SIDES else kinds
-
-
-@lru_cache(maxsize=65_536)
-def _kinds_told(name: str, description: str) -> frozenset[str]:
-    """The kinds that the name allows and the first noun of the description does not deny."""
-    named, told = _kinds(name), _kinds(_BORDER.split(description, 1)[0])
-    return (named & told) or named or told
 
 
 def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, Tool]) -> float:

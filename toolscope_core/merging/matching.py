@@ -78,9 +78,11 @@ def _rest(scored: Sequence[_Scored], found: Sequence[Match]) -> Sequence[_Scored
 
 def _only_ones(left: Tool, right: Tool, found: Sequence[Match]) -> Sequence[Match]:
     """The only required number, list or object left on each side, where others are matched."""
+    if not found:
+        return ()
     ours = _required_rest(left, {match.left for match in found})
     theirs = _required_rest(right, {match.right for match in found})
-    if not found or len(ours) != 1 or len(theirs) != 1:
+    if len(ours) != 1 or len(theirs) != 1:
         return ()
     (a,), (b,) = ours, theirs
     fits = types_overlap(a.schema, b.schema) and not tell_apart(a, b)
