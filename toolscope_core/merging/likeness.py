@@ -36,13 +36,15 @@ _TURNING_WORDS = frozenset(
 """Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
 
 _CALENDAR = frozenset(map(meaning, "year month season".split()))
+"""Of two names that end in one of these they turn neither."""
+
 _SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
 """Those that turn a name only in a tool that has the other side too: ``target_language`` beside
 no ``source_language`` is the language.
 """
 
-_OPENING_WORDS = frozenset(map(meaning, "start source new".split()))
-"""The start of something may be told as its one moment, the new as the one that is set."""
+_OPENING_WORDS = frozenset(map(meaning, "start source".split()))
+"""The start of something may be told as its one moment, what is converted from as the one."""
 
 _ANY_OF = frozenset({"number", "address", "name"})
 """Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
@@ -76,7 +78,7 @@ _OF_ONE_KIND = {
 """What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
 
 
-_BORDER = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|by|on|with)\b")
+_NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|by|on|with)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def _weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str) -> Reading:
     words, told = name_words(name), text_words(description)
-    named, noun = _kinds(name), _kinds(_BORDER.split(description, 1)[0])
+    named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
     turning = words & (_TURNING_WORDS - _WEAK_WORDS)
     return Reading(words, told, words | told, turning, named, (named & noun) or named or noun)
 
@@ -181,11 +183,8 @@ def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, 
     told = _overlap(a.told, b.told)
     own, others = a.name - _WEAK_WORDS, b.name - _WEAK_WORDS
     apart = own & (a.told - b.text) and others & (b.told - a.text)
-    score = (
-        0.5 * told
-        if (turned and not one_sided) or apart
-        else max(_by_name(a, b, told), _by_text(a, b, tools))
-    )
+    differ = apart or (turned and not one_sided)
+    score = 0.5 * told if differ else max(_by_name(a, b, told), _by_text(a, b, tools))
     if score >= MATCH_AT and not one_sided:
         return score
     of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
