@@ -196,7 +196,6 @@ def test_undeclared_arguments_keep_their_name_unless_it_is_taken():
         ("min_price", "price"),
         ("max_price", "price"),
         ("member_id", "member_name"),
-        ("source_language", "language"),
         ("include_archived", "archived"),
     ],
 )
@@ -206,6 +205,44 @@ def test_a_word_that_turns_the_meaning_keeps_parameters_apart(one, other):
         tool("b", "g", [other], **{other: text()}),
     )
     assert matched(ours, theirs) == set()
+
+
+def test_a_side_without_its_other_side_is_surmised_to_be_the_whole():
+    plain = tool("b", "g", ["language"], language=text("Language of the text"))
+    sides = {"source_language": text("Language of the text"), "target_language": text()}
+    one = tool("a", "f", ["target_language"], target_language=text("Language of the text"))
+    both = tool("a", "f", list(sides), **sides)
+    (match,) = match_parameters(one, plain)
+    assert (match.left, match.surmised) == ("target_language", True)
+    assert "target_language" not in {m.left for m in match_parameters(both, plain)}
+
+
+def test_the_only_required_number_left_is_surmised_beside_a_sure_match():
+    ours = tool("a", "f", ["unit", "load"], unit=text(), load={"type": "number"})
+    theirs = tool("b", "g", ["unit", "value"], unit=text(), value={"type": "integer"})
+    assert [m.surmised for m in match_parameters(ours, theirs)] == [False, True]
+    as_text = tool("b", "g", ["unit", "value"], unit=text(), value=text())
+    assert matched(ours, as_text) == {("unit", "unit")}
+
+
+def test_what_a_description_says_first_is_the_kind_of_a_bare_name():
+    told = tool("a", "f", ["restaurant"], restaurant=text("Name of the restaurant"))
+    theirs = tool("b", "g", ["restaurant_id"], restaurant_id=text())
+    silent = tool("a", "f", ["restaurant"], restaurant=text("The chosen restaurant"))
+    assert matched(told, theirs) == set()
+    assert matched(silent, theirs) == {("restaurant", "restaurant_id")}
+
+
+def test_flags_with_words_of_their_own_are_two():
+    ours = tool("a", "f", include_defaults={"type": "boolean"})
+    theirs = tool("b", "g", include_secrets={"type": "boolean"})
+    assert matched(ours, theirs) == set()
+
+
+def test_from_and_to_of_a_time_are_its_start_and_end():
+    ours = tool("a", "f", from_date=text(), to_date=text())
+    theirs = tool("b", "g", end_date=text(), start_date=text())
+    assert matched(ours, theirs) == {("from_date", "start_date"), ("to_date", "end_date")}
 
 
 def test_descriptions_of_one_pattern_do_not_make_parameters_the_same():

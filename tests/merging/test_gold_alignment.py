@@ -11,14 +11,24 @@ ROWS = [json.loads(line) for line in GOLD.read_text("utf-8").splitlines()]
 
 
 def test_the_maps_are_one_to_one_and_halved_in_each_catalog():
-    assert len(ROWS) == 150
+    assert len(ROWS) == 275
     for row in ROWS:
         left, right = ([arg[side] for arg in row["args"]] for side in (0, 1))
         for names, rest in ((left, row["unaligned_left"]), (right, row["unaligned_right"])):
             assert len({*names, *rest}) == len(names) + len(rest)
-    halves = Counter((row["catalog"], row["half"]) for row in ROWS)
+    first = [row for row in ROWS if "round" not in row]
+    assert all(row["half"] == "dev" for row in ROWS if row not in first)
+    halves = Counter((row["catalog"], row["half"]) for row in first)
     assert all(halves[name, "dev"] == halves[name, "test"] for name, _ in halves)
     assert sum(row["half"] == "test" for row in ROWS) == 75
+
+
+def test_no_tool_of_the_test_half_is_in_the_second_round():
+    tools = {half: set() for half in ("dev", "test")}
+    for row in ROWS:
+        if "round" in row or row["half"] == "test":
+            tools[row["half"]] |= {(row["catalog"], row[side]) for side in ("left", "right")}
+    assert tools["dev"].isdisjoint(tools["test"])
 
 
 @pytest.mark.shared_data

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,26 +28,34 @@ _TURNING_WORDS = frozenset(
         meaning,
         """min minimum limit not no non exclude excluded except without skip ignore hide include
         included only allow deny block enable disable start end source destination old new previous
-        next ms millisecond second sec minute hour hourly day daily week weekly month monthly year
-        yearly annual km mile meter metre foot feet celsius fahrenheit kelvin percent usd eur type
-        format unit url total average""".split(),
+        next ms millisecond second sec minute hour hourly day daily week weekly month monthly
+        year yearly annual km mile meter metre foot feet celsius fahrenheit kelvin percent usd eur
+        type format unit url total average""".split(),
     )
 )
 """Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
 
-_OPENING_WORDS = frozenset({meaning("start")})
-"""The start of something may be told as its one moment."""
+_CALENDAR = frozenset(map(meaning, "year month season".split()))
+"""Of two names that end in one of these they turn neither."""
 
-_ANY_OF = frozenset({"number", "address"})
+_SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
+"""Those that turn a name only in a tool that has the other side too: ``target_language`` beside
+no ``source_language`` is the language.
+"""
+
+_OPENING_WORDS = frozenset(map(meaning, "start source".split()))
+"""The start of something may be told as its one moment, what is converted from as the one."""
+
+_ANY_OF = frozenset({"number", "address", "name"})
 """Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
 
 _KINDS = {
     "moment": "date dates time datetime timestamp deadline",
     "span": """duration range period interval timeframe time
         seconds minutes hours days nights weeks months years""",
-    "calendar": "year month",
+    "calendar": "year month season",
     "day": "day weekday",
-    "place": "city location place address region area country state",
+    "place": "city location place address region area country state destination",
     "contact": "contact phone telephone mobile email",
     "money": "price amount cost budget salary fee",
     "count": "number num count total amount",
@@ -59,6 +69,7 @@ _KINDS = {
 
 _OF_ONE_KIND = {
     **dict.fromkeys(_KINDS, 0.1),
+    "calendar": 0.3,
     "moment": 0.3,
     "span": 0.3,
     "place": 0.3,
@@ -67,32 +78,41 @@ _OF_ONE_KIND = {
 """What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
 
 
+_NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|by|on|with)\b")
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A parameter as words: of its name, of its description, of both."""
+    """A parameter as words: of its name, of its description, of both; those of the name that
+    turn it; the kinds that the name allows, and the first noun of the description with it.
+    """
 
     name: frozenset[str]
     told: frozenset[str]
     text: frozenset[str]
+    turning: frozenset[str]
+    named: frozenset[str]
+    kinds: frozenset[str]
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
     of both types.
     """
-    if _tell_apart(a.name, b.name):
-        return 0.0
     if same_but_unit(a.name, b.name):
         return 0.95 if types_meet(a.schema, b.schema) else 0.0
     ours, theirs = read_parameter(a), read_parameter(b)
-    kinds = _kinds(a.name) & _kinds(b.name)
+    if _apart(ours, theirs):
+        return 0.0
+    kinds = ours.named & theirs.named
     nothing_shared = not kinds and ours.text.isdisjoint(theirs.text)
     if nothing_shared or not types_meet(a.schema, b.schema):
         return 0.0
     score = _by_words(ours, theirs, kinds, tools)
-    if score < MATCH_AT and a.type == b.type == "boolean":
-        return 0.0  # a flag is what its name says, nothing else
-    same_type = score in (0.0, 1.0) or _types_overlap(a.schema, b.schema)
+    if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
+        two = ours.name - theirs.name and theirs.name - ours.name
+        return 0.0 if two or score < MATCH_AT else score
+    same_type = score in (0.0, 1.0) or types_overlap(a.schema, b.schema)
     return score if same_type else _OTHER_TYPE * score
 
 
@@ -120,27 +140,32 @@ def _weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str) -> Reading:
     words, told = name_words(name), text_words(description)
-    return Reading(words, told, words | told)
+    named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
+    turning = words & (_TURNING_WORDS - _WEAK_WORDS)
+    return Reading(words, told, words | told, turning, named, (named & noun) or named or noun)
 
 
-@lru_cache(maxsize=65_536)
-def _tell_apart(a: str, b: str) -> bool:
-    """Whether the names alone say that they are two: start and end, an id and a title."""
-    ours, theirs = name_words(a), name_words(b)
-    if ours == theirs or same_but_unit(a, b):
-        return False
-    kinds, others = _kinds(a), _kinds(b)
-    if kinds and others and kinds.isdisjoint(others):
+def tell_apart(a: Parameter, b: Parameter) -> bool:
+    """Whether it is said that they are two: start and end, an id and a title."""
+    return _apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
+
+
+def _apart(a: Reading, b: Reading) -> bool:
+    if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
         return True
-    return bool((ours - theirs) & _TURNING_WORDS and (theirs - ours) & _TURNING_WORDS)
+    return bool(a.turning and b.turning and a.turning - b.name and b.turning - a.name)
 
 
 @lru_cache(maxsize=65_536)
 def _kinds(name: str) -> frozenset[str]:
     """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
-    words = [word for word in reversed(plain_words(name)) if word in _KINDS_OF]
+    head = itertools.takewhile("per".__ne__, plain_words(name))
+    words = [word for word in head if word in _KINDS_OF][::-1]
+    if words[:1] == ["range"] and "money" in _KINDS_OF.get(words[-1], ()):
+        words = words[1:]
     last = 2 if words and words[0] in _ANY_OF else 1
-    return frozenset().union(*(_KINDS_OF[word] for word in words[:last]))
+    kinds = frozenset().union(*(_KINDS_OF[word] for word in words[:last]))
+    return kinds - {"span"} if "moment" in kinds and name_words(name) & _SIDES else kinds
 
 
 def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, Tool]) -> float:
@@ -148,22 +173,35 @@ def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, 
     if a.name == b.name:
         return 1.0
     turned = ((a.name ^ b.name) & _TURNING_WORDS) - (a.text & b.text)
+    if "calendar" in kinds:
+        turned -= _CALENDAR
     if a.told == b.told and len(a.told) > 1:
         return MATCH_AT - 0.01 if turned else 0.95
-    if turned - _OPENING_WORDS:
+    one_sided = turned and turned <= _SIDES and not any(map(_has_twin, (a, b), tools))
+    if turned - _OPENING_WORDS and not one_sided:
         return 0.0
     told = _overlap(a.told, b.told)
-    apart = a.name & (a.told - b.text) and b.name & (b.told - a.text)
-    score = 0.5 * told if turned or apart else max(_by_name(a, b, told), _by_text(a, b, tools))
-    if score >= MATCH_AT:
+    own, others = a.name - _WEAK_WORDS, b.name - _WEAK_WORDS
+    apart = own & (a.told - b.text) and others & (b.told - a.text)
+    differ = apart or (turned and not one_sided)
+    score = 0.5 * told if differ else max(_by_name(a, b, told), _by_text(a, b, tools))
+    if score >= MATCH_AT and not one_sided:
         return score
     of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
     return min(score + of_one_kind, MATCH_AT - 0.01)
 
 
+def _has_twin(reading: Reading, tool: Tool) -> bool:
+    """Whether the tool has another parameter of that name but for the side."""
+    names = (name_words(parameter.name) for parameter in tool.parameters)
+    return any(name != reading.name and name - _SIDES == reading.name - _SIDES for name in names)
+
+
 def _by_name(a: Reading, b: Reading, told: float) -> float:
+    if a.name & b.name and (a.name ^ b.name) <= _WEAK_WORDS:
+        return 0.5 + 0.4 * told
     if a.name < b.name or b.name < a.name:
-        return 0.5 + 0.4 * told if (a.name ^ b.name) <= _WEAK_WORDS else 0.75 + 0.2 * told
+        return 0.75 + 0.2 * told
     return 0.25 + 0.3 * told if a.name & b.name else 0.0
 
 
@@ -183,7 +221,7 @@ def _share(words: frozenset[str], others: frozenset[str], weights: Mapping[str, 
     return sum(weights[word] for word in words & others) / whole if whole else 0.0
 
 
-def _types_overlap(a: JsonObject, b: JsonObject) -> bool:
+def types_overlap(a: JsonObject, b: JsonObject) -> bool:
     """Whether one value can be of both types, integers counting as numbers."""
     if _plain(a, b):
         return True

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.likeness import MATCH_AT, likeness, types_meet
+from toolscope_core.datamodel import Parameter, Tool
+from toolscope_core.merging.likeness import (
+    MATCH_AT,
+    likeness,
+    tell_apart,
+    types_meet,
+    types_overlap,
+)
 
 SURMISE_AT = 0.3
 """Least score for two that are left over and fit nothing else as well."""
 
 _MARGIN = 0.05
+_TELLING_TYPES = frozenset({"integer", "number", "array", "object"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +48,12 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
     scored = _scored(left, right, {match.left for match in found})
-    if not scored:
-        return tuple(found)
     for score, a, b in sorted(scored, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
         if score >= MATCH_AT and _rest([(score, a, b)], found):
             found.append(Match(a, b, score))
     rest = _rest(scored, found)
     found += [Match(a, b, score, True) for score, a, b in rest if _stands_out(score, a, b, rest)]
+    found += _only_ones(left, right, found)
     order = {p.name: at for at, p in enumerate(left.parameters)}
     return tuple(sorted(found, key=lambda match: order[match.left]))
 
@@ -68,6 +74,26 @@ def _rest(scored: Sequence[_Scored], found: Sequence[Match]) -> Sequence[_Scored
     """The rows of which neither parameter is matched yet."""
     ours, theirs = {match.left for match in found}, {match.right for match in found}
     return [row for row in scored if row[1] not in ours and row[2] not in theirs]
+
+
+def _only_ones(left: Tool, right: Tool, found: Sequence[Match]) -> Sequence[Match]:
+    """The only required number, list or object left on each side, where others are matched."""
+    if not found:
+        return ()
+    ours = _required_rest(left, {match.left for match in found})
+    theirs = _required_rest(right, {match.right for match in found})
+    if len(ours) != 1 or len(theirs) != 1:
+        return ()
+    (a,), (b,) = ours, theirs
+    fits = types_overlap(a.schema, b.schema) and not tell_apart(a, b)
+    return [Match(a.name, b.name, SURMISE_AT, True)] if fits else ()
+
+
+def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
+    """Numbers, lists and objects not matched yet; where none is said to be required, all are."""
+    some = any(p.required for p in tool.parameters)
+    rest = [p for p in tool.parameters if p.name not in done and (p.required or not some)]
+    return [p for p in rest if p.type in _TELLING_TYPES]
 
 
 def _stands_out(score: float, a: str, b: str, rest: Sequence[_Scored]) -> bool:

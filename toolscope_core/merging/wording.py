@@ -23,43 +23,103 @@ _SYNONYMS = """query q search term keyword keywords
     url uri link href
     location loc place city town
     user account
-    start begin since after
-    end finish until before stop
+    start begin since after initial
+    end finish until before stop final
     mail email
-    telephone phone tel
+    telephone phone tel mobile
     temperature temp
     parameter param argument arg
     description desc
     frequency freq
     document doc
-    category cat
+    type category cat kind class
     department dept
     position pos
     reference ref
-    image img
-    password pwd
-    maker manufacturer
+    image img photo picture pic
+    password pwd pass passcode
+    brand make maker manufacturer
     item product
-    topic title"""
+    topic title subject theme headline
+    company enterprise business firm corporation employer
+    organization organisation org
+    customer client
+    guest visitor person people participant attendee member passenger traveler traveller
+    seller vendor supplier merchant
+    cuisine food
+    rating star stars
+    film movie
+    match game fixture
+    cast starring
+    gender sex
+    job occupation profession
+    income salary wage
+    zip zipcode postal postcode
+    street road
+    country nation
+    region area zone district
+    note remark memo comment
+    expiry expiration expire expires
+    doctor physician
+    lawyer attorney
+    author writer
+    singer artist performer musician
+    song track
+    car vehicle automobile
+    priority importance urgency
+    ticker symbol
+    lawsuit case docket
+    investment deposit principal
+    function equation expression formula
+    group dataset sample
+    repository repo
+    technician repairman repairer
+    agenda schedule
+    amount amt sum
+    duration span length
+    speed velocity
+    mode method
+    restriction requirement need
+    facility amenity
+    due deadline
+    student pupil
+    teacher instructor
+    hotel accommodation lodging
+    device appliance equipment
+    mass weight
+    transportation transport transit
+    site website
+    apartment flat
+    house home property
+    crime offense offence
+    law statute legislation regulation
+    stock share equity
+    birthday birthdate dob
+    server host hostname
+    database db
+    timezone tz"""
 
 _EMPTY_WORDS = frozenset(
     "a an the of for to in on at by with and or is are be that this it its as from which used use "
     "value specified given optional required default e g eg etc will can should you your want "
     "whether true false if".split()
 )
+_EMPTY_IN_NAMES = _EMPTY_WORDS - {"default"}
 _ENDINGS = ("ation", "ment", "ence", "ance", "ary", "ing", "ion", "ed", "es", "s", "e")
 _STEM_LENGTH = 4
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 _LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
 _HUMP = re.compile(r"([a-z])([A-Z])")
-_NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)", re.IGNORECASE)
+_NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=65_536)
 def name_words(name: str) -> frozenset[str]:
     """The words of an identifier, split at case, digits and marks: stems, one per meaning."""
     words = [meaning(word) for word in plain_words(name)]
-    return frozenset(word for word in words if word not in _EMPTY_WORDS) or frozenset(words)
+    if not _TIMES.isdisjoint(words):
+        words = [_TIME_SIDES.get(word, word) for word in words]
+    return frozenset(word for word in words if word not in _EMPTY_IN_NAMES) or frozenset(words)
 
 
 @lru_cache(maxsize=65_536)
@@ -72,7 +132,7 @@ def text_words(text: str) -> frozenset[str]:
 @lru_cache(maxsize=65_536)
 def plain_words(name: str) -> tuple[str, ...]:
     """The words and numbers of a text in order, lower case."""
-    split = _HUMP.sub(r"\1 \2", _NUMBER_OF.sub("number", name))
+    split = _NUMBER_OF.sub("number", _HUMP.sub(r"\1 \2", name))
     return tuple(_WORD.findall(split.casefold()))
 
 
@@ -110,3 +170,6 @@ def _stem(word: str) -> str:
 _MEANING: dict[str, str] = {}
 for _group in _SYNONYMS.splitlines():
     _MEANING |= dict.fromkeys(_group.split(), _group.split()[0])
+_TIMES = frozenset(map(meaning, "date datetime time timestamp day month year".split()))
+_TIME_SIDES = {"source": "start", "destination": "end"}
+"""From and to, in a name of a time, are its start and its end."""
