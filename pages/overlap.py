@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _ui
+from pages._curve import curve_panel
 from pages._pair import pair_panel
 from pages._picture import picture
 from toolscope_core.figures import charts, tables
@@ -29,8 +30,8 @@ st.markdown(
 )
 
 
-pairs, histogram, servers, strongest, plane = st.tabs(
-    ["Pairs", "Histogram", "Servers", "Strongest tools", "Map"],
+pairs, curve, servers, strongest, plane = st.tabs(
+    ["Pairs", "Curve", "Servers", "Strongest tools", "Map"],
     key="view",
     bind="query-params",
     on_change="rerun",
@@ -38,12 +39,9 @@ pairs, histogram, servers, strongest, plane = st.tabs(
 if pairs.open:
     with pairs:
         pair_panel(record.id)
-if histogram.open:
-    with histogram:
-        view = explore.histogram(record.id)
-        st.caption("All pairs of tools by similarity; those from θ on are candidates.")
-        rows = tables.histogram_rows(view)
-        picture(charts.histogram(view), rows, "histogram", "Histogram of similarities")
+if curve.open:
+    with curve:
+        curve_panel(record.id)
 if servers.open:
     with servers:
         words = {"pairs": "pairs to merge", "cosine": "closest pair"}

@@ -33,9 +33,6 @@ from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis, synthesise
 from toolscope_core.review import constraints, edits, version_of
 
-HISTOGRAM_EDGES = tuple(round(step / 100, 2) for step in range(-100, 101))
-"""Bin edges of the collision histogram: hundredths of the cosine."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
@@ -56,18 +53,9 @@ class Analysis:
     copies: Mapping[str, str]
     rows: Mapping[str, int]
     _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
-    _counted: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
     _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
         default_factory=dict, repr=False
     )
-
-    @property
-    def histogram(self) -> NDArray[np.int64]:
-        """Exact number of pairs of tools in each bin of ``HISTOGRAM_EDGES``, counted once."""
-        if not self._counted:
-            counts = similarity.collision_histogram(self.vectors, np.array(HISTOGRAM_EDGES))
-            self._counted.append(counts)
-        return self._counted[0]
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Merge probabilities of any pairs of tools, in their order; remembered."""

@@ -3,6 +3,8 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.errors import ConfigError, JobError
+from toolscope_core.workspace import curves
 from toolscope_core.workspace.overlaps import PairFilter
 
 
@@ -51,7 +53,7 @@ def test_filters_that_nothing_passes_say_so(monkeypatch, work):
     assert "No pair passes these filters" in words(app)
 
 
-@pytest.mark.parametrize("view", ["Histogram", "Servers", "Strongest tools", "Map"])
+@pytest.mark.parametrize("view", ["Servers", "Strongest tools", "Map"])
 def test_every_picture_has_a_table_twin(monkeypatch, work, view):
     app = open_page(monkeypatch, work, "overlap", view=view)
     assert len(app.get("plotly_chart")) == 1
@@ -99,3 +101,40 @@ def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", catalog="Evil")
     assert "![x](" not in words(app)
     assert all("<img" not in element.proto.body for element in app.get("html"))
+
+
+def test_the_curve_compares_before_and_after(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    assert "Exact, over all pairs" in words(app)
+    assert len(app.get("plotly_chart")) == 1
+    marks, twin = (frame.value for frame in app.dataframe)
+    assert marks["from"].tolist() == [0.7, 0.8, 0.85, 0.9, 0.95]
+    assert list(marks.columns) == list(twin.columns)
+    assert len(twin) == 51
+
+
+def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
+    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    assert "are being counted" in words(app)
+    catalog_id = work.catalogs.newest()[0].id
+    work.analyses.wait(work.curves.job(catalog_id).id)
+    assert not app.run().exception
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work):
+    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(work.curves, "run", lambda *_: _fail())
+        with pytest.raises(JobError):
+            work.analyses.wait(work.curves.start(work.catalogs.newest()[0].id))
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    assert "no room" in words(app)
+    assert "are being counted" not in words(app)
+    app.button(key="count").click().run()
+    assert "are being counted" in words(app)
+
+
+def _fail():
+    raise ConfigError("no room")

@@ -1,4 +1,4 @@
-"""Histogram, heatmap and map of a catalog as Plotly figures. Pure functions."""
+"""Heatmap and map of a catalog as Plotly figures. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from toolscope_core.figures import style
-from toolscope_core.figures.style import GREY, PALETTE, label
-from toolscope_core.figures.views import Grid, Histogram, ToolMap
+from toolscope_core.figures.style import GREY, label
+from toolscope_core.figures.views import Grid, ToolMap
 
 MOST_CELLS = 200
 """Longest side of a heatmap: beyond it nobody can read it and it is slow to send."""
@@ -20,36 +20,6 @@ FEW_CELLS = 24
 """Up to as many a side, the columns are labelled too and the cells carry their count."""
 
 HEAT = ((0.0, "rgba(86,180,233,0.15)"), (0.5, "rgba(0,114,178,0.9)"), (1.0, "rgba(230,130,0,1)"))
-
-
-def histogram(view: Histogram) -> go.Figure:
-    """Bars on a log scale, θ marked; the bars from θ on stand out."""
-    edges, counts, threshold = view.edges, view.counts, view.threshold
-    left, right = np.array(edges[:-1]), np.array(edges[1:])
-    near = left >= threshold - 1e-9
-    bars = go.Bar(
-        x=style.rounded((left + right) / 2),
-        y=counts.tolist(),
-        width=style.rounded(right - left),
-        marker={"color": np.where(near, PALETTE[5], PALETTE[4]).tolist(), "line": {"width": 0}},
-        text=[f"{a:.2f} to {b:.2f}" for a, b in zip(left, right, strict=True)],
-        textposition="none",
-        hovertemplate="%{y:,} pairs<br>%{text}<extra></extra>",
-    )
-    figure = style.figure([bars], height=380)
-    highest = math.log10(max(int(counts.max(initial=1)), 10))
-    figure.update_yaxes(type="log", title="pairs of tools", dtick=1, range=[-0.2, highest + 0.2])
-    filled = left[counts > 0]
-    start = min(float(filled[0]) if len(filled) else threshold, threshold)
-    figure.update_xaxes(title="similarity (cosine)", range=[start - 0.05, 1.01])
-    figure.update_layout(bargap=0)
-    figure.add_vline(
-        threshold,
-        line={"dash": "dash", "color": GREY},
-        annotation={"text": f"θ = {threshold:.2f}"},
-        annotation_position="top left",
-    )
-    return figure
 
 
 def heatmap(grid: Grid) -> go.Figure:

@@ -72,12 +72,31 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Histogram:
-    """How many pairs of tools (int64, one count a bin) have which cosine; θ is ``threshold``.
-
-    ``edges`` ascend and have one entry more than ``counts``.
+class CurveVariant:
+    """A toolset of a collision curve: ``pairs`` is int64, the number of pairs of its tools from
+    each threshold on.
     """
 
-    counts: NDArray[np.int64]
-    edges: tuple[float, ...]
-    threshold: float
+    name: str
+    tools: int
+    pairs: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """How many pairs of tools are how close, in one or more variants of a toolset, the first of
+    which the others are compared with.
+
+    ``thresholds`` ascend; ``floor`` is θ, from which on pairs are candidates. ``waiting`` names
+    the variants that are not counted yet.
+    """
+
+    thresholds: tuple[float, ...]
+    floor: float
+    variants: tuple[CurveVariant, ...]
+    waiting: tuple[str, ...] = ()
+
+    def change(self, variant: CurveVariant) -> NDArray[np.float64]:
+        """Pairs more (or less) than in the first variant, as a share; NaN where that has none."""
+        base = self.variants[0].pairs.astype(np.float64)
+        return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)

@@ -15,8 +15,8 @@ from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
-from toolscope_core.figures.views import Grid, Histogram, Measure, Network, ToolMap
-from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
+from toolscope_core.figures.views import Grid, Measure, Network, ToolMap
+from toolscope_core.pipeline import Analysis, graph_of
 from toolscope_core.review import constraints
 from toolscope_core.similarity import project
 from toolscope_core.store import CatalogRecord
@@ -180,11 +180,6 @@ class Explore:
             return None
         tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]
         return Closest(tools[0].name, tools[1].name, found[1])
-
-    def histogram(self, catalog_id: int) -> Histogram:
-        """All pairs of tools by cosine."""
-        analysis = self._analysis(catalog_id)
-        return Histogram(analysis.histogram, HISTOGRAM_EDGES, analysis.threshold)
 
     def server_grid(self, catalog_id: int, measure: Measure) -> tuple[Grid, int]:
         """Servers against servers, and how many servers have an overlap."""
