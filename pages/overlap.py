@@ -8,6 +8,7 @@ from pages import _ui
 from pages._curve import curve_panel
 from pages._pair import pair_panel
 from pages._picture import picture
+from pages._threshold import threshold_panel
 from toolscope_core.figures import charts, tables
 from toolscope_core.workspace.overlaps import PairFilter
 
@@ -30,8 +31,8 @@ st.markdown(
 )
 
 
-pairs, curve, servers, strongest, plane = st.tabs(
-    ["Pairs", "Curve", "Servers", "Strongest tools", "Map"],
+pairs, curve, threshold, servers, strongest, plane = st.tabs(
+    ["Pairs", "Curve", "Threshold", "Servers", "Strongest tools", "Map"],
     key="view",
     bind="query-params",
     on_change="rerun",
@@ -42,6 +43,9 @@ if pairs.open:
 if curve.open:
     with curve:
         curve_panel(record.id)
+if threshold.open:
+    with threshold:
+        threshold_panel(record.id)
 if servers.open:
     with servers:
         words = {"pairs": "pairs to merge", "cosine": "closest pair"}

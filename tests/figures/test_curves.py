@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from toolscope_core.figures import curves, tables
-from toolscope_core.figures.views import Curve, CurveVariant
+from toolscope_core.figures.views import Curve, CurveVariant, Sweep
 
 BEFORE = CurveVariant("original", 6, np.array([8, 4, 0]))
 AFTER = CurveVariant("merged<b>", 5, np.array([6, 4, 0]))
@@ -46,3 +46,33 @@ def test_the_twin_has_every_threshold(after):
         "+0.0%",
         "",
     ]
+
+
+SWEPT = Sweep(
+    "similarity",
+    (0.6, 0.8, 1.0),
+    0.8,
+    np.array([5, 3, 1]),
+    np.array([2, 1, 0]),
+    np.array([2, 0, 0]),
+)
+
+
+def test_the_sweep_shows_what_is_removed_and_what_people_said():
+    figure = curves.sweep(SWEPT, 2)
+    removed, now, accepted, rejected = figure.data
+    assert list(removed.y) == [5, 3, 1]
+    assert (list(now.x), list(now.y)) == ([0.8], [2])
+    assert (list(accepted.y), list(rejected.y)) == ([2, 1, 0], [2, 0, 0])
+    assert list(accepted.customdata) == ["50%", "100%", None]
+    assert accepted.line.dash != rejected.line.dash
+    assert [row["right"] for row in tables.sweep_rows(SWEPT)] == ["50.0%", "100.0%", ""]
+    assert [row["tools removed"] for row in tables.sweep_rows(SWEPT)] == [5, 3, 1]
+
+
+def test_without_labels_the_sweep_has_one_part():
+    none = np.zeros(3, dtype=np.int64)
+    view = Sweep("probability", SWEPT.values, 0.8, SWEPT.removed, none, none)
+    figure = curves.sweep(view, 2)
+    assert len(figure.data) == 2
+    assert figure.layout.xaxis.title.text == "least probability"

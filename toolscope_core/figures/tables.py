@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolscope_core.figures.views import Curve, Grid, Network, ToolMap
+from toolscope_core.figures.views import Curve, Grid, Network, Sweep, ToolMap
 
 Row = dict[str, str | float | int]
 
@@ -55,6 +55,28 @@ def network_rows(part: Network) -> list[Row]:
             "note": "never merge" if edge.forbidden else "bridge" if edge.bridge else "",
         }
         for edge in sorted(part.edges, key=lambda e: (not e.forbidden, e.probability, e.pair))
+    ]
+
+
+def sweep_rows(view: Sweep) -> list[Row]:
+    """A row for each value, ascending."""
+    columns = zip(
+        view.values,
+        view.removed.tolist(),
+        view.accepted.tolist(),
+        view.rejected.tolist(),
+        view.right.tolist(),
+        strict=True,
+    )
+    return [
+        {
+            view.measure: value,
+            "tools removed": removed,
+            "accepted pairs": accepted,
+            "rejected pairs": rejected,
+            "right": "" if np.isnan(right) else f"{right:.1%}",
+        }
+        for value, removed, accepted, rejected, right in columns
     ]
 
 

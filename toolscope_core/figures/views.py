@@ -100,3 +100,31 @@ class Curve:
         """Pairs more (or less) than in the first variant, as a share; NaN where that has none."""
         base = self.variants[0].pairs.astype(np.float64)
         return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """What each value of a threshold on ``measure`` (``similarity`` or ``probability``) brings.
+
+    ``removed`` are the tools that merging every cluster takes away, before correction;
+    ``accepted`` and ``rejected`` the pairs that people decided on and the threshold lets through.
+    All are int64, one entry a value; ``at`` is the value chosen now.
+    """
+
+    measure: Literal["similarity", "probability"]
+    values: tuple[float, ...]
+    at: float
+    removed: NDArray[np.int64]
+    accepted: NDArray[np.int64]
+    rejected: NDArray[np.int64]
+
+    @property
+    def labelled(self) -> bool:
+        """Whether people decided on any of the pairs."""
+        return bool((self.accepted + self.rejected).any())
+
+    @property
+    def right(self) -> NDArray[np.float64]:
+        """The share of accepted pairs among those decided on; NaN where there are none."""
+        decided = self.accepted + self.rejected
+        return np.where(decided > 0, self.accepted / np.maximum(decided, 1), np.nan)

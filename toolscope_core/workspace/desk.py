@@ -12,6 +12,7 @@ from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.versions import Versions
 
 
@@ -29,6 +30,7 @@ class Workspace:
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         counts = CountCache(settings.cache_dir)
         self.curves = Curves(self.analyses, self.review, embedder, cache, counts)
+        self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:

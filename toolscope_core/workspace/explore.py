@@ -211,6 +211,10 @@ class Explore:
         plan, graph = self._review.plan(catalog_id), graph_of(analysis, log)
         return components.network_of(plan, graph, analysis.copies, links, row_ids)
 
+    def tokens(self, catalog_id: int) -> dict[str, int]:
+        """What each tool costs in every prompt, by id."""
+        return self._costs(catalog_id)
+
     def _costs(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
         """Tokens of each tool, by id; catalogs never change."""
         if (catalog_id, shape) not in self._tokens:
