@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _ui
+from pages._curve import curve_panel
 from pages._heatmap import heatmap_panel
 from pages._pair import pair_panel
 from pages._picture import picture
+from pages._threshold import threshold_panel
 from toolscope_core.figures import charts, tables
 from toolscope_core.workspace.overlaps import PairFilter
 
@@ -30,8 +32,8 @@ st.markdown(
 )
 
 
-pairs, histogram, heatmap, plane = st.tabs(
-    ["Pairs", "Histogram", "Heatmap", "Map"],
+pairs, curve, threshold, heatmap, plane = st.tabs(
+    ["Pairs", "Curve", "Threshold", "Heatmap", "Map"],
     key="view",
     bind="query-params",
     on_change="rerun",
@@ -39,12 +41,12 @@ pairs, histogram, heatmap, plane = st.tabs(
 if pairs.open:
     with pairs:
         pair_panel(record.id)
-if histogram.open:
-    with histogram:
-        view = explore.histogram(record.id)
-        st.caption("All pairs of tools by similarity; those from θ on are candidates.")
-        rows = tables.histogram_rows(view)
-        picture(charts.histogram(view), rows, "histogram", "Histogram of similarities")
+if curve.open:
+    with curve:
+        curve_panel(record.id)
+if threshold.open:
+    with threshold:
+        threshold_panel(record.id)
 if heatmap.open:
     with heatmap:
         heatmap_panel(record.id)

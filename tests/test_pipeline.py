@@ -11,7 +11,7 @@ from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import Catalog, Decision, Pair, Tool
 from toolscope_core.errors import CatalogError, ConfigError
-from toolscope_core.pipeline import HISTOGRAM_EDGES, analyse, graph_of, plan_merge
+from toolscope_core.pipeline import analyse, graph_of, plan_merge
 from toolscope_core.workspace.example import example_path
 
 
@@ -32,12 +32,6 @@ def test_every_near_pair_is_judged_once_in_row_order(example):
     assert all(left < right for left, right in rows)
     assert (example.scores.similarity >= 0.4 - 1e-6).all()
     assert ((example.scores.probability >= 0) & (example.scores.probability <= 1)).all()
-
-
-def test_the_histogram_counts_every_pair_of_tools(example):
-    count = len(example.catalog.tools)
-    assert example.histogram.sum() == count * (count - 1) // 2
-    assert len(example.histogram) == len(HISTOGRAM_EDGES) - 1
 
 
 def test_any_pair_can_be_asked_for_and_the_answer_is_remembered(example):

@@ -1,4 +1,4 @@
-"""Tool text, neighbours, histogram and projection against brute force."""
+"""Tool text, neighbours, counts and projection against brute force."""
 
 import numpy as np
 import pytest
@@ -9,10 +9,10 @@ from sklearn.decomposition import PCA
 from toolscope_core import similarity
 from toolscope_core.datamodel import Tool
 from toolscope_core.similarity import (
-    collision_histogram,
     cosines,
     default_threshold,
     nearest,
+    pairs_above,
     project,
     split_name,
     tool_text,
@@ -107,19 +107,34 @@ def test_cosines_are_clipped_rounded_and_symmetric():
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 5, 13])
-def test_the_histogram_counts_every_pair_once(monkeypatch, rows):
+def test_every_pair_is_counted_once_from_each_threshold_on(monkeypatch, rows):
     monkeypatch.setattr(similarity, "_BLOCK", 4)
-    vectors, edges = unit(rows), np.array([-1.0, 0.0, 0.33, 0.7, 1.0])
-    product = (vectors @ vectors.T)[np.triu_indices(rows, 1)].astype(np.float64)
-    counts = collision_histogram(vectors, edges)
+    vectors, thresholds, seen = unit(rows), np.array([-1.0, -0.5, 0.0, 0.5, 1.0]), []
+    product = (vectors @ vectors.T)[np.triu_indices(rows, 1)]
+    counts = pairs_above(vectors, thresholds, seen.append)
     assert counts.dtype == np.int64
-    assert counts.tolist() == np.histogram(product, edges)[0].tolist()
-    assert counts.sum() == rows * (rows - 1) // 2
+    assert counts.tolist() == [int((product >= at).sum()) for at in thresholds]
+    assert [step.done for step in seen] == sorted(step.done for step in seen)
+    assert all(step.stage == "count" and step.total == rows for step in seen)
 
 
-def test_the_histogram_leaves_out_what_is_below_its_floor_and_keeps_copies_in_the_last_bin():
-    vectors = np.array([[1.0000001, 0], [1.0000001, 0], [0, 1]], dtype=np.float32)
-    assert collision_histogram(vectors, np.array([0.5, 0.9, 1.0])).tolist() == [0, 1]
+def test_pairs_at_a_threshold_count_and_copies_are_at_one():
+    angles = np.arccos([1.0, 1.0, 0.8, 0.6])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    vectors[1] *= np.float32(1 - 2e-7)
+    # copies, twice .8, twice .6, and between the last two .8 * .6 + .6 * .8 = .96
+    counts = pairs_above(vectors, np.arange(50, 101) / 100)
+    assert {at: int(counts[at - 50]) for at in (50, 60, 61, 80, 81, 96, 97, 100)} == {
+        50: 6, 60: 6, 61: 4, 80: 4, 81: 2, 96: 2, 97: 1, 100: 1,
+    }  # fmt: skip
+
+
+def test_counting_can_be_cancelled():
+    def stop(step):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        pairs_above(unit(3), np.array([0.5, 1.0]), stop)
 
 
 def test_the_projection_is_pca_with_a_fixed_sign():

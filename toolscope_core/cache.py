@@ -1,4 +1,4 @@
-"""Vectors on disk, so that a text is embedded once per model."""
+"""Vectors on disk, so that a text is embedded once per model, and what was counted of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
 from toolscope_core.errors import ConfigError
@@ -55,11 +56,7 @@ class VectorCache:
             _write_file(folder, entries)
             self._fold(model)
         except OSError as error:
-            raise ConfigError(
-                f"the cache folder {str(self._folder)!r} cannot be written "
-                f"({error.strerror or error}); free space there or point TOOLSCOPE_CACHE_DIR "
-                "to another folder"
-            ) from error
+            raise _unusable(self._folder, error) from error
 
     def _fold(self, model: str) -> None:
         files = self._files(model)
@@ -76,6 +73,40 @@ class VectorCache:
 
     def _model_folder(self, model: str) -> Path:
         return self._folder / "vectors" / _key(model).hex()[:32]
+
+
+class CountCache:
+    """Exact counts per set of vectors in a folder, one small file each.
+
+    A file starts with the SHA-256 of its key and counts: a damaged one counts as absent and is
+    written again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, key: str, size: int) -> NDArray[np.int64] | None:
+        """The ``size`` counts under this key, where they are known."""
+        try:
+            body = self._path(key).read_bytes()
+        except OSError:
+            return None
+        sealed, counts = body[:_KEY_BYTES], body[_KEY_BYTES:]
+        if sealed != _seal(key, counts) or len(counts) != 8 * size:
+            return None
+        return np.frombuffer(counts, dtype="<i8").astype(np.int64)
+
+    def write(self, key: str, counts: NDArray[np.int64]) -> None:
+        """Keep the counts. Raises ``ConfigError`` where the folder is unusable."""
+        path, body = self._path(key), counts.astype("<i8").tobytes()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _put(path, _seal(key, body) + body)
+        except OSError as error:
+            raise _unusable(self._folder, error) from error
+
+    def _path(self, key: str) -> Path:
+        return self._folder / "counts" / f"{key}.cnt"
 
 
 def embed_cached(
@@ -111,6 +142,12 @@ def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
     matrix = np.stack(list(entries.values())).astype("<f4")
     body = _HEADER.pack(_MAGIC, *matrix.shape) + b"".join(entries) + matrix.tobytes()
     path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
+    _put(path, body)
+    return path
+
+
+def _put(path: Path, body: bytes) -> None:
+    """Write a file so that it is complete or absent."""
     partial = path.with_suffix(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
         partial.write_bytes(body)
@@ -119,7 +156,17 @@ def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
-    return path
+
+
+def _seal(key: str, counts: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + counts).digest()
+
+
+def _unusable(folder: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
+        "free space there or point TOOLSCOPE_CACHE_DIR to another folder"
+    )
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:

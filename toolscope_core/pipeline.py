@@ -19,7 +19,9 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import (
     Catalog,
+    Constraints,
     Decision,
+    Group,
     MergePlan,
     Pair,
     PairScores,
@@ -32,9 +34,6 @@ from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis, synthesise
 from toolscope_core.review import constraints, edits, version_of
-
-HISTOGRAM_EDGES = tuple(round(step / 100, 2) for step in range(-100, 101))
-"""Bin edges of the collision histogram: hundredths of the cosine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,18 +55,9 @@ class Analysis:
     copies: Mapping[str, str]
     rows: Mapping[str, int]
     _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
-    _counted: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
     _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
         default_factory=dict, repr=False
     )
-
-    @property
-    def histogram(self) -> NDArray[np.int64]:
-        """Exact number of pairs of tools in each bin of ``HISTOGRAM_EDGES``, counted once."""
-        if not self._counted:
-            counts = similarity.collision_histogram(self.vectors, np.array(HISTOGRAM_EDGES))
-            self._counted.append(counts)
-        return self._counted[0]
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Merge probabilities of any pairs of tools, in their order; remembered."""
@@ -136,10 +126,26 @@ def analyse(
     )
 
 
-def merge_edges(analysis: Analysis) -> dict[Pair, float]:
-    """The candidate pairs that the judge would merge, with their probability."""
-    tools, scores = analysis.catalog.tools, analysis.scores
-    merged = np.flatnonzero(scores.probability >= analysis.judge.weights.merge_at)
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which candidate pairs are merges: those of at least this cosine and this probability."""
+
+    similarity: float
+    probability: float
+
+
+def own_cut(analysis: Analysis) -> Cut:
+    """What the plan is made with: θ, and where the judge says *merge*."""
+    return Cut(analysis.threshold, analysis.judge.weights.merge_at)
+
+
+def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
+    """The candidate pairs that the judge would merge (or those of another cut), with their
+    probability.
+    """
+    tools, scores, cut = analysis.catalog.tools, analysis.scores, cut or own_cut(analysis)
+    near = scores.similarity >= cut.similarity
+    merged = np.flatnonzero(near & (scores.probability >= cut.probability))
     return {
         Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
             scores.probability[row]
@@ -153,20 +159,23 @@ def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
     return merge_graph(merge_edges(analysis), constraints(analysis.catalog, log))
 
 
+def groups_at(
+    analysis: Analysis, links: Constraints, cut: Cut, *, divide: bool = True
+) -> tuple[Group, ...]:
+    """What would be merged at this cut: corrected groups, those that people's changed
+    decisions hold, and those that people put forward. ``divide`` as in ``correct``.
+    """
+    graph = merge_graph(merge_edges(analysis, cut), links)
+    judge = analysis.probabilities
+    groups = correct(graph, judge, cut.probability, links, analysis.copies, divide=divide)
+    return brought(groups + suspended(groups, links, judge), links, judge)
+
+
 def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) -> MergePlan:
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``."""
     catalog, judge = analysis.catalog, analysis.judge
     links = constraints(catalog, log)
-    groups = correct(
-        merge_graph(merge_edges(analysis), links),
-        analysis.probabilities,
-        judge.weights.merge_at,
-        links,
-        analysis.copies,
-        divide=config.correct,
-    )
-    groups += suspended(groups, links, analysis.probabilities)
-    groups = brought(groups, links, analysis.probabilities)
+    groups = groups_at(analysis, links, own_cut(analysis), divide=config.correct)
     wishes = edits(catalog, log)
     built = build_clusters(
         catalog, groups, links, wishes, judge.weights.auto_at, analysis.synthesis

@@ -1,4 +1,4 @@
-"""Which tools are close: tool text, exact neighbours, candidate pairs, histogram, projection."""
+"""Which tools are close: tool text, exact neighbours, pairs and their number, projection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.backends import Vectors
+from toolscope_core.backends import Progress, Step, Vectors, silent
 from toolscope_core.datamodel import Tool
 
 Rows = NDArray[np.int32]
@@ -63,7 +63,7 @@ def default_threshold(model_name: str) -> float:
 
     0.6 for all-MiniLM-L6-v2, calibrated on labelled pairs; 0.82 for thenlper/gte-large
     (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable between models, so
-    set the threshold after a look at the collision histogram.
+    set the threshold after a look at the collision curve.
     """
     return _THRESHOLDS.get(model_name, _FALLBACK_THRESHOLD)
 
@@ -92,20 +92,23 @@ def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
     return _candidates(vectors, np.unique(np.minimum(a, b) * rows + np.maximum(a, b)), threshold)
 
 
-def collision_histogram(vectors: Vectors, edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How many of all n(n-1)/2 pairs have a cosine in each bin of ``edges`` (ascending).
+def pairs_above(
+    vectors: Vectors, thresholds: NDArray[np.float64], progress: Progress = silent
+) -> NDArray[np.int64]:
+    """How many of all n(n-1)/2 pairs have at least the cosine of each of ``thresholds``.
 
-    Exact, by blockwise product; cosines are clipped to [-1, 1]; bins are half open, the last one
-    closed, pairs outside are not counted.
+    Those ascend in even steps. Exact, by blockwise product; a cosine within 1e-6 below a
+    threshold is at it, since the float32 product of two copies may miss 1 by that much. Reports
+    ``Step("count", …)`` in rows; ``progress`` may raise to cancel.
     """
-    counts = np.zeros(len(edges) - 1, dtype=np.int64)
-    widths = np.diff(edges)
-    even = bool(np.allclose(widths, widths[0]))  # then numpy need not sort the cosines
-    for block in _upper_blocks(vectors):
-        inside = block[block >= np.float32(edges[0])].astype(np.float64)
-        bins, span = (len(counts), (edges[0], edges[-1])) if even else (edges, None)
-        counts += np.histogram(inside, bins=bins, range=span)[0]
-    return counts
+    step = thresholds[1] - thresholds[0]
+    span = (thresholds[0] - _TIE, thresholds[-1] + step - _TIE)
+    counts = np.zeros(len(thresholds), dtype=np.int64)
+    for done, block in _upper_blocks(vectors):
+        near = block[block >= np.float32(span[0])].astype(np.float64)
+        counts += np.histogram(near, bins=len(counts), range=span)[0]
+        progress(Step("count", done, len(vectors)))
+    return counts[::-1].cumsum()[::-1].copy()
 
 
 def project(vectors: Vectors) -> NDArray[np.float64]:
@@ -162,10 +165,12 @@ def _candidates(vectors: Vectors, codes: NDArray[np.int64], threshold: float) ->
     return Candidates(left[close], right[close], similarity[close])
 
 
-def _upper_blocks(vectors: Vectors) -> Iterator[NDArray[np.float32]]:
-    """The clipped cosines of all unordered pairs, each exactly once, as flat blocks."""
+def _upper_blocks(vectors: Vectors) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """The clipped cosines of all unordered pairs, each exactly once, as flat blocks, each with
+    how many rows are done before it.
+    """
     for row in range(0, len(vectors), _BLOCK):
         rows = vectors[row : row + _BLOCK]
-        yield np.clip((rows @ rows.T)[np.triu_indices(len(rows), 1)], -1.0, 1.0)
+        yield row, np.clip((rows @ rows.T)[np.triu_indices(len(rows), 1)], -1.0, 1.0)
         for column in range(row + _BLOCK, len(vectors), _BLOCK):
-            yield np.clip(rows @ vectors[column : column + _BLOCK].T, -1.0, 1.0).ravel()
+            yield row, np.clip(rows @ vectors[column : column + _BLOCK].T, -1.0, 1.0).ravel()

@@ -14,7 +14,7 @@ from tests.browser.test_main_job import EVIL, PROPOSALS
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 BAD = 'img[src*="evil"], a[href*="evil"], a[href^="javascript"], script[src*="evil"]'
-VIEWS = ("Pairs", "Histogram", "Servers", "Strongest tools", "Map")
+VIEWS = ("Pairs", "Curve", "Threshold", "Heatmap", "Map")
 PARTS = ("Tools", "Servers", "Findings", "Not read")
 
 

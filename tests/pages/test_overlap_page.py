@@ -1,9 +1,14 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.datamodel import Pair
+from toolscope_core.errors import ConfigError, JobError
+from toolscope_core.workspace import curves
 from toolscope_core.workspace.pairs import pair_key
 
 
@@ -102,7 +107,7 @@ def test_filters_that_nothing_passes_say_so(monkeypatch, work):
     assert "No pair passes these filters" in words(app)
 
 
-@pytest.mark.parametrize("view", ["Histogram", "Heatmap", "Map"])
+@pytest.mark.parametrize("view", ["Heatmap", "Map"])
 def test_every_picture_has_a_table_twin(monkeypatch, work, view):
     app = open_page(monkeypatch, work, "overlap", view=view)
     assert len(app.get("plotly_chart")) == 1
@@ -135,3 +140,90 @@ def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", catalog="Evil")
     assert "![x](" not in words(app)
     assert all("<img" not in element.proto.body for element in app.get("html"))
+
+
+def test_the_curve_compares_before_and_after(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    assert "Exact, over all pairs" in words(app)
+    assert len(app.get("plotly_chart")) == 1
+    marks, twin = (frame.value for frame in app.dataframe)
+    assert marks["from"].tolist() == [0.7, 0.8, 0.85, 0.9, 0.95]
+    assert list(marks.columns) == list(twin.columns)
+    assert len(twin) == 51
+
+
+def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
+    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    assert "are being counted" in words(app)
+    catalog_id = work.catalogs.newest()[0].id
+    work.analyses.wait(work.curves.job(catalog_id).id)
+    assert not app.run().exception
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work):
+    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(work.curves, "run", lambda *_: _fail())
+        with pytest.raises(JobError):
+            work.analyses.wait(work.curves.start(work.catalogs.newest()[0].id))
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    assert "no room" in words(app)
+    assert "are being counted" not in words(app)
+    app.button(key="count").click().run()
+    assert "are being counted" in words(app)
+
+
+def _fail():
+    raise ConfigError("no room")
+
+
+def metrics(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", view="Threshold")
+    assert (metrics(app)["clusters"], metrics(app)["tools left"]) == ("3", "4")
+    assert "The clusters are those of the plan" in words(app)
+    assert "Next to fall as the probability rises above 1.000" in words(app)
+    assert len(app.get("plotly_chart")) == 1
+    work.review.decide(
+        work.catalogs.newest()[0].id,
+        "reject",
+        desk.by_name(work, work.catalogs.newest()[0].id, "get_weather"),
+        "ann",
+    )
+    app.slider(key="theta").set_value(0.9).run()
+    assert (metrics(app)["clusters"], metrics(app)["tools left"]) == ("2", "5")
+
+
+def test_what_appears_is_named(monkeypatch, work):
+    near = [
+        desk.tool("a", "find_user", "Find a user by name in the list.", who=desk.TEXT),
+        desk.tool("a", "find_users", "Find a user by name in the list.", who=desk.TEXT),
+    ]
+    record = work.catalogs.add("Near", desk.catalog(*near, desk.SUM))
+    analysis = work.analyses.run(record.id)
+    scores = replace(analysis.scores, probability=np.full(len(analysis.scores), 0.7))
+    monkeypatch.setattr(work.analyses, "get", lambda _: replace(analysis, scores=scores))
+    app = open_page(
+        monkeypatch, work, "overlap", catalog="Near", view="Threshold", probability="0.6"
+    )
+    assert app.slider(key="probability").value == 0.6
+    assert "**1** clusters appear" in words(app)
+    assert table(app)["change"].tolist() == ["appears"]
+    assert table(app)["cluster"].tolist() == ["find_user, find_users"]
+    assert metrics(app)["pairs to merge"] == "1"
+    app.slider(key="probability").set_value(0.85).run()
+    assert metrics(app)["pairs to merge"] == "0"
+    assert "The clusters are those of the plan" in words(app)
+
+
+def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
+    evil = [desk.tool("a", f"![x](http://evil.test) {n}", "Send it.") for n in ("one", "two")]
+    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    work.analyses.run(record.id)
+    app = open_page(monkeypatch, work, "overlap", catalog="Evil", view="Threshold", probability="0.5")  # fmt: skip
+    assert "![x](" not in words(app)

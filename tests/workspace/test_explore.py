@@ -231,14 +231,6 @@ def test_the_map_marks_clustered_tools(shared):
     assert explore.tool_map(catalog_id).points is drawn.points, "projected once"
 
 
-def test_the_histogram_has_every_pair(shared):
-    explore, catalog_id, analysis, _ = shared
-    view = explore.histogram(catalog_id)
-    assert view.counts.sum() == 8 * 7 // 2
-    assert len(view.edges) == len(view.counts) + 1
-    assert view.threshold == analysis.threshold
-
-
 def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     work, _ = own
     record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM, desk.WEATHER))

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolscope_core.figures.views import Grid, Histogram, Network, ToolMap
+from toolscope_core.figures.views import Curve, Grid, Network, Sweep, ToolMap
 
 Row = dict[str, str | float | int]
 
 
-def histogram_rows(view: Histogram) -> list[Row]:
-    """The bins that hold pairs, the closest first."""
+def curve_rows(view: Curve) -> list[Row]:
+    """A row for each threshold, ascending: the pairs of each variant, and how they changed."""
+    columns: dict[str, list[int] | list[str]] = {}
+    for place, variant in enumerate(view.variants):
+        columns[f"pairs, {variant.name}"] = variant.pairs.tolist()
+        if place:
+            columns[f"change, {variant.name}"] = [_percent(x) for x in view.change(variant)]
     return [
-        {"from": view.edges[at], "to": view.edges[at + 1], "pairs": int(view.counts[at])}
-        for at in np.flatnonzero(view.counts)[::-1].tolist()
+        {"from": threshold, **{name: values[at] for name, values in columns.items()}}
+        for at, threshold in enumerate(view.thresholds)
     ]
 
 
@@ -53,3 +58,29 @@ def network_rows(part: Network) -> list[Row]:
         }
         for edge in sorted(part.edges, key=lambda e: (not e.forbidden, e.probability, e.pair))
     ]
+
+
+def sweep_rows(view: Sweep) -> list[Row]:
+    """A row for each value, ascending."""
+    columns = zip(
+        view.values,
+        view.removed.tolist(),
+        view.accepted.tolist(),
+        view.rejected.tolist(),
+        view.right.tolist(),
+        strict=True,
+    )
+    return [
+        {
+            view.measure: value,
+            "tools removed": removed,
+            "accepted pairs": accepted,
+            "rejected pairs": rejected,
+            "right": "" if np.isnan(right) else f"{right:.1%}",
+        }
+        for value, removed, accepted, rejected, right in columns
+    ]
+
+
+def _percent(share: float) -> str:
+    return "" if np.isnan(share) else f"{share:+.1%}"

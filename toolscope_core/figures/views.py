@@ -78,12 +78,59 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Histogram:
-    """How many pairs of tools (int64, one count a bin) have which cosine; θ is ``threshold``.
-
-    ``edges`` ascend and have one entry more than ``counts``.
+class CurveVariant:
+    """A toolset of a collision curve: ``pairs`` is int64, the number of pairs of its tools from
+    each threshold on.
     """
 
-    counts: NDArray[np.int64]
-    edges: tuple[float, ...]
-    threshold: float
+    name: str
+    tools: int
+    pairs: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """How many pairs of tools are how close, in one or more variants of a toolset, the first of
+    which the others are compared with.
+
+    ``thresholds`` ascend; ``floor`` is θ, from which on pairs are candidates. ``waiting`` names
+    the variants that are not counted yet.
+    """
+
+    thresholds: tuple[float, ...]
+    floor: float
+    variants: tuple[CurveVariant, ...]
+    waiting: tuple[str, ...] = ()
+
+    def change(self, variant: CurveVariant) -> NDArray[np.float64]:
+        """Pairs more (or less) than in the first variant, as a share; NaN where that has none."""
+        base = self.variants[0].pairs.astype(np.float64)
+        return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """What each value of a threshold on ``measure`` (``similarity`` or ``probability``) brings.
+
+    ``removed`` are the tools that merging every cluster takes away, before correction;
+    ``accepted`` and ``rejected`` the pairs that people decided on and the threshold lets through.
+    All are int64, one entry a value; ``at`` is the value chosen now.
+    """
+
+    measure: Literal["similarity", "probability"]
+    values: tuple[float, ...]
+    at: float
+    removed: NDArray[np.int64]
+    accepted: NDArray[np.int64]
+    rejected: NDArray[np.int64]
+
+    @property
+    def labelled(self) -> bool:
+        """Whether people decided on any of the pairs."""
+        return bool((self.accepted + self.rejected).any())
+
+    @property
+    def right(self) -> NDArray[np.float64]:
+        """The share of accepted pairs among those decided on; NaN where there are none."""
+        decided = self.accepted + self.rejected
+        return np.where(decided > 0, self.accepted / np.maximum(decided, 1), np.nan)

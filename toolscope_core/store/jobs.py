@@ -117,10 +117,12 @@ def get_job(store: Store, job_id: str) -> Job:
         return _job(_row(session, store, job_id))
 
 
-def latest_job(store: Store, catalog_id: int) -> Job | None:
-    """The job started last on this catalog, if there was one."""
+def latest_job(store: Store, catalog_id: int, kind: str | None = None) -> Job | None:
+    """The job started last on this catalog (of this kind, if given), if there was one."""
     with store.read() as session:
         jobs = select(JobRow).where(JobRow.catalog_id == catalog_id)
+        if kind is not None:
+            jobs = jobs.where(JobRow.kind == kind)
         row = session.exec(jobs.order_by(-col(JobRow.number))).first()
         return None if row is None else _job(row)
 

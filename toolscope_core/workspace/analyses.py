@@ -14,7 +14,7 @@ from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis, analyse
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.jobs import JobRunner
+from toolscope_core.workspace.jobs import JobRunner, Work
 
 KEPT = 4
 """How many analyses stay in memory (40,000 tools take about 200 MB each)."""
@@ -78,9 +78,13 @@ class Analyses:
         """Texts as the tools were embedded: float32 (n, d), cached; loads the model if need be."""
         return embed_cached(texts, self._embedder, self._cache)
 
-    def job(self, catalog_id: int) -> Job | None:
-        """The latest job on the catalog."""
-        return latest_job(self._store, catalog_id)
+    def background(self, catalog_id: int, kind: str, work: Work) -> str:
+        """Start other long work on an analysed catalog, as ``start`` does."""
+        return self._runner.submit(catalog_id, kind, work)
+
+    def job(self, catalog_id: int, kind: str = JOB_KIND) -> Job | None:
+        """The latest job of this kind on the catalog."""
+        return latest_job(self._store, catalog_id, kind)
 
     def watch(self, job_id: str) -> Job:
         """How far a job is. Raises ``StoreError`` for an unknown id."""

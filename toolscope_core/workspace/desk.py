@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from toolscope_core.backends import Embedder, Progress, silent
-from toolscope_core.cache import VectorCache
+from toolscope_core.cache import CountCache, VectorCache
 from toolscope_core.config import Settings
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.versions import Versions
 
 
@@ -25,12 +27,16 @@ class Workspace:
         self.store = Store(settings.store_url)
         self.catalogs = Catalogs(settings, self.store)
         cache = VectorCache(settings.cache_dir)
-        self.analyses = Analyses(self.store, self.catalogs, embedder or SentenceEmbedder(), cache)
+        embedder = embedder or SentenceEmbedder()
+        self.analyses = Analyses(self.store, self.catalogs, embedder, cache)
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.store, self.catalogs, self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review)
         self.heatmaps = Heatmaps(self.analyses, self.review)
+        counts = CountCache(settings.cache_dir)
+        self.curves = Curves(self.analyses, self.review, embedder, cache, counts)
+        self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:

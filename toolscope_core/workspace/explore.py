@@ -15,8 +15,8 @@ from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Problem, Tool, digest
 from toolscope_core.errors import JobError
-from toolscope_core.figures.views import Histogram, Network, ToolMap
-from toolscope_core.pipeline import HISTOGRAM_EDGES, Analysis, graph_of
+from toolscope_core.figures.views import Network, ToolMap
+from toolscope_core.pipeline import Analysis, graph_of
 from toolscope_core.review import constraints
 from toolscope_core.similarity import project
 from toolscope_core.store import CatalogRecord
@@ -177,11 +177,6 @@ class Explore:
         tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]
         return Closest(tools[0].name, tools[1].name, found[1])
 
-    def histogram(self, catalog_id: int) -> Histogram:
-        """All pairs of tools by cosine."""
-        analysis = self._analysis(catalog_id)
-        return Histogram(analysis.histogram, HISTOGRAM_EDGES, analysis.threshold)
-
     def tool_map(self, catalog_id: int) -> ToolMap:
         """All tools on a plane."""
         analysis = self._analysis(catalog_id)
@@ -203,6 +198,10 @@ class Explore:
         links = constraints(analysis.catalog, log)
         plan, graph = self._review.plan(catalog_id), graph_of(analysis, log)
         return components.network_of(plan, graph, analysis.copies, links, row_ids)
+
+    def tokens(self, catalog_id: int) -> dict[str, int]:
+        """What each tool costs in every prompt, by id."""
+        return self._costs(catalog_id)
 
     def _costs(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
         """Tokens of each tool, by id; catalogs never change."""

@@ -1,0 +1,262 @@
+"""How fast the Overlap views are at 527, 4,076 and 40,000 tools.
+
+Rows: time to build each picture and its size on the wire; the exact collision curve, beside one
+dense product of the same size; moving the threshold; and in Chromium, on a warm server, from the
+request to the end of the page's script with the view on the screen.
+
+The 40,000 tools are Seal-Tools perturbed by a seeded generator: renamed, reworded, a parameter
+dropped or added. Their vectors are those of their originals plus noise that stands in for the
+rewording: embedding 40,000 texts would take twenty minutes and measure something else.
+
+    PYTHONPATH=. python benchmarks/explore_speed.py [--skip-browser] [--only seal-tools]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import platform
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toolscope_core.backends import Embedder, Vectors
+from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.config import Settings, read_environment
+from toolscope_core.datamodel import Catalog, Server, Tool
+from toolscope_core.figures import charts, curves
+from toolscope_core.pipeline import Cut
+from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.similarity import pairs_above, tool_text
+from toolscope_core.workspace.curves import THRESHOLDS
+from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.overlaps import PairFilter
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+CATALOGS = (("livemcpbench", "servers.json"), ("seal-tools", "tools.jsonl"))
+LARGE, SEED, SERVERS, NOISE = 40_000, 7, 400, 0.35
+USABLE = {4_076: 1.5, LARGE: 3.0}
+CURVE, SLIDER = 15.0, 0.3
+VIEWS = ("Pairs", "Curve", "Threshold", "Servers", "Strongest tools", "Map")
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
+SYNONYMS = {"get": "fetch", "create": "make", "retrieve": "look up", "find": "search", "the": "a"}
+
+FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
+    "curve": lambda work, i: curves.collision_curve(work.curves.curve(i)),
+    "sweep": lambda work, i: curves.sweep(
+        work.thresholds.sweep(i, work.thresholds.cut(i), "similarity"), 0
+    ),
+    "servers": lambda work, i: charts.heatmap(work.explore.server_grid(i, "pairs")[0]),
+    "strongest tools": lambda work, i: charts.heatmap(work.explore.strongest_grid(i)),
+    "map": lambda work, i: charts.tool_map(work.explore.tool_map(i)),
+}
+"""A row for each picture: how the page builds it."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--skip-browser", action="store_true")
+    parser.add_argument("--only", help="one of livemcpbench, seal-tools, perturbed")
+    options = parser.parse_args()
+    print(
+        f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        settings = replace(read_environment(), store_url=f"sqlite:///{folder}/store.db")
+        for name, catalog in catalogs(options.only):
+            if name == "perturbed":  # vectors that no model made stay out of the user's cache
+                settings = replace(settings, cache_dir=Path(folder) / "cache")
+            measure(settings, name, catalog, not options.skip_browser)
+
+
+def catalogs(only: str | None) -> list[tuple[str, Catalog]]:
+    data = read_environment().data_dir
+    found = [(name, read_catalog(load_paths([data / name / file]))) for name, file in CATALOGS]
+    found.append(("perturbed", perturbed(found[-1][1], LARGE)))
+    return [(name, catalog) for name, catalog in found if only in (None, name)]
+
+
+def perturbed(catalog: Catalog, size: int) -> Catalog:
+    """``size`` tools on ``SERVERS`` servers: seeded variations of those of ``catalog``."""
+    rng = np.random.default_rng(SEED)
+    sources = rng.integers(0, len(catalog.tools), size)
+    tools = [varied(catalog.tools[source], at, rng) for at, source in enumerate(sources.tolist())]
+    servers = tuple(Server(name) for name in sorted({tool.server for tool in tools}))
+    return Catalog(tuple(sorted(tools, key=lambda tool: tool.id)), servers, "mcp")
+
+
+def varied(tool: Tool, number: int, rng: np.random.Generator) -> Tool:
+    """Another name, other words, a parameter less or more; ``raw`` names the original."""
+    words = [SYNONYMS.get(w, w) if rng.random() < 0.7 else w for w in tool.description.split()]
+    properties = dict((tool.schema or {}).get("properties") or {})
+    if properties and rng.random() < 0.3:
+        properties.pop(str(rng.choice(list(properties))))
+    if rng.random() < 0.3:
+        properties[f"option_{rng.integers(9)}"] = {"type": "string"}
+    required = [name for name in (tool.schema or {}).get("required", []) if name in properties]
+    server = f"server-{rng.integers(SERVERS):03d}"
+    return Tool(
+        id=f"{server}/{tool.name}-{number:05d}",
+        name=f"{tool.name}{rng.choice(['', 'V2', 'Now', 'ById', 'Info'])}",
+        description=" ".join(words),
+        server=server,
+        schema={"type": "object", "properties": properties, "required": required},
+        raw={"from": tool.id},
+    )
+
+
+class Perturbed:
+    """An embedder that knows its texts: originals as the model has them, variations beside them."""
+
+    name = "all-MiniLM-L6-v2"
+
+    def __init__(self, catalog: Catalog, originals: Catalog) -> None:
+        texts = [tool_text(tool) for tool in originals.tools]
+        cache = VectorCache(read_environment().cache_dir)
+        known = embed_cached(texts, SentenceEmbedder(), cache)
+        rows = {tool.id: row for row, tool in enumerate(originals.tools)}
+        rng = np.random.default_rng(SEED)
+        vectors = known[[rows[tool.raw["from"]] for tool in catalog.tools]]
+        noise = rng.normal(size=vectors.shape) * NOISE / np.sqrt(vectors.shape[1])
+        vectors = (vectors + noise).astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        self._known = {tool_text(t): v for t, v in zip(catalog.tools, vectors, strict=True)}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._known[text] for text in texts])
+
+
+def measure(settings: Settings, name: str, catalog: Catalog, browser: bool) -> None:
+    embedder: Embedder = SentenceEmbedder()
+    if name == "perturbed":
+        file = read_environment().data_dir / CATALOGS[-1][0] / CATALOGS[-1][1]
+        embedder = Perturbed(catalog, read_catalog(load_paths([file])))
+    work = Workspace(settings, embedder)
+    record = work.catalogs.add(name, catalog)
+    size = len(catalog.tools)
+    print(f"\n{name}: n = {size:,} tools")
+    row("analysis (not a view)", clocked(lambda: prepare(work, record.id)))
+    row("plan, once (not a view)", clocked(lambda: work.review.plan(record.id)))
+    vectors = work.analyses.get(record.id).vectors
+    row("one dense product of the same size", clocked(lambda: product(vectors)))
+    exact = clocked(lambda: pairs_above(vectors, np.array(THRESHOLDS)))
+    row("exact curve, one variant", exact, CURVE)
+    work.curves.run(record.id)
+    row("pairs table", again(lambda: work.explore.pairs(record.id, PairFilter())))
+    for view, build in FIGURES.items():
+        figure = build(work, record.id)
+        size_kb = len(figure.to_json()) / 1024
+        row(f"{view}, built again; {size_kb:,.0f} KB", again(lambda b=build: b(work, record.id)))
+    own = work.thresholds.cut(record.id)
+    work.thresholds.moved(record.id, own)
+    for near, probable in ((0.7, own.probability), (0.7, 0.65), (own.similarity, 0.5)):
+        cut = Cut(near, probable)
+        spent = clocked(lambda c=cut: work.thresholds.moved(record.id, c))
+        row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", spent, SLIDER)
+    work.close()
+    if browser:
+        in_chromium(settings, name, size)
+
+
+def prepare(work: Workspace, catalog_id: int) -> None:
+    work.analyses.wait(work.analyses.start(catalog_id))
+
+
+def in_chromium(settings: Settings, name: str, size: int) -> None:
+    """Each view on its own address, the second time: the server knows the analysis then."""
+    from playwright.sync_api import sync_playwright
+
+    with serving(settings) as url, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        page = chromium.new_page(viewport={"width": 1440, "height": 1000})
+        start = page.goto(f"{url}/overlap?catalog={name}")
+        assert start is not None
+        analyse = page.get_by_role("button", name="Analyse")
+        tabs = page.get_by_role("tab").first
+        tabs.or_(analyse).wait_for(timeout=60_000)
+        if analyse.is_visible():  # a large one is not rebuilt while a page waits
+            analyse.click()
+        tabs.wait_for(timeout=900_000)
+        for view in VIEWS:
+            seen = [usable(page, f"{url}/overlap?catalog={name}&view={view}") for _ in range(3)]
+            row(f"Chromium, {view} usable", statistics.median(seen[1:]), USABLE.get(size))
+        chromium.close()
+
+
+def usable(page: Page, address: str) -> float:
+    """Until the script ended, and the tab's picture or table is on the screen."""
+    began = time.perf_counter()
+    page.goto(address)
+    page.get_by_role("tab").first.wait_for(timeout=300_000)
+    shown = page.locator(".js-plotly-plot, [data-testid=stDataFrame], [data-testid=stAlert]")
+    shown.first.wait_for(timeout=300_000)
+    ended = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    ended.wait_for(timeout=300_000)
+    return time.perf_counter() - began
+
+
+@contextlib.contextmanager
+def serving(settings: Settings) -> Iterator[str]:
+    """The app on a free port, over the measured store and cache."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.fileWatcherType", "none"]
+    environment = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "TOOLSCOPE_STORE_URL": settings.store_url,
+        "TOOLSCOPE_CACHE_DIR": str(settings.cache_dir),
+    }
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet)
+    try:
+        for _ in range(120):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2)
+                break
+            time.sleep(0.5)
+        yield f"http://localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def product(vectors: Vectors) -> None:
+    for start in range(0, len(vectors), 2048):
+        vectors[start : start + 2048] @ vectors.T
+
+
+def clocked(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def again(work: Callable[[], object], repeats: int = 3) -> float:
+    return statistics.median(clocked(work) for _ in range(repeats))
+
+
+def row(what: str, seconds: float, limit: float | None = None) -> None:
+    told = f"limit {limit:g} s" if limit else ""
+    print(f"{what:<52} {seconds:>9.3f} s   {told}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The live threshold in Chromium: moving it changes the numbers, and the address keeps it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
+
+
+def numbers(page):
+    return page.locator('[data-testid="stMetricValue"]').all_inner_texts()
+
+
+def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
+    page = watched.open("overlap", catalog="Example", view="Threshold")
+    expect(page.locator('[data-testid="stMetricValue"]')).to_have_count(5, timeout=60_000)
+    before = numbers(page)
+    assert len(before) == 5
+    slider = page.get_by_role("slider", name=re.compile("Least probability"))
+    slider.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(re.compile(r"probability=0\.55"))
+    expect(page.get_by_text("Against the plan")).to_be_visible()
+    watched.settled()
+    after = numbers(page)
+    assert after != before
+    assert int(after[3].replace(",", "")) < int(before[3].replace(",", "")), "fewer tools are left"
+    page.reload()
+    expect(page.get_by_text("Against the plan")).to_be_visible(timeout=30_000)
+    watched.settled()
+    assert numbers(page) == after
+
+
+def test_the_curve_is_drawn_with_its_twin(watched):
+    page = watched.open("overlap", catalog="Example", view="Curve")
+    expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("critical zone")).to_be_visible()
+    expect(page.get_by_text("As a table, and to download")).to_be_visible()

@@ -1,0 +1,85 @@
+import networkx as nx
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.merging.thresholds import (
+    Changes,
+    Regrouped,
+    changes,
+    sides,
+    strongest_forest,
+)
+
+SIZE = 8
+EDGES = st.dictionaries(
+    st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).filter(lambda e: e[0] < e[1]),
+    st.sampled_from([0.0, 0.5, 0.6, 0.75, 1.0, 2.0]),
+    max_size=16,
+)
+PARTITIONS = st.lists(st.integers(0, 3), min_size=SIZE, max_size=SIZE).map(
+    lambda places: tuple(
+        members
+        for at in range(4)
+        if len(members := tuple(chr(97 + i) for i, p in enumerate(places) if p == at)) > 1
+    )
+)
+
+
+def columns(edges):
+    pairs = np.array(list(edges), dtype=np.int32).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1], np.array(list(edges.values()), dtype=np.float64)
+
+
+def parts(left, right):
+    graph = nx.Graph(zip(left.tolist(), right.tolist(), strict=True))
+    return {frozenset(part) for part in nx.connected_components(graph)}
+
+
+@given(EDGES)
+def test_the_forest_connects_the_same_at_every_threshold(edges):
+    left, right, weight = columns(edges)
+    tree = strongest_forest(left, right, weight, SIZE)
+    assert sorted(weight[tree]) == list(weight[tree])
+    for at in sorted(set(edges.values())):
+        kept = tree[weight[tree] >= at]
+        near = weight >= at
+        assert parts(left[kept], right[kept]) == parts(left[near], right[near])
+        assert len(kept) == sum(len(part) - 1 for part in parts(left[near], right[near]))
+
+
+@given(EDGES.filter(bool))
+def test_the_weakest_edge_of_the_forest_parts_two_sides(edges):
+    left, right, weight = columns(edges)
+    tree = strongest_forest(left, right, weight, SIZE)
+    one, other = sides(left[tree], right[tree], 0, SIZE)
+    assert left[tree[0]] in one
+    assert right[tree[0]] in other
+    assert not set(one) & set(other)
+    assert set(one) | set(other) in parts(left, right)
+    above = weight > weight[tree[0]]
+    held = parts(left[above], right[above])
+    assert not any(part & set(one) and part & set(other) for part in held)
+
+
+def test_changes_are_named():
+    before = (("a", "b"), ("c", "d", "e"), ("f", "g"), ("p", "q"))
+    after = (("a", "b", "x"), ("c", "d"), ("h", "i"), ("p", "q"))
+    assert changes(before, after) == Changes(
+        appeared=(("h", "i"),),
+        grown=(Regrouped(("a", "b", "x"), (("a", "b"), ("x",))),),
+        split=(Regrouped(("c", "d", "e"), (("c", "d"), ("e",))),),
+        vanished=(("f", "g"),),
+    )
+    joined = changes((("a", "b"), ("c", "d", "e")), (("a", "b", "c", "d", "e"),))
+    assert joined.grown == (Regrouped(tuple("abcde"), (("c", "d", "e"), ("a", "b"))),)
+    assert len(joined) == 1
+
+
+@given(PARTITIONS, PARTITIONS)
+def test_changes_turn_round(before, after):
+    there, back = changes(before, after), changes(after, before)
+    assert there.appeared == back.vanished
+    assert there.grown == back.split
+    assert len(changes(before, before)) == 0
+    assert (len(there) == 0) == (set(before) == set(after))

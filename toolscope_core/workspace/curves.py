@@ -1,0 +1,161 @@
+"""The collision curve: how many pairs of tools are how close, before and after the merge."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.backends import Embedder, Progress, Vectors, silent
+from toolscope_core.cache import CountCache, VectorCache, embed_cached
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import MergePlan, digest
+from toolscope_core.errors import JobError
+from toolscope_core.figures.views import Curve, CurveVariant
+from toolscope_core.pipeline import Analysis
+from toolscope_core.similarity import pairs_above, tool_text
+from toolscope_core.store import Job
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.review import Review
+
+THRESHOLDS = tuple(step / 100 for step in range(50, 101))
+
+COUNTED_AT_ONCE = 5_000
+"""Up to this many tools the pairs are counted while a page waits (0.4 s)."""
+
+JOB_KIND = "count"
+
+ORIGINAL, MERGED = "original", "merged"
+
+
+class Curves:
+    """Exact counts over all pairs, each made once and kept on disk."""
+
+    def __init__(
+        self,
+        analyses: Analyses,
+        review: Review,
+        embedder: Embedder,
+        vectors: VectorCache,
+        counts: CountCache,
+    ) -> None:
+        self._analyses = analyses
+        self._review = review
+        self._embedder = embedder
+        self._vectors = vectors
+        self._counts = counts
+        self._merged: dict[int, tuple[Analysis, int, Vectors]] = {}
+        self._known: dict[tuple[int, str], tuple[Vectors, CurveVariant]] = {}
+
+    def curve(self, catalog_id: int) -> Curve:
+        """The toolset as it came in, and with the decided and the safe merges.
+
+        What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
+        ``JobError`` before the analysis is finished.
+        """
+        analysis = self._analysis(catalog_id)
+        sets = {ORIGINAL: analysis.vectors, MERGED: self._merged_vectors(catalog_id, analysis)}
+        found: list[CurveVariant] = []
+        for name, vectors in sets.items():
+            variant = None if vectors is None else self._variant(catalog_id, name, vectors)
+            found += [] if variant is None else [variant]
+        waiting = tuple(name for name in sets if name not in [variant.name for variant in found])
+        return Curve(THRESHOLDS, analysis.threshold, tuple(found), waiting)
+
+    def start(self, catalog_id: int) -> str:
+        """Count in the background; returns the job's id (that of a running one, if any)."""
+        return self._analyses.background(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress)
+        )
+
+    def run(self, catalog_id: int, progress: Progress = silent) -> None:
+        """Count here and now what is not counted yet."""
+        analysis, decided = self._analysis(catalog_id), len(self._review.log(catalog_id))
+        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
+        merged = plan_vectors(
+            analysis,
+            plan,
+            lambda texts: embed_cached(texts, self._embedder, self._vectors, progress),
+        )
+        self._merged[catalog_id] = (analysis, decided, merged)
+        for vectors in (analysis.vectors, merged):
+            self._pairs(vectors, progress)
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest counting of this catalog."""
+        return self._analyses.job(catalog_id, JOB_KIND)
+
+    def _merged_vectors(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
+        """``None`` where the merge is large or a new text has no vector yet."""
+        decided = len(self._review.log(catalog_id))
+        known = self._merged.get(catalog_id)
+        if known is not None and known[0] is analysis and known[1] == decided:
+            return known[2]
+        if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
+            return None
+        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
+        texts = list(new_texts(analysis, plan).values())
+        if len(self._vectors.read(analysis.model, texts)) < len(set(texts)):
+            return None
+        merged = plan_vectors(
+            analysis, plan, lambda texts: embed_cached(texts, self._embedder, self._vectors)
+        )
+        self._merged[catalog_id] = (analysis, decided, merged)
+        return merged
+
+    def _variant(self, catalog_id: int, name: str, vectors: Vectors) -> CurveVariant | None:
+        known = self._known.get((catalog_id, name))
+        if known is not None and known[0] is vectors:
+            return known[1]
+        if len(vectors) <= COUNTED_AT_ONCE:
+            pairs = self._pairs(vectors)
+        else:
+            stored = self._counts.read(_key(vectors), len(THRESHOLDS))
+            if stored is None:
+                return None
+            pairs = stored
+        variant = CurveVariant(name, len(vectors), pairs)
+        self._known[catalog_id, name] = (vectors, variant)
+        return variant
+
+    def _pairs(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
+        key = _key(vectors)
+        pairs = self._counts.read(key, len(THRESHOLDS))
+        if pairs is None:
+            pairs = pairs_above(vectors, np.array(THRESHOLDS), progress)
+            self._counts.write(key, pairs)
+        return pairs
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
+    """What is embedded of the outgoing tools, by id, where it is not what came in."""
+    tools = analysis.catalog.by_id
+    texts = {item.tool.id: tool_text(item.tool) for item in plan.tools if len(item.members) > 1}
+    return {i: text for i, text in texts.items() if text != tool_text(tools[i])}
+
+
+def plan_vectors(
+    analysis: Analysis, plan: MergePlan, embed: Callable[[list[str]], Vectors]
+) -> Vectors:
+    """float32 (n, d) of the outgoing tools, in their order; only new texts are embedded."""
+    rows = [analysis.rows[item.tool.id] for item in plan.tools]
+    vectors = analysis.vectors[rows]
+    texts = new_texts(analysis, plan)
+    if texts:
+        place = {item.tool.id: at for at, item in enumerate(plan.tools)}
+        vectors[[place[tool_id] for tool_id in texts]] = embed(list(texts.values()))
+    return vectors
+
+
+def _key(vectors: Vectors) -> str:
+    """Equal for equal vectors and thresholds."""
+    content = hashlib.sha256(vectors.tobytes()).hexdigest()
+    return digest(content, vectors.shape, THRESHOLDS)

@@ -1,0 +1,256 @@
+"""The live threshold: what another cut would bring, from the scores that are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.datamodel import Constraints, Pair
+from toolscope_core.errors import JobError
+from toolscope_core.figures.views import Sweep
+from toolscope_core.merging.graph import merge_graph
+from toolscope_core.merging.thresholds import (
+    Changes,
+    Members,
+    changes,
+    sides,
+    strongest_forest,
+)
+from toolscope_core.pipeline import Analysis, Cut, groups_at, merge_edges, own_cut
+from toolscope_core.review import constraints
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.review import Review
+
+Measure = Literal["similarity", "probability"]
+MEASURES: tuple[Measure, ...] = ("similarity", "probability")
+
+LEAST_PROBABILITY = 0.5
+"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
+
+MOST_CORRECTED = 800
+"""Up to this many edges clusters are corrected while a slider moves (0.3 s)."""
+
+STEPS = 100
+_DECIDED = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What merging at a cut comes to if every cluster is accepted.
+
+    ``candidates`` are the pairs near enough, ``merges`` those of them that are also probable
+    enough. ``groups`` are tool ids, sorted; ``corrected`` says whether they went through
+    Auto-Correction or are the components as they are. ``tokens_left`` counts each cluster as its
+    longest tool.
+    """
+
+    cut: Cut
+    candidates: int
+    merges: int
+    groups: tuple[Members, ...]
+    corrected: bool
+    tools_left: int
+    tokens_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class NextToFall:
+    """The weakest edge that still holds a cluster together: above ``value`` of ``measure`` its
+    cluster falls into the two ``sides``, that of ``pair.left`` first.
+    """
+
+    measure: Measure
+    value: float
+    pair: Pair
+    sides: tuple[Members, Members]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A cut beside that of the plan: the effects of both, the clusters that differ, and what would
+    fall next if the cut rose, by either measure.
+    """
+
+    now: Effect
+    plan: Effect
+    changes: Changes
+    falls: tuple[NextToFall, ...]
+
+
+class Thresholds:
+    """Looks at other cuts of an analysis under the standing decisions; changes nothing."""
+
+    def __init__(
+        self, analyses: Analyses, review: Review, tokens: Callable[[int], Mapping[str, int]]
+    ) -> None:
+        self._analyses = analyses
+        self._review = review
+        self._tokens = tokens
+        self._plans: dict[tuple[int, bool], tuple[Analysis, Constraints, Effect]] = {}
+
+    def cut(self, catalog_id: int) -> Cut:
+        """What the plan is made with; its similarity is the least that can be asked for."""
+        return own_cut(self._analysis(catalog_id))
+
+    def moved(self, catalog_id: int, cut: Cut) -> Moved:
+        """What another cut would bring, against the plan's.
+
+        Where either has more than ``MOST_CORRECTED`` edges, both are told without correction.
+        """
+        analysis, tokens = self._analysis(catalog_id), self._tokens(catalog_id)
+        links = constraints(analysis.catalog, self._review.log(catalog_id))
+        own = own_cut(analysis)
+        divide = max(int(_merges(analysis, at).sum()) for at in (cut, own)) <= MOST_CORRECTED
+        known = self._plans.get((catalog_id, divide))
+        if known is None or known[0] is not analysis or known[1] != links:
+            known = (analysis, links, effect(analysis, links, own, tokens, divide=divide))
+            self._plans[catalog_id, divide] = known
+        plan = known[2]
+        now = plan if cut == own else effect(analysis, links, cut, tokens, divide=divide)
+        found = [next_to_fall(analysis, links, now, by) for by in MEASURES]
+        falls = tuple(item for item in found if item is not None)
+        return Moved(now, plan, changes(plan.groups, now.groups), falls)
+
+    def sweep(self, catalog_id: int, cut: Cut, measure: Measure) -> Sweep:
+        """Every value of one measure, the other held where ``cut`` has it."""
+        analysis = self._analysis(catalog_id)
+        links = constraints(analysis.catalog, self._review.log(catalog_id))
+        return sweep(analysis, links, cut, measure)
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+def effect(
+    analysis: Analysis, links: Constraints, cut: Cut, tokens: Mapping[str, int], *, divide: bool
+) -> Effect:
+    """The effect of a cut under people's ``links``; ``tokens`` by tool id."""
+    if divide:
+        groups = tuple(group.members for group in groups_at(analysis, links, cut))
+    else:
+        groups = merge_graph(merge_edges(analysis, cut), links).components
+    saved = 0
+    for members in groups:
+        costs = [tokens[member] for member in members]
+        saved += sum(costs) - max(costs)
+    return Effect(
+        cut=cut,
+        candidates=int((analysis.scores.similarity >= cut.similarity).sum()),
+        merges=int(_merges(analysis, cut).sum()),
+        groups=groups,
+        corrected=divide,
+        tools_left=len(analysis.catalog.tools) - sum(len(members) - 1 for members in groups),
+        tokens_left=sum(tokens.values()) - saved,
+    )
+
+
+def next_to_fall(
+    analysis: Analysis, links: Constraints, now: Effect, measure: Measure
+) -> NextToFall | None:
+    """What the clusters of ``now`` lose first as ``measure`` rises; ``None`` where nothing but
+    people's decisions holds them.
+    """
+    home = np.full(len(analysis.catalog.tools), -1)
+    for place, members in enumerate(now.groups):
+        home[[analysis.rows[member] for member in members]] = place
+    edges = _edges(analysis, links, measure, _merges(analysis, now.cut))
+    together = (home[edges.left] >= 0) & (home[edges.left] == home[edges.right])
+    left, right, weight = (part[together] for part in (edges.left, edges.right, edges.weight))
+    tree = strongest_forest(left, right, weight, len(home))
+    if not len(tree) or weight[tree[0]] >= _DECIDED:
+        return None
+    ids = [tool.id for tool in analysis.catalog.tools]
+    one, other = sides(left[tree], right[tree], 0, len(home))
+    first, second = ids[left[tree[0]]], ids[right[tree[0]]]
+    halves = (tuple(sorted(ids[row] for row in one)), tuple(sorted(ids[row] for row in other)))
+    if first > second:
+        halves = halves[::-1]
+    return NextToFall(measure, float(weight[tree[0]]), Pair.of(first, second), halves)
+
+
+def sweep(analysis: Analysis, links: Constraints, cut: Cut, measure: Measure) -> Sweep:
+    """Tools removed and labelled pairs at every value of ``measure``; components as they are."""
+    scores, own = analysis.scores, own_cut(analysis)
+    start = own.similarity if measure == "similarity" else LEAST_PROBABILITY
+    values = np.arange(round(start * STEPS), STEPS + 1) / STEPS
+    if measure == "similarity":
+        held, weight = scores.probability >= cut.probability, scores.similarity
+    else:
+        held, weight = scores.similarity >= cut.similarity, scores.probability
+    edges = _edges(analysis, links, measure, held)
+    tree = strongest_forest(edges.left, edges.right, edges.weight, len(analysis.catalog.tools))
+    accepted, rejected = _labels(analysis, links)
+    return Sweep(
+        measure=measure,
+        values=tuple(values.tolist()),
+        at=cut.similarity if measure == "similarity" else cut.probability,
+        removed=_from(edges.weight[tree], values),
+        accepted=_from(weight[held & accepted], values),
+        rejected=_from(weight[held & rejected], values),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+def _edges(
+    analysis: Analysis, links: Constraints, measure: Measure, kept: NDArray[np.bool_]
+) -> _Edges:
+    """The graph under people's decisions: their own edges weigh more than any other."""
+    scores, size = analysis.scores, len(analysis.catalog.tools)
+    weight = scores.similarity if measure == "similarity" else scores.probability
+    kept = kept & ~np.isin(_codes(scores.left, scores.right, size), _apart(analysis, links))
+    stars = [
+        sorted((analysis.rows[min(group)], analysis.rows[other]))
+        for group in links.must
+        for other in group - {min(group)}
+    ]
+    joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
+    left = np.concatenate([joined[:, 0], scores.left[kept]])
+    right = np.concatenate([joined[:, 1], scores.right[kept]])
+    weights = np.concatenate([np.full(len(joined), _DECIDED), weight[kept]])
+    _, once = np.unique(_codes(left, right, size), return_index=True)
+    return _Edges(left[once], right[once], weights[once])
+
+
+def _labels(analysis: Analysis, links: Constraints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which candidate pairs people put together, and which they keep apart."""
+    scores, size = analysis.scores, len(analysis.catalog.tools)
+    group = np.full(size, -1)
+    for place, members in enumerate(links.must):
+        group[[analysis.rows[member] for member in members]] = place
+    together = (group[scores.left] >= 0) & (group[scores.left] == group[scores.right])
+    return together, np.isin(_codes(scores.left, scores.right, size), _apart(analysis, links))
+
+
+def _apart(analysis: Analysis, links: Constraints) -> NDArray[np.int64]:
+    rows, size = analysis.rows, len(analysis.catalog.tools)
+    pairs = [sorted((rows[p.left], rows[p.right])) for p in sorted(links.cannot)]
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return _codes(ends[:, 0], ends[:, 1], size)
+
+
+def _codes(left: NDArray[np.integer], right: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+    return left.astype(np.int64) * size + right
+
+
+def _merges(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
+    scores = analysis.scores
+    near = scores.similarity >= cut.similarity
+    return np.asarray(near & (scores.probability >= cut.probability))
+
+
+def _from(weights: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many weights are at or above each value."""
+    return len(weights) - np.searchsorted(np.sort(weights), values, side="left")
