@@ -354,3 +354,49 @@ def test_benchmark_catalogs_come_back(shared_data, file):
     assert own == catalog
     neutral = again(write_toolset(merged, catalog.servers, "neutral"))
     assert (neutral.version, neutral.servers) == (catalog.version, catalog.servers)
+
+
+@pytest.mark.parametrize(
+    ("format", "record", "place"),
+    [
+        ("gemini", {"name": "go", "parameters": {"n": "int"}}, "parametersJsonSchema"),
+        ("mcp", {"name": "go", "arguments": [{"name": "n", "type": "integer"}]}, "inputSchema"),
+        ("mcp", {"name": "go"}, "inputSchema"),
+        ("mcp", {"name": "go", "inputSchema": {"properties": {"n": {}}}}, "inputSchema"),
+        ("anthropic", {"name": "go", "input_schema": None}, "input_schema"),
+        (
+            "openai-responses",
+            {"type": "function", "name": "go", "parameters": {"type": "dict"}},
+            "parameters",
+        ),
+        (
+            "mcp",
+            {
+                "name": "go",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {"n": {"minimum": 3, "exclusiveMinimum": True}},
+                },
+            },
+            "inputSchema",
+        ),
+    ],
+)
+def test_a_shape_that_is_asked_for_gets_parameters_that_its_api_takes(format, record, place):
+    forms = {"gemini": "generic"}
+    source = Source("f.json", json.dumps([record]).encode(), forms.get(format, format))
+    tools = read_catalog([source]).tools
+    sent = write_toolset(kept(tools), (), format, sendable=True)
+    row = (sent.get("tools") or sent["functionDeclarations"] if isinstance(sent, dict) else sent)[0]
+    told = tools[0].schema
+    assert row.get(place) == (told or (None if "openai" in format else {"type": "object"}))
+    assert row.keys() & {"arguments", "parameters"} <= {place}
+    assert [tool.content_hash for tool in again(sent).tools] == [tools[0].content_hash]
+
+
+def test_parameters_that_the_api_takes_are_sent_as_they_came():
+    for name in ("gemini.json", "mcp_2025.json", "openai_chat.json", "anthropic.json"):
+        catalog = load(name)
+        plain = write_toolset(kept(catalog.tools), catalog.servers, catalog.format)
+        sent = write_toolset(kept(catalog.tools), catalog.servers, catalog.format, sendable=True)
+        assert sent == plain
