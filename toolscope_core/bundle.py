@@ -84,11 +84,12 @@ def bundle_files(
     ``ExportError`` where the target would refuse the toolset.
     """
     plan = outgoing(plan, shape, fix)
+    asked = shape is not None
     shape = shape or plan.catalog.format
     costs = Costs()
     files = {
         **{
-            name: _json(write_toolset(part, plan.catalog.servers, shape), 3)
+            name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
             for name, part in named_toolsets(plan, shape, fix).items()
         },
         "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),

@@ -110,3 +110,8 @@ def test_every_place_is_looked_at():
         "raw/icons/0",
     ]
     assert {item.tool_id for item in scan_tool(tool)} == {"t"}
+
+
+def test_a_blank_of_braille_is_hidden_outside_braille():
+    assert codes("Read\u2800a file.") == [("block", "hidden-unicode")]
+    assert codes("Says \u280d\u2800\u280a in Braille.") == []

@@ -20,7 +20,10 @@ from toolscope_core.datamodel import MergedTool, Server, Tool, canonical_json
 from toolscope_core.errors import CatalogError, ExportError
 
 DATA = Path(__file__).parents[1] / "data"
-FILES = sorted(path.name for path in DATA.glob("*.json*"))
+CATALOGS = [
+    path for path in DATA.rglob("*.*") if path.is_file() and path.stem.lower() != "alignment"
+]
+FILES = sorted(path.name for path in CATALOGS if path.parent == DATA)
 DOCUMENTS = [f"documents/{name}" for name in (
     "openapi_30.json", "openapi_31.yaml", "tools.csv", "tools.tsv", "tools.yaml",
 )]  # fmt: skip
@@ -68,8 +71,7 @@ def seen(tools, format):
 
 
 def test_there_is_a_file_of_each_kind():
-    files = [path for path in DATA.rglob("*.*") if path.is_file()]
-    kinds = {read_catalog(load_paths([path])).files[0].format for path in files}
+    kinds = {read_catalog(load_paths([path])).files[0].format for path in CATALOGS}
     assert kinds == set(INPUTS)
 
 
@@ -352,3 +354,49 @@ def test_benchmark_catalogs_come_back(shared_data, file):
     assert own == catalog
     neutral = again(write_toolset(merged, catalog.servers, "neutral"))
     assert (neutral.version, neutral.servers) == (catalog.version, catalog.servers)
+
+
+@pytest.mark.parametrize(
+    ("format", "record", "place"),
+    [
+        ("gemini", {"name": "go", "parameters": {"n": "int"}}, "parametersJsonSchema"),
+        ("mcp", {"name": "go", "arguments": [{"name": "n", "type": "integer"}]}, "inputSchema"),
+        ("mcp", {"name": "go"}, "inputSchema"),
+        ("mcp", {"name": "go", "inputSchema": {"properties": {"n": {}}}}, "inputSchema"),
+        ("anthropic", {"name": "go", "input_schema": None}, "input_schema"),
+        (
+            "openai-responses",
+            {"type": "function", "name": "go", "parameters": {"type": "dict"}},
+            "parameters",
+        ),
+        (
+            "mcp",
+            {
+                "name": "go",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {"n": {"minimum": 3, "exclusiveMinimum": True}},
+                },
+            },
+            "inputSchema",
+        ),
+    ],
+)
+def test_a_shape_that_is_asked_for_gets_parameters_that_its_api_takes(format, record, place):
+    forms = {"gemini": "generic"}
+    source = Source("f.json", json.dumps([record]).encode(), forms.get(format, format))
+    tools = read_catalog([source]).tools
+    sent = write_toolset(kept(tools), (), format, sendable=True)
+    row = (sent.get("tools") or sent["functionDeclarations"] if isinstance(sent, dict) else sent)[0]
+    told = tools[0].schema
+    assert row.get(place) == (told or (None if "openai" in format else {"type": "object"}))
+    assert row.keys() & {"arguments", "parameters"} <= {place}
+    assert [tool.content_hash for tool in again(sent).tools] == [tools[0].content_hash]
+
+
+def test_parameters_that_the_api_takes_are_sent_as_they_came():
+    for name in ("gemini.json", "mcp_2025.json", "openai_chat.json", "anthropic.json"):
+        catalog = load(name)
+        plain = write_toolset(kept(catalog.tools), catalog.servers, catalog.format)
+        sent = write_toolset(kept(catalog.tools), catalog.servers, catalog.format, sendable=True)
+        assert sent == plain

@@ -14,6 +14,7 @@ from toolscope_core.datamodel import Finding
 
 BOM = "\ufeff"
 JOINERS = "\u200c\u200d"
+BRAILLE_BLANK = "\u2800"
 EMOJI_STYLE = "\ufe0f"
 STYLES = "\ufe0e\ufe0f"
 KEYCAPS = tuple("0123456789#*")
@@ -25,7 +26,7 @@ CLASSES = {
     "variation selectors": r"\uFE00-\uFE0F\U000E0100-\U000E01EF",
     "zero-width characters": r"\u200B-\u200D\u2060\uFEFF\u00AD\u180E\u034F",
     "bidirectional controls": r"\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069",
-    "blank letters": r"\u115F\u1160\u3164\uFFA0\u17B4\u17B5",
+    "blank letters": r"\u115F\u1160\u3164\uFFA0\u17B4\u17B5\u2800",
     "private-use characters": r"\uE000-\uF8FF\U000F0000-\U0010FFFD",
     # the visible format characters, such as Arabic number signs, are left out
     "control characters": r"\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u180B-\u180D\u180F\u2061-\u2065"
@@ -105,6 +106,8 @@ def _is_legitimate(text: str, place: int) -> bool:
     char, before, after = text[place], text[max(0, place - 2) : place], text[place + 1 : place + 2]
     if char in STYLES:
         return _is_picture(before[-1:]) or (before[-1:] in KEYCAPS and after == "\u20e3")
+    if char == BRAILLE_BLANK:  # the space of Braille, among its other letters
+        return "\u2801" <= before[-1:] <= "\u28ff" or "\u2801" <= after <= "\u28ff"
     if char not in JOINERS or not before or not after:
         return False
     if CURSIVE.match(before[-1]) and CURSIVE.match(after):

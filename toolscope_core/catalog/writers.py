@@ -6,8 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolscope_core.catalog.keywords import INVALID, split_invalid
 from toolscope_core.catalog.naming import assign_ids
-from toolscope_core.catalog.schemas import BFCL_WORDS, RecordError, flatten, rename_types
+from toolscope_core.catalog.schemas import (
+    BFCL_WORDS,
+    RecordError,
+    flatten,
+    map_subschemas,
+    rename_types,
+)
 from toolscope_core.catalog.shapes import (
     FORMATS,
     HINTS,
@@ -23,9 +30,16 @@ from toolscope_core.errors import ExportError
 
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
+SENT = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini")
+"""The shapes that an API or a client takes."""
+
+NEED_A_SCHEMA = ("anthropic", "mcp")
+TYPE_WORDS = frozenset("object string integer number boolean array null".split())
 
 
-def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format: str) -> Any:
+def write_toolset(
+    tools: Sequence[MergedTool], servers: Sequence[Server], format: str, sendable: bool = False
+) -> Any:
     """The toolset as a JSON value, tools in the order given.
 
     A tool read from this shape comes back as its raw record, overlaid with what differs from
@@ -33,11 +47,13 @@ def write_toolset(tools: Sequence[MergedTool], servers: Sequence[Server], format
     section 6), ``mcp`` and ``generic`` a list of ``{"server", "description"?, "tools"}`` where
     there are servers (else ``{"tools": […]}`` and a list), ``gemini`` one
     ``{"functionDeclarations": […]}``, all other shapes a list of records, ``openai-responses``
-    with the tools of a namespace inside it.
+    with the tools of a namespace inside it. ``sendable`` asks for parameters that the API or
+    client of the shape takes, where a raw record has none or says them in another dialect.
     Raises ``ExportError`` for a format not in ``FORMATS``.
     """
     shape = _shape_named(format)
-    records = _keep_ids([_write_record(item.tool, shape) for item in tools], tools, shape)
+    written = [_write_record(item.tool, shape, sendable) for item in tools]
+    records = _keep_ids(written, tools, shape)
     if format == "neutral":
         listed = [
             {**record, "members": list(item.members)}
@@ -68,21 +84,54 @@ def _shape_named(format: str) -> Shape:
     return SHAPES[format]
 
 
-def _write_record(tool: Tool, shape: Shape) -> JsonObject:
+def _write_record(tool: Tool, shape: Shape, sendable: bool = False) -> JsonObject:
     """The tool's raw record where it has this shape, else a new one, saying what the tool says."""
     told = _told(tool, shape)
+    foreign = told is not None and sendable and not _is_taken(told, shape)
+    if foreign and shape.name == "gemini":
+        told = None  # a plain record of another origin reads as one of Gemini's
     record = tool.raw if told else shape.template
     same = told is not None and told.content_hash == tool.content_hash
     for part in () if same else OVERLAID:
         value = getattr(tool, part)
         if not _is_same(value, getattr(told or NOTHING, part)):
             record = _set_part(record, shape, part, value)
+    if told and foreign:
+        record = _set_part(record, shape, "schema", tool.schema)
     if not told and "id" in shape.places:
         record = {**record, "id": tool.id}
     named = own_server(record, shape)
     if named != tool.server and (named or shape.name == "neutral"):
         record = _put(record, _place(record, shape, "server"), tool.server)
     return record
+
+
+def _is_taken(told: Tool, shape: Shape) -> bool:
+    """Whether the parameters stand in the raw record as the API or client of the shape takes
+    them; always so in a shape that is only a file's.
+    """
+    if shape.name not in SENT:
+        return True
+    found = shape.find(told.raw, "schema")
+    if found is None:
+        return shape.name not in NEED_A_SCHEMA
+    path, said = found
+    if not isinstance(said, dict) or path == ("arguments",):
+        return False
+    if str(said.get("type")).lower() != "object" or f'"{INVALID}"' in canonical_json(told.schema):
+        return False
+    return _speaks_gemini(said) if shape.name == "gemini" else split_invalid(said) is said
+
+
+def _speaks_gemini(schema: Any) -> bool:
+    """Whether the types are named as Gemini names them, at every depth: in capitals or not."""
+    if not isinstance(schema, dict):
+        return True
+    kind = schema.get("type", "null")
+    words = kind if isinstance(kind, list) else [kind]
+    known = [isinstance(word, str) and word.lower() in TYPE_WORDS for word in words]
+    map_subschemas(schema, lambda sub, _: known.append(_speaks_gemini(sub)), "")
+    return all(known)
 
 
 def _is_same(one: Any, other: Any) -> bool:
