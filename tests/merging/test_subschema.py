@@ -99,6 +99,17 @@ def test_a_reference_that_cannot_be_followed_leaves_the_schema_alone(target):
     assert inline_references(schema) == schema
 
 
+def test_a_keyword_beside_a_reference_does_not_replace_the_one_behind_it():
+    """Both hold: reading 100 for the bound would admit calls that the tool refuses."""
+    short = {"$ref": "#/$defs/short", "maxLength": 100}
+    schema = {
+        "type": "object",
+        "properties": {"a": short},
+        "$defs": {"short": {"type": "string", "maxLength": 10}},
+    }
+    assert inline_references(schema) == schema
+
+
 def test_definitions_that_multiply_are_not_followed_for_ever():
     levels = {
         f"d{i}": {"type": "array", "prefixItems": [{"$ref": f"#/$defs/d{i + 1}"}] * 9}

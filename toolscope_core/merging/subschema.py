@@ -210,6 +210,8 @@ def _inlined(node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterato
     if found is None or pointer in path:
         return dict(node)
     rest = {key: value for key, value in node.items() if key != "$ref"}
+    if core(found).keys() & core(rest).keys():
+        return dict(node)  # both hold, which one value for the keyword cannot say
     return _inlined({**found, **rest}, root, (*path, pointer), budget)
 
 
