@@ -8,7 +8,7 @@ The 40,000 tools are Seal-Tools perturbed by a seeded generator: renamed, reword
 dropped or added. Their vectors are those of their originals plus noise that stands in for the
 rewording: embedding 40,000 texts would take twenty minutes and measure something else.
 
-    PYTHONPATH=. python benchmarks/explore_speed.py [--skip-browser] [--only seal-tools]
+    python -m benchmarks.explore_speed [--skip-browser] [--only seal-tools]
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.figures import charts, curves
+from toolscope_core.figures import charts, curves, heatmaps
+from toolscope_core.figures.views import Measure
 from toolscope_core.pipeline import Cut
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
@@ -52,17 +53,33 @@ CATALOGS = (("livemcpbench", "servers.json"), ("seal-tools", "tools.jsonl"))
 LARGE, SEED, SERVERS, NOISE = 40_000, 7, 400, 0.35
 USABLE = {4_076: 1.5, LARGE: 3.0}
 CURVE, SLIDER = 15.0, 0.3
-VIEWS = ("Pairs", "Curve", "Threshold", "Servers", "Strongest tools", "Map")
+VIEWS = ("Pairs", "Curve", "Threshold", "Heatmap", "Map")
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
 SYNONYMS = {"get": "fetch", "create": "make", "retrieve": "look up", "find": "search", "the": "a"}
+
+
+def blocks(work: Workspace, catalog_id: int, measure: Measure) -> Any:
+    by = work.heatmaps.groupings(catalog_id)[0]
+    threshold = work.analyses.get(catalog_id).threshold
+    return heatmaps.heatmap(work.heatmaps.block_grid(catalog_id, by, measure).grid, threshold)
+
+
+def two_blocks(work: Workspace, catalog_id: int) -> Any:
+    """The two largest."""
+    by = work.heatmaps.groupings(catalog_id)[0]
+    found = sorted(work.heatmaps.blocks(catalog_id, by), key=lambda block: -len(block.rows))
+    threshold = work.analyses.get(catalog_id).threshold
+    return heatmaps.heatmap(work.heatmaps.tile(catalog_id, *found[:2]).grid, threshold)
+
 
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
     "curve": lambda work, i: curves.collision_curve(work.curves.curve(i)),
     "sweep": lambda work, i: curves.sweep(
         work.thresholds.sweep(i, work.thresholds.cut(i), "similarity"), 0
     ),
-    "servers": lambda work, i: charts.heatmap(work.explore.server_grid(i, "pairs")[0]),
-    "strongest tools": lambda work, i: charts.heatmap(work.explore.strongest_grid(i)),
+    "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
+    "blocks, mean": lambda work, i: blocks(work, i, "mean"),
+    "two blocks": two_blocks,
     "map": lambda work, i: charts.tool_map(work.explore.tool_map(i)),
 }
 """A row for each picture: how the page builds it."""

@@ -8,11 +8,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.figures.tables import Row
 
 ROWS = 2_000
+OPEN = False
 
 
 def picture(
@@ -34,7 +36,23 @@ def picture(
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
     config = {"toImageButtonOptions": image, "displaylogo": False}
     selected = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
-    with st.expander("As a table, and to download", icon=":material/table:"):
+    more = st.expander(
+        "As a table, and to download",
+        expanded=OPEN,
+        key=f"{key}_more",
+        icon=":material/table:",
+        on_change="rerun",
+    )
+    if more.open:
+        _more(more, figure, rows, key, alt, choose_rows)
+    return selected
+
+
+def _more(
+    box: DeltaGenerator, figure: go.Figure, rows: list[Row], key: str, alt: str, choose_rows: bool
+) -> None:
+    """What is sent only once somebody asks for it."""
+    with box:
         if len(rows) > ROWS:
             st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
         st.dataframe(
@@ -56,7 +74,6 @@ def picture(
                 key=f"{key}_camera",
                 help="The camera stands in the corner of the picture when you point at it.",
             )
-    return selected
 
 
 def downloads(rows: list[Row], key: str) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from pages import _ui
+from pages import _picture, _ui
 from tests.fakes import WordEmbedder
 from tests.pages.bench import Bench
 
@@ -21,3 +21,9 @@ def bench(monkeypatch):
     _ui.workspace.clear()
     for item in made:
         item.work.close()
+
+
+@pytest.fixture(autouse=True)
+def _tables_are_open(monkeypatch):
+    """A closed table is not sent; here it always is."""
+    monkeypatch.setattr(_picture, "OPEN", True)

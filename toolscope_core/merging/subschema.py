@@ -207,11 +207,10 @@ def _inlined(node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterato
             for key, value in node.items()
         }
     found = _resolve(pointer, root)
-    if found is None or pointer in path:
-        return dict(node)
     rest = {key: value for key, value in node.items() if key != "$ref"}
-    if core(found).keys() & core(rest).keys():
-        return dict(node)  # both hold, which one value for the keyword cannot say
+    # where both say a keyword both hold, which one value for it cannot say
+    if found is None or pointer in path or core(found).keys() & core(rest).keys():
+        return dict(node)
     return _inlined({**found, **rest}, root, (*path, pointer), budget)
 
 
