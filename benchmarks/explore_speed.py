@@ -6,7 +6,7 @@ request to the end of the page's script with the view on the screen.
 
 The 40,000 tools are Seal-Tools perturbed by a seeded generator: renamed, reworded, a parameter
 dropped or added. Their vectors are those of their originals plus noise that stands in for the
-rewording: embedding 40,000 texts would take twenty minutes and measure something else.
+rewording: embedding 40,000 texts would take many minutes and measure something else.
 
     python -m benchmarks.explore_speed [--skip-browser] [--only seal-tools]
 """

@@ -32,7 +32,10 @@ LEAST_PROBABILITY = 0.5
 """Below it the judge holds two tools for different, so nobody is offered to merge them."""
 
 MOST_CORRECTED = 800
-"""Up to this many edges clusters are corrected while a slider moves (0.3 s)."""
+"""Up to this many edges clusters are corrected while a slider moves.
+
+Measured on Seal-Tools: 433 edges take 0.12 s, 1,000 take 0.2 to 0.4 s.
+"""
 
 STEPS = 100
 _DECIDED = 2.0
