@@ -9,12 +9,16 @@ from toolscope_core.figures import style
 from toolscope_core.figures.style import GREY
 from toolscope_core.figures.views import ToolMap
 
+MOST_SVG = 5_000
+"""Up to as many points SVG is on the screen sooner than WebGL."""
+
 
 def tool_map(tools: ToolMap) -> go.Figure:
     """Tools where their embeddings put them: coloured by server, ringed where in a cluster."""
+    scatter = go.Scatter if len(tools.names) <= MOST_SVG else go.Scattergl
     rings = np.flatnonzero(tools.clustered)
     traces = [
-        go.Scattergl(
+        scatter(
             x=style.rounded(tools.points[rings, 0]),
             y=style.rounded(tools.points[rings, 1]),
             mode="markers",
@@ -26,7 +30,7 @@ def tool_map(tools: ToolMap) -> go.Figure:
     for place, (server, rows) in enumerate(style.by_server(tools.servers)):
         colour, symbol = style.look(place)
         traces.append(
-            go.Scattergl(
+            scatter(
                 x=style.rounded(tools.points[rows, 0]),
                 y=style.rounded(tools.points[rows, 1]),
                 mode="markers",

@@ -9,7 +9,7 @@ sides is heard together with that witness, half and half.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Constraints, Group, Pair, sorted_ids
 from toolscope_core.merging.graph import MergeGraph
+
+Atoms = Sequence[tuple[str, ...]]
+"""What cannot be divided, as ids: see ``_atoms``."""
 
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
 """Merge probabilities of pairs, in their order."""
@@ -41,9 +44,9 @@ def correct(
     people keep apart, as the paper does with Auto-Correction switched off.
     """
     groups: list[Group] = []
-    for component in graph.components:
-        atoms = _atoms(component, constraints, copies)
-        strength = _strength(atoms, graph, judge, constraints)
+    components = [_atoms(component, constraints, copies) for component in graph.components]
+    for atoms, pairs, answers in _judged(components, graph, judge):
+        strength = np.minimum(_strength(atoms, pairs, answers), _allowed(atoms, constraints))
         links = _witnessed(strength, merge_at) if divide else _allowed(atoms, constraints)
         parts = _agglomerate(links, merge_at)
         for part in parts:
@@ -113,7 +116,7 @@ def _decided(members: tuple[str, ...], judge: Judge, newcomers: tuple[str, ...] 
     return Group(members, float(judge(pairs).min()), decided=True, newcomers=newcomers)
 
 
-def _members(atoms: Sequence[tuple[str, ...]], rows: Sequence[int]) -> tuple[str, ...]:
+def _members(atoms: Atoms, rows: Sequence[int]) -> tuple[str, ...]:
     return sorted_ids(tool for row in rows for tool in atoms[row])
 
 
@@ -134,16 +137,30 @@ def _atoms(
     return sorted(sorted_ids(members) for members in atoms.values())
 
 
+def _judged(
+    components: Sequence[Atoms], graph: MergeGraph, judge: Judge
+) -> Iterator[tuple[Atoms, Sequence[Pair], NDArray[np.float64]]]:
+    """Each component's atoms with its close pairs, sorted, and what the judge, asked once, says."""
+    place = {tool: at for at, atoms in enumerate(components) for own in atoms for tool in own}
+    edges: dict[int, list[Pair]] = {}
+    for pair in graph.edges:
+        edges.setdefault(place[pair.left], []).append(pair)
+    close = [sorted(_close_pairs(atoms, edges[at])) for at, atoms in enumerate(components)]
+    answers = judge([pair for pairs in close for pair in pairs])
+    start = 0
+    for atoms, pairs in zip(components, close, strict=True):
+        yield atoms, pairs, answers[start : start + len(pairs)]
+        start += len(pairs)
+
+
 def _strength(
-    atoms: Sequence[tuple[str, ...]], graph: MergeGraph, judge: Judge, constraints: Constraints
+    atoms: Atoms, pairs: Sequence[Pair], answers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Symmetric (n, n): the lowest probability between two atoms, 1 on the diagonal.
 
     Atoms that share no neighbour get 0: nothing but a longer chain speaks for them.
     """
     index = {tool: row for row, members in enumerate(atoms) for tool in members}
-    pairs = sorted(_close_pairs(index, graph))
-    answers = judge(pairs)
     strength = np.zeros((len(atoms), len(atoms)))
     lowest: dict[tuple[int, int], float] = {}
     for pair, probability in zip(pairs, answers, strict=True):
@@ -153,7 +170,7 @@ def _strength(
     for (a, b), probability in lowest.items():
         strength[a, b] = strength[b, a] = probability
     np.fill_diagonal(strength, 1.0)
-    return np.minimum(strength, _allowed(atoms, constraints))
+    return strength
 
 
 def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.float64]:
@@ -171,7 +188,7 @@ def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.flo
     return heard
 
 
-def _allowed(atoms: Sequence[tuple[str, ...]], constraints: Constraints) -> NDArray[np.float64]:
+def _allowed(atoms: Atoms, constraints: Constraints) -> NDArray[np.float64]:
     """Symmetric (n, n): 0 between atoms that people keep apart, 1 elsewhere."""
     index = {tool: row for row, members in enumerate(atoms) for tool in members}
     allowed = np.ones((len(atoms), len(atoms)))
@@ -182,11 +199,12 @@ def _allowed(atoms: Sequence[tuple[str, ...]], constraints: Constraints) -> NDAr
     return allowed
 
 
-def _close_pairs(index: Mapping[str, int], graph: MergeGraph) -> set[Pair]:
+def _close_pairs(atoms: Atoms, edges: Iterable[Pair]) -> set[Pair]:
     """Pairs of different atoms with an edge between them or with a common neighbour atom."""
+    index = {tool: row for row, members in enumerate(atoms) for tool in members}
     near: dict[int, set[int]] = {row: set() for row in index.values()}
-    for pair in graph.edges:
-        if pair.left in index and index[pair.left] != index[pair.right]:
+    for pair in edges:
+        if index[pair.left] != index[pair.right]:
             near[index[pair.left]].add(index[pair.right])
             near[index[pair.right]].add(index[pair.left])
     close = {
@@ -196,10 +214,7 @@ def _close_pairs(index: Mapping[str, int], graph: MergeGraph) -> set[Pair]:
         for b in (row, *others)
         if a != b
     }
-    members: dict[int, list[str]] = {}
-    for tool, row in index.items():
-        members.setdefault(row, []).append(tool)
-    return {Pair.of(left, right) for a, b in close for left in members[a] for right in members[b]}
+    return {Pair.of(left, right) for a, b in close for left in atoms[a] for right in atoms[b]}
 
 
 def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[int]]:

@@ -22,7 +22,7 @@ SERVERS, CLUSTERS = "servers", "clusters"
 MOST_BLOCKS = 200
 MOST_TOOLS = 400
 MOST_WHOLE = 1_000
-MOST_CELLS = 2_500
+MOST_CELLS = 1_000
 """As many cells can be chosen, the highest: each is a marker to draw, or two."""
 
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,30}")

@@ -13,7 +13,7 @@ from toolscope_core.figures.views import ToolMap
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import nearest
 
-SHOWN_PAIRS = 2_000
+SHOWN_PAIRS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
