@@ -176,7 +176,8 @@ def _chosen(grid: Grid, key: str, alt: str) -> int | None:
     points = state["selection"]["points"]
     if points:
         return heatmaps.chosen(grid, points[0]["point_index"])
-    rows = st.session_state[f"{key}_rows"]["selection"]["rows"]
+    table = st.session_state.get(f"{key}_rows")  # there is none while the table is closed
+    rows = table["selection"]["rows"] if table else []
     return rows[0] if rows else None
 
 

@@ -90,7 +90,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
 
 def suspended(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
     """The seqs of the active decisions of which a member has changed in this catalog."""
-    find = _Finder(catalog)
+    find = _Finder(catalog, log)
     return frozenset(item.seq for item in active(log) if find(item)[1])
 
 
@@ -103,7 +103,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
     as both are unchanged and not kept apart.
     """
-    find = _Finder(catalog)
+    find = _Finder(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
     joined: list[tuple[str, ...]] = []
     held: list[frozenset[str]] = []
@@ -145,7 +145,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     Later edits override field by field. Members that left the catalog are left out of the set; a
     changed member suspends the edit.
     """
-    find = _Finder(catalog)
+    find = _Finder(catalog, log)
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
         found, changed = find(item)
@@ -302,13 +302,15 @@ def _unite(groups: Iterable[Collection[Node]]) -> dict[Node, set[Node]]:
 
 
 class _Finder:
-    """Where the members of decisions are in one catalog today."""
+    """Where the members of the decisions of a log are in one catalog today."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
         self._owners: dict[str, list[str]] = {}
-        for tool_id in sorted(self._by_id):
-            self._owners.setdefault(self._by_id[tool_id].fingerprint, []).append(tool_id)
+        asked = {member for decision in log for member in decision.members}
+        owned = [tool for tool in catalog.tools if tool.fingerprint in asked]
+        for tool in sorted(owned, key=lambda tool: tool.id):
+            self._owners.setdefault(tool.fingerprint, []).append(tool.id)
 
     def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
         """Tool ids by position in ``members``, and the ids of members that have changed.

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pages import _picture
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog.tokens import tool_tokens
@@ -227,3 +228,16 @@ def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work, "overlap", catalog="Evil", view="Threshold", probability="0.5")  # fmt: skip
     assert "![x](" not in words(app)
+
+
+@pytest.mark.parametrize("view", ["Pairs", "Curve", "Threshold", "Heatmap", "Map"])
+def test_a_table_is_sent_once_it_is_opened(monkeypatch, work, view):
+    def tables():
+        app = open_page(monkeypatch, work, "overlap", view=view)
+        assert not app.exception
+        assert app.get("plotly_chart")
+        return len(app.dataframe)
+
+    opened = tables()
+    monkeypatch.setattr(_picture, "OPEN", False)
+    assert tables() == opened - 1

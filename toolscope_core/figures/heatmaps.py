@@ -27,7 +27,7 @@ LABELS = 72
 """As many labels of a side are legible; of more names every second, third, … is written."""
 
 FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
-SKY, ROSE = "rgba(86,180,233,0.3)", "rgba(204,121,167,1)"
+SKY, ROSE = "rgb(125,192,232)", "rgba(204,121,167,1)"
 YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
 LOWEST = 0.2
 """Cosines below it have the faintest colour."""
