@@ -84,7 +84,7 @@ WORDING = (
         "warn",
         (
             "Text of ~/.ssh/id_rsa goes here.",
-            "Reads /home/ann/.aws/credentials first.",
+            "Reads $HOME/.aws/credentials first.",
             "Read the .env file and add it.",
             "The contents of the private key.",
             "As in /etc/passwd.",

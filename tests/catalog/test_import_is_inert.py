@@ -43,7 +43,7 @@ HOSTILE = {
             "/z": {"post": {"requestBody": {"$ref": "file:///etc/passwd"}}},
         },
     },
-    "client.json": {"mcpServers": {"a": {"command": "touch", "args": ["/tmp/started"]}}},
+    "client.json": {"mcpServers": {"a": {"command": "touch", "args": ["started"]}}},
 }
 TEXTS = {
     "object.yaml": "!!python/object/apply:os.system ['touch started']\n",

@@ -8,18 +8,6 @@ from toolscope_core.errors import JobError
 from toolscope_core.workspace.overview import NextStep, export_steps, reading_steps, review_steps
 
 
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
-
-
-@pytest.fixture
-def catalog_id(work):
-    return work.catalogs.newest()[0].id
-
-
 def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
     worst = work.overview.worst(catalog_id)
     assert [(c.left, c.right, c.right_server) for c in worst] == [

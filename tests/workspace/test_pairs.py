@@ -17,18 +17,6 @@ FAR = Pair.of("alpha/send_mail", "beta/add_numbers")
 LONE = Pair.of("alpha/get_weather", "alpha/send_mail")
 
 
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
-
-
-@pytest.fixture
-def catalog_id(work):
-    return work.catalogs.newest()[0].id
-
-
 def say(work, catalog_id, pair, reject=False, who="ann"):
     version = work.pairs.view(catalog_id, pair).version
     does = work.pairs.never_merge if reject else work.pairs.send_to_review
