@@ -1,7 +1,6 @@
 """The heatmaps: blocks, two blocks close up, one pair; all tools at once; pasted queries.
 
-Where somebody has gone stands in the address: ``one`` and ``other`` are blocks, ``left`` and
-``right`` tools.
+Where somebody has gone stands in the address: ``one`` and ``other`` are blocks, ``cell`` a pair.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ from toolscope_core.errors import ToolScopeError
 from toolscope_core.figures import heatmaps, tables
 from toolscope_core.figures.views import Grid
 from toolscope_core.workspace.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
+from toolscope_core.workspace.pairs import pair_key
 from toolscope_core.workspace.queries import MOST_QUERIES, query_lines
 
-PLACE = ("one", "other", "left", "right")
+PLACE = ("one", "other", "cell")
 MEASURES = {"pairs": "pairs from θ on", "mean": "mean", "max": "closest pair"}
 VIEWS = {"blocks": "Blocks", "tools": "All tools", "queries": "Queries"}
 
@@ -110,7 +110,7 @@ def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None
     cell = _chosen(drawn.grid, key, "Heatmap of tools")
     if cell is not None:
         pair = _ui.workspace().heatmaps.pair_at(catalog_id, drawn, cell)
-        _down(one=blocks[0].key, other=blocks[1].key, left=pair.left, right=pair.right)
+        _down(one=blocks[0].key, other=blocks[1].key, cell=pair_key(pair))
 
 
 def _tools(catalog_id: int) -> None:
@@ -129,7 +129,7 @@ def _tools(catalog_id: int) -> None:
     cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
     if cell is not None:
         pair = _ui.workspace().heatmaps.pair_at(catalog_id, drawn, cell)
-        _down(left=pair.left, right=pair.right)
+        _down(cell=pair_key(pair))
 
 
 def _queries(catalog_id: int) -> None:
@@ -192,11 +192,7 @@ def _plural(by: str) -> str:
 
 def _pair(catalog_id: int) -> Pair | None:
     """The pair that the address names, if the catalog has both tools."""
-    left, right = (st.query_params.get(name, "") for name in PLACE[2:])
-    has = _ui.workspace().heatmaps.has
-    if left != right and has(catalog_id, left) and has(catalog_id, right):
-        return Pair.of(left, right)
-    return None
+    return _ui.workspace().pairs.named(catalog_id, st.query_params.get("cell", ""))
 
 
 def _go(**place: str) -> None:

@@ -2,8 +2,9 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
-from toolscope_core.datamodel import digest
+from toolscope_core.datamodel import Pair, digest
 from toolscope_core.workspace.collisions import block_grid, blocks_of
+from toolscope_core.workspace.pairs import pair_key
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
@@ -25,7 +26,7 @@ def table(app):
 
 def place(app):
     """Where the address says that one is."""
-    query = {k: app.query_params.get(k) for k in ("one", "other", "left", "right")}
+    query = {k: app.query_params.get(k) for k in ("one", "other", "cell")}
     return {k: v if isinstance(v, str) else v[0] for k, v in query.items() if v is not None}
 
 
@@ -67,7 +68,7 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     click(app, tile, 0)
     pair = work.heatmaps.pair_at(catalog_id, work.heatmaps.tile(catalog_id, row, column), 0)
     assert place(app) == {
-        "one": row.key, "other": column.key, "left": pair.left, "right": pair.right,
+        "one": row.key, "other": column.key, "cell": pair_key(pair),
     }  # fmt: skip
     assert "Probability" in words(app)
     app.button(key="up_1").click().run()
@@ -89,7 +90,7 @@ def test_a_link_shows_the_same(monkeypatch, work):
     assert "4 by 3 tools" in words(app)
     assert table(app)["cosine"].iloc[0] == pytest.approx(1.0, abs=1e-4)
     deep = {"one": "alpha", "other": "beta"}
-    deep |= {"left": "alpha/send_mail", "right": "beta/send_mail"}
+    deep |= {"cell": pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))}
     app = heatmap(monkeypatch, work, **deep)
     assert "Probability 1.00" in words(app)
     assert place(app) == deep
@@ -106,7 +107,9 @@ def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work, 
 
 
 def test_a_lost_pair_shows_its_blocks(monkeypatch, work):
-    app = heatmap(monkeypatch, work, one="alpha", other="beta", left="gone", right="beta/x")
+    app = heatmap(
+        monkeypatch, work, one="alpha", other="beta", cell=pair_key(Pair.of("gone", "beta/x"))
+    )
     assert "4 by 3 tools" in words(app)
 
 
@@ -123,11 +126,11 @@ def test_all_tools_at_once(monkeypatch, work):
     assert len(table(app)) == 28
     catalog_id = work.catalogs.newest()[0].id
     click(app, f"tools_{catalog_id}", 0)
-    assert set(place(app)) == {"left", "right"}
+    assert set(place(app)) == {"cell"}
     assert "Probability" in words(app)
     app.button(key="up_0").click().run()
     assert "All 8 tools" in words(app)
-    app = heatmap(monkeypatch, work, show="All tools", left="no", right="such")
+    app = heatmap(monkeypatch, work, show="All tools", cell="no~such")
     assert "does not have" in words(app)
 
 
@@ -176,7 +179,7 @@ def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
     for deep in (
         {},
         {"one": servers[0], "other": servers[1]},
-        {"one": servers[0], "other": servers[1], "left": ids[0], "right": ids[1]},
+        {"one": servers[0], "other": servers[1], "cell": pair_key(Pair.of(ids[0], ids[1]))},
         {"show": "All tools"},
     ):
         app = heatmap(monkeypatch, work, catalog="Evil", **deep)

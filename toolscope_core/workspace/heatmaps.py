@@ -58,10 +58,6 @@ class Heatmaps:
         """Level three: the two tools of a cell."""
         return collisions.pair_at(self._analysis(catalog_id), drawn, cell)
 
-    def has(self, catalog_id: int, tool_id: str) -> bool:
-        """Whether the catalog has a tool of this id."""
-        return tool_id in self._analysis(catalog_id).rows
-
     def twins(self, catalog_id: int) -> Twins:
         """Which servers have the same tools."""
         return server_twins(self._analysis(catalog_id))
