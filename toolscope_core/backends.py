@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from toolscope_core.datamodel import JsonObject, digest
 
 Vectors = NDArray[np.float32]
 
@@ -45,3 +47,151 @@ Progress = Callable[[Step], None]
 
 def silent(step: Step) -> None:
     """The progress nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call of a chat model, answered by one JSON object.
+
+    ``schema`` is the JSON Schema of that object and ``name`` what the endpoint calls it (letters
+    and underscores); ``most_tokens`` limits the reply.
+    """
+
+    system: str
+    user: str
+    name: str
+    schema: JsonObject
+    most_tokens: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What came of a call: ``value``, an object that is valid against the schema, or a ``reason``.
+
+    ``final`` is false where the model has not spoken (no connection, 429, a time-out): asking
+    again may bring an answer. ``text`` is what it said, ``finish`` why it stopped, ``seconds`` the
+    time it took. ``counted`` is false where the endpoint does not report tokens.
+    """
+
+    value: JsonObject | None
+    reason: str = ""
+    text: str = ""
+    final: bool = True
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    counted: bool = True
+    seconds: float = 0.0
+
+
+class ChatModel(Protocol):
+    """A model that answers in JSON: ``name`` at ``origin``, asked with ``parameters``.
+
+    The three are part of every ledger key.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def origin(self) -> str: ...
+
+    @property
+    def parameters(self) -> JsonObject: ...
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        """One call, at most as long as its deadline; failures of one call are in the reply.
+
+        Safe to call from several threads. Raises ``ModelStopError`` where no further call can
+        succeed (the key is refused, the quota used up, the model unknown).
+        """
+        ...
+
+
+Item_contra = TypeVar("Item_contra", contravariant=True)
+
+
+class Task(Protocol[Item_contra]):
+    """What a model is asked about items of one kind, and how its reply is read.
+
+    ``version`` changes with the prompt; ``batch`` is the most items of one call.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def batch(self) -> int: ...
+
+    def subjects(self, item: Item_contra) -> tuple[str, ...]:
+        """Sorted content hashes of the tools that the answer depends on."""
+        ...
+
+    def request(self, items: Mapping[str, Item_contra]) -> ChatRequest:
+        """The call that asks about these items, by ledger key; the same in any order of them."""
+        ...
+
+    def read(
+        self, items: Mapping[str, Item_contra], value: JsonObject
+    ) -> dict[str, JsonObject | str]:
+        """Of each key the answer, or (text) what is wrong with it; pure, never raises."""
+        ...
+
+
+def question_key(task: str, version: str, subjects: Sequence[str], model: ChatModel) -> str:
+    """Ledger key (64 hex digits) of one question; ``subjects`` in any order."""
+    return digest(task, version, sorted(subjects), model.name, model.origin, dict(model.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One row of the ledger. ``value`` is ``None`` where the model gave no usable answer, with the
+    ``reason``: the question is *unanalysed* and is not asked again.
+    """
+
+    key: str
+    task: str
+    version: str
+    subjects: tuple[str, ...]
+    model: str
+    origin: str
+    value: JsonObject | None
+    reason: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One line of the log of calls, failed ones too (``error``); ``run`` names who asked.
+
+    ``cost`` is in the currency of the price table, ``None`` where there is no price.
+    """
+
+    run: str
+    task: str
+    model: str
+    origin: str
+    questions: int
+    tokens_in: int = 0
+    tokens_out: int = 0
+    counted: bool = True
+    cost: float | None = None
+    seconds: float = 0.0
+    finish: str = ""
+    error: str = ""
+    at: str = ""
+
+
+class Ledger(Protocol):
+    """Answers that were paid for. What is committed is never asked again."""
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        """The committed ones among ``keys``."""
+        ...
+
+    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+        """Keep a call and its answers, all or nothing; a key that is known stays as it is."""
+        ...

@@ -3,7 +3,8 @@
 ToolScopeError
 ├── CatalogError          no catalog can be made of the input
 ├── ConfigError           a setting or option has a value that cannot be used
-├── ModelError            an embedding model is missing, damaged or cannot be loaded
+├── ModelError            a model is missing, damaged, cannot be loaded or does not answer
+│   └── ModelStopError        an endpoint refuses every further call
 ├── DecisionError         a decision is refused: it is malformed or contradicts a standing one
 │   └── StaleDecisionError    somebody else decided first on what this decision was based on
 ├── ExportError           a bundle cannot be written or read
@@ -28,7 +29,11 @@ class ConfigError(ToolScopeError):
 
 
 class ModelError(ToolScopeError):
-    """An embedding model is missing, damaged or cannot be loaded."""
+    """A model is missing, damaged, cannot be loaded or does not answer."""
+
+
+class ModelStopError(ModelError):
+    """An endpoint refuses every further call: the key, the quota, or the model's name."""
 
 
 class DecisionError(ToolScopeError):
