@@ -24,6 +24,8 @@ LAYERS = (
         "figures",
         "providers",
         "store",
+        "asking",
+        "llm",
     },
     {"pipeline", "outgoing", "bundle", "versions"},
     {"workspace"},

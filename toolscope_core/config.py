@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -69,6 +70,61 @@ class PlanConfig:
             raise ConfigError(
                 f"accept is {self.accept!r}; give one of {', '.join(ACCEPT_POLICIES)}"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Price of a million tokens, in one currency."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def __post_init__(self) -> None:
+        for value in (self.tokens_in, self.tokens_out):
+            if not 0.0 <= value < math.inf:
+                raise ConfigError(f"a price is {value}; give the price of a million tokens")
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most a run may spend: calls, and money in the currency of the prices; ``None``: any."""
+
+    calls: int | None = None
+    money: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.calls is not None and self.calls < 0:
+            raise ConfigError(f"budget is {self.calls} calls; give 0 or more")
+        if self.money is not None and not 0.0 <= self.money < math.inf:
+            raise ConfigError(f"budget is {self.money}; give an amount of money from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an endpoint that does not answer is asked again.
+
+    One call is sent at most ``attempts`` times and not again after ``seconds`` spent in calls; a
+    wait that the endpoint asks for is kept up to ``longest_wait`` seconds. ``failures`` calls given
+    up in a row stop the run.
+    """
+
+    attempts: int = 6
+    seconds: float = 90.0
+    longest_wait: float = 120.0
+    first_wait: float = 0.5
+    failures: int = 3
+
+    def pause(self, attempt: int, told: float) -> float | None:
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``told``.
+
+        ``None`` where that attempt is one too many, or the wait too long.
+        """
+        if attempt >= self.attempts or told > self.longest_wait:
+            return None
+        return max(told, min(self.first_wait * 2.0 ** (attempt - 1), 8.0))
 
 
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
