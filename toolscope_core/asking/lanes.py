@@ -1,31 +1,19 @@
-"""Ask a model what the ledger does not know yet: within a budget, and nothing twice."""
+"""The lanes of a run: each sends one call at a time, repeats it, repairs it and keeps its answers."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Generic, Literal, TypeVar
 
-from toolscope_core.backends import (
-    Answer,
-    Call,
-    ChatModel,
-    ChatReply,
-    ChatRequest,
-    Ledger,
-    Progress,
-    Step,
-    Task,
-    question_key,
-    silent,
-)
-from toolscope_core.config import Budget, Patience, Prices
+from toolscope_core.asking.purse import Purse
+from toolscope_core.backends import Answer, Call, ChatModel, ChatReply, ChatRequest, Ledger, Task
+from toolscope_core.config import Budget, Patience
 from toolscope_core.datamodel import JsonObject
-from toolscope_core.errors import ConfigError, ModelStopError
+from toolscope_core.errors import ModelStopError
 
 Item = TypeVar("Item")
 Outcome = Literal["done", "paused", "stopped"]
@@ -33,64 +21,6 @@ REASON_LENGTH = 300
 """Characters of a reason that are told to the model."""
 HEARTBEAT = 1.0
 """Seconds after which progress is told even if nothing arrived: that is when cancelling acts."""
-
-
-class Purse:
-    """What a run has spent and may still spend; shared by all of its questions.
-
-    Every call is paid for before it is sent, at the most it can cost, so that the budget holds
-    whatever is in flight. ``calls`` and ``cost`` are what earlier parts of the run spent.
-    """
-
-    def __init__(
-        self,
-        budget: Budget | None = None,
-        prices: Prices | None = None,
-        calls: int = 0,
-        cost: float = 0.0,
-    ) -> None:
-        self.budget = budget or Budget()
-        self.prices = prices
-        if self.budget.money is not None and prices is None:
-            raise ConfigError("a budget in money needs prices; give them, or a budget in calls")
-        self._calls, self._cost = calls, cost
-        self._held = 0.0
-        self._in_flight = 0
-        self._change = threading.Condition()
-
-    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """``None`` where there is no price."""
-        return None if self.prices is None else self.prices.cost(tokens_in, tokens_out)
-
-    def reserve(self, request: ChatRequest) -> float | None:
-        """What is set aside for a call (``settle`` takes it back), ``None``: it would be too much.
-
-        Waits for calls in flight where the money they do not need would make room.
-        """
-        most = self.cost(request.tokens_at_most, request.most_tokens) or 0.0
-        with self._change:
-            while True:
-                if self.budget.calls is not None and self._calls >= self.budget.calls:
-                    return None
-                if self.budget.money is None or self._cost + self._held + most <= self.budget.money:
-                    break
-                if not self._in_flight:
-                    return None
-                self._change.wait()
-            self._calls += 1
-            self._held += most
-            self._in_flight += 1
-            return most
-
-    def settle(self, held: float, cost: float) -> None:
-        """A call that was reserved is over and cost this much."""
-        with self._change:
-            self._in_flight -= 1
-            self._held -= held
-            self._cost += cost
-            if not self._in_flight:
-                self._held = 0.0  # sums of fractions leave a rest
-            self._change.notify_all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,128 +31,6 @@ class Terms:
     purse: Purse = field(default_factory=Purse)
     concurrency: int = 8
     patience: Patience = field(default_factory=Patience)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the ledger knows of some items after asking.
-
-    ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
-    usable or not; ``known`` is how many of the distinct keys needed no question this time. The
-    ``state`` is ``paused`` (budget, or an endpoint that does not answer) or ``stopped`` (it refuses
-    every call) with a ``message`` where questions are left open; asking again goes on from there.
-    """
-
-    keys: tuple[str, ...]
-    answers: Mapping[str, Answer]
-    state: Outcome = "done"
-    message: str = ""
-    known: int = 0
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    counted: bool = True
-    cost: float | None = None
-
-    @property
-    def questions(self) -> int:
-        """Different questions: items of equal content are one."""
-        return len(set(self.keys))
-
-    @property
-    def open(self) -> int:
-        """Questions without an answer yet."""
-        return self.questions - len(self.answers)
-
-    @property
-    def saved(self) -> int:
-        """Items that needed no question: known before, or the same as another."""
-        return len(self.keys) - self.questions + self.known
-
-    @property
-    def unanalysed(self) -> Mapping[str, str]:
-        """The reason of each question that was asked and got no usable answer."""
-        return {key: a.reason for key, a in self.answers.items() if a.value is None}
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What asking would take at the least, if no answer has to be repaired.
-
-    ``questions`` different ones of ``items``, ``known`` of them answered; ``tokens_in`` estimated
-    from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
-    """
-
-    items: int
-    questions: int
-    known: int
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
-
-
-def ask_all(
-    task: Task[Item],
-    items: Sequence[Item],
-    model: ChatModel,
-    ledger: Ledger,
-    terms: Terms,
-    progress: Progress = silent,
-) -> Asked:
-    """Ask about ``items``, the first ones first, and keep each answer as it arrives.
-
-    Items of equal content are one question; what the ledger knows is not asked. An answer that
-    cannot be used is asked for once more, with the reason; after that it stays without a value.
-    ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
-    it raises, calls in flight are waited for and kept. Raises what the ledger raises.
-    """
-    keys = tuple(_key(task, item, model) for item in items)
-    questions = dict(zip(keys, items, strict=True))
-    known = ledger.known(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in known}
-    run = _Run(task, model, ledger, terms, _batches(fresh, task.batch))
-    _drive(run, lambda done: progress(Step(task.name, len(known) + done, len(questions))))
-    answers = ledger.known(list(questions))
-    if len(answers) < len(questions):
-        run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
-    return Asked(
-        keys=keys,
-        answers={key: answers[key] for key in questions if key in answers},
-        state=run.state,
-        message=run.message,
-        known=len(known),
-        calls=len(run.calls),
-        tokens_in=sum(call.tokens_in for call in run.calls),
-        tokens_out=sum(call.tokens_out for call in run.calls),
-        counted=all(call.counted for call in run.calls),
-        cost=_total(call.cost for call in run.calls),
-    )
-
-
-def estimate(
-    task: Task[Item],
-    items: Sequence[Item],
-    model: ChatModel,
-    ledger: Ledger,
-    prices: Prices | None = None,
-) -> Estimate:
-    """What ``ask_all`` would take; sends nothing."""
-    questions = {_key(task, item, model): item for item in items}
-    known = ledger.known(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in known}
-    requests = [task.request(batch) for batch in _batches(fresh, task.batch)]
-    tokens_in = sum(request.tokens for request in requests)
-    tokens_out = sum(request.most_tokens for request in requests)
-    return Estimate(
-        items=len(items),
-        questions=len(questions),
-        known=len(known),
-        calls=len(requests),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost=None if prices is None else prices.cost(tokens_in, tokens_out),
-    )
 
 
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
@@ -236,7 +44,7 @@ def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
     return ChatRequest(request.system, user, request.name, request.schema, request.most_tokens)
 
 
-class _Run(Generic[Item]):
+class Run(Generic[Item]):
     """The questions of one ``ask_all``; its lanes work in threads of their own."""
 
     def __init__(
@@ -404,7 +212,7 @@ class _Run(Generic[Item]):
         )
 
 
-def _drive(run: _Run[Item], report: Callable[[int], None]) -> None:
+def drive(run: Run[Item], report: Callable[[int], None]) -> None:
     """Let the lanes work while this thread reports; they end before this returns or raises."""
     with ThreadPoolExecutor(run.terms.concurrency, "asking") as pool:
         lanes = [pool.submit(run.lane) for _ in range(run.terms.concurrency)]
@@ -421,26 +229,10 @@ def _drive(run: _Run[Item], report: Callable[[int], None]) -> None:
     report(run.answered)
 
 
-def _key(task: Task[Item], item: Item, model: ChatModel) -> str:
-    return question_key(task.name, task.version, task.subjects(item), model)
-
-
-def _batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
-    left = iter(items.items())
-    while batch := dict(islice(left, size)):
-        yield batch
-
-
 def _parts(keys: list[str], halves: bool) -> list[list[str]]:
     """The keys to ask again: a reply that was cut off had too many of them."""
     middle = (len(keys) + 1) // 2
     return [keys[:middle], keys[middle:]] if halves and len(keys) > 1 else [keys]
-
-
-def _total(costs: Iterable[float | None]) -> float | None:
-    """The sum, ``None`` where a price is missing."""
-    known = list(costs)
-    return None if None in known else sum(cost or 0.0 for cost in known)
 
 
 def _words(budget: Budget) -> str:
