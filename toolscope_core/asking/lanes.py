@@ -1,4 +1,4 @@
-"""The lanes of a run: each sends one call at a time, repeats it, repairs it and keeps its answers."""
+"""The lanes of a run: each sends one call at a time, repeats and repairs it, keeps its answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Terms:
 
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
     """The same request, told why what came the first time could not be used."""
-    told = "\n".join(f"- {reason[:REASON_LENGTH]}" for reason in sorted(set(reasons)))
+    lines = sorted({" ".join(reason.split())[:REASON_LENGTH] for reason in reasons})
+    told = "\n".join(f"- {line}" for line in lines)
     user = (
         f"{request.user}\n\n"
         f"A first reply to this could not be used:\n{told}\n"
