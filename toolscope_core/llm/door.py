@@ -6,6 +6,7 @@ the key belongs to; the SDK never holds it. Nothing else of the environment goes
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
@@ -41,6 +42,7 @@ class Door:
                 f"the key belongs to {key.origin} and not to {endpoint.origin}; give the key of "
                 f"{endpoint.origin} in TOOLSCOPE_API_KEY, with TOOLSCOPE_API_ORIGIN"
             )
+        logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs replies' headers
         self._deadline = endpoint.deadline
         self._secret = key.secret
         self._clock = _Clock()
@@ -170,11 +172,14 @@ class _Transport(httpx2.HTTPTransport):
         headers |= {"accept-encoding": "identity", "user-agent": "toolscope"}
         if self._secret:
             headers["authorization"] = f"Bearer {self._secret}"
-        request.headers = httpx2.Headers(headers)
-        try:
-            response = super().handle_request(request)
-        finally:
-            request.headers = httpx2.Headers()  # errors hold the request
+        sent = httpx2.Request(
+            request.method,
+            request.url,
+            headers=headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        response = super().handle_request(sent)
         try:
             return httpx2.Response(
                 response.status_code, headers=response.headers, content=_body(response)

@@ -94,7 +94,8 @@ class EndpointEmbedder:
         except (ValueError, TypeError, KeyError, OverflowError):
             found = np.zeros(0)
         shaped = len(rows) == count and found.ndim == 2 and found.shape[1] > 0
-        norms = np.linalg.norm(found, axis=-1, keepdims=True)
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm(found, axis=-1, keepdims=True)
         if not shaped or not np.all(np.isfinite(norms) & (norms > 0.0)):
             raise ModelError(
                 f"{self.name} gave no {count} vectors of finite numbers for {count} texts; check "
