@@ -24,6 +24,8 @@ LAYERS = (
         "figures",
         "providers",
         "store",
+        "asking",
+        "llm",
     },
     {"pipeline", "outgoing", "bundle", "versions"},
     {"workspace"},
@@ -48,6 +50,8 @@ VENDORS = {
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
+    "httpx2": {"llm"},
+    "httpcore2": {"llm"},
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
     "sqlite3": {"store"},
@@ -55,7 +59,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"catalog"},
+    "jsonschema_rs": {"catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
 }
@@ -145,7 +149,7 @@ def test_importing_the_package_loads_nothing_heavy():
         "torch streamlit umap openai sentence_transformers faiss sklearn plotly sqlmodel".split()
     )
     code = (
-        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle; "
+        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle, {PACKAGE}.llm; "
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
     done = subprocess.run(

@@ -18,21 +18,38 @@ from toolscope_core.store.jobs import (
     request_cancel,
     start_job,
 )
+from toolscope_core.store.ledger import StoredLedger, read_calls
 from toolscope_core.store.review import append_decision, read_log
+from toolscope_core.store.runs import (
+    ModelRun,
+    RunState,
+    end_run,
+    get_run,
+    list_runs,
+    open_run,
+)
 
 __all__ = [
     "CatalogRecord",
     "Job",
     "JobState",
+    "ModelRun",
+    "RunState",
     "Store",
+    "StoredLedger",
     "append_decision",
     "end_job",
+    "end_run",
     "get_job",
+    "get_run",
     "latest_job",
     "list_catalogs",
+    "list_runs",
     "load_catalog",
     "mark_orphans",
     "now",
+    "open_run",
+    "read_calls",
     "read_log",
     "record_step",
     "renew_leases",
