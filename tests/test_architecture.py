@@ -26,14 +26,19 @@ LAYERS = (
         "store",
         "asking",
         "llm",
+        "opinions",
+        "prompts",
     },
-    {"pipeline", "outgoing", "bundle", "versions"},
+    {"pipeline", "questioning", "outgoing", "bundle", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
     ("review", "decisions"),  # the log admits what has the form of a decision
+    ("prompts", "catalog"),  # hidden characters are hidden in prompts too
+    ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
+    ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "outgoing"),  # what is written is what may leave
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("__main__", "cli"),

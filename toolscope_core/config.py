@@ -214,6 +214,31 @@ def key_for(origin: str, keys: Sequence[Key]) -> Key:
     return next((key for key in keys if key.origin == origin), Key(origin, ""))
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionConfig:
+    """What a model is asked about.
+
+    ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
+    pairs that the offline judge gives less than ``sure_below`` are taken for *keep*, and a cluster
+    of more than ``largest_cluster`` tools is corrected offline before its parts are audited.
+    ``batch`` pairs are asked about in one call.
+    """
+
+    paper: bool = False
+    sure_below: float = 0.1
+    largest_cluster: int = 40
+    batch: int = 8
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.sure_below <= 1.0:
+            raise ConfigError(f"sure_below is {self.sure_below}; give a probability")
+        if self.batch < 1 or self.largest_cluster < 2:
+            raise ConfigError(
+                f"batch is {self.batch} and largest_cluster {self.largest_cluster}; give at least "
+                "1 and 2"
+            )
+
+
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
     ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL`` and the keys (``read_keys``), and from tiktoken's
