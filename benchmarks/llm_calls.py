@@ -16,7 +16,7 @@ import argparse
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
 import numpy as np
@@ -156,7 +156,8 @@ def asked(
 ) -> Way:
     asker = Labels(analysis, labels)
     opinions = opine(analysis, Constraints(), asker, config)
-    return Way(name, asker, clusters_of(plan_merge(analysis, (), PlanConfig(), opinions).clusters))
+    plan = plan_merge(replace(analysis, opinions=opinions), (), PlanConfig())
+    return Way(name, asker, clusters_of(plan.clusters))
 
 
 def clusters_of(clusters: Iterable[object]) -> tuple[tuple[str, ...], ...]:

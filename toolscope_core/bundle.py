@@ -128,7 +128,7 @@ def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, Part]:
 def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
     """One row a judged pair, by left and right id; of clear *keep*s only the main evidence."""
     scores = analysis.scores
-    for said in analysis.judge.verdicts(scores.left, scores.right, brief=True):
+    for said in map(analysis.heard, analysis.judge.verdicts(scores.left, scores.right, brief=True)):
         yield verdict_row(said.pair.left, said.pair.right, said)
 
 
@@ -141,6 +141,7 @@ def verdict_row(left: str, right: str, said: Verdict) -> JsonObject:
         "probability": said.probability,
         "verdict": said.outcome,
         "evidence": list(said.evidence),
+        "judge": said.judge,
     }
 
 
@@ -310,6 +311,7 @@ def _manifest(
             "accept": config.accept,
             "routers": config.routers,
             "correct": config.correct,
+            "judge": dict(analysis.opinions.configuration) if analysis.opinions else "offline",
         },
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,

@@ -10,6 +10,7 @@ ToolScopeError
 ├── ExportError           a bundle cannot be written or read
 └── StoreError            the database cannot be used as it is
     └── JobError          a background job cannot be started, or ended early
+        └── PausedError       it stopped before the end and goes on when it is started again
 
 A message says what is wrong, the offending value and the remedy. The screen and the command
 line show only this class; anything else is a bug.
@@ -54,3 +55,7 @@ class StoreError(ToolScopeError):
 
 class JobError(StoreError):
     """A background job cannot be started, or ended early."""
+
+
+class PausedError(JobError):
+    """Work stopped before its end and goes on when it is started again."""

@@ -96,7 +96,8 @@ class Opinions:
     ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
     common. ``documents`` are stored answers by member ids, ``grades`` by tool id. ``notes`` say by
     tool id what the model did not get to read. ``wary`` are ids of tools whose text speaks to
-    models. ``message`` says why questions are left open, if any are.
+    models. ``message`` says why questions are left open, if any are; ``configuration`` is all that
+    decided the questions (it holds no key).
     """
 
     judge: str
@@ -109,6 +110,7 @@ class Opinions:
     spent: tuple[Spent, ...] = ()
     saved: Saved = field(default_factory=Saved)
     message: str = ""
+    configuration: JsonObject = field(default_factory=dict)
 
     @property
     def unanalysed(self) -> dict[Pair, str]:

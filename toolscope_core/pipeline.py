@@ -38,13 +38,14 @@ from toolscope_core.opinions import Bars, Opinions
 from toolscope_core.review import constraints, edits, version_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Analysis:
     """What is known of a catalog before anybody decides anything.
 
     ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
     candidate pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal
-    content; ``rows`` a tool id to its row.
+    content; ``rows`` a tool id to its row. ``opinions`` are those of the model that is heard before
+    the offline judge, which ``probabilities`` and ``scores`` stay those of.
     """
 
     catalog: Catalog
@@ -56,6 +57,7 @@ class Analysis:
     judge: OfflineJudge
     copies: Mapping[str, str]
     rows: Mapping[str, int]
+    opinions: Opinions | None = None
     _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
     _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
         default_factory=dict, repr=False
@@ -79,15 +81,25 @@ class Analysis:
             self._made[key] = synthesise(tools, self.catalog.blocked, canonical)
         return self._made[key]
 
-    def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-        """The verdicts on any pairs of tools, in their order, with their evidence."""
+    def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
+        """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
         left = np.array([self.rows[pair.left] for pair in pairs], dtype=np.int32)
         right = np.array([self.rows[pair.right] for pair in pairs], dtype=np.int32)
         return self.judge.verdicts(left, right)
 
+    def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
+        """The model's verdict where it was asked, else the offline judge's; each names who said
+        it.
+        """
+        return tuple(self.heard(own) for own in self.offline(pairs))
+
     def verdict(self, pair: Pair) -> Verdict:
         """The verdict on any pair of tools, with its evidence."""
         return self.verdicts([pair])[0]
+
+    def heard(self, own: Verdict) -> Verdict:
+        """What the model said of the pair, or else the offline judge's ``own`` verdict."""
+        return self.opinions.verdicts.get(own.pair, own) if self.opinions else own
 
 
 def analyse(
@@ -162,12 +174,17 @@ def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]
     }
 
 
-def graph_of(
-    analysis: Analysis, log: Sequence[Decision], opinions: Opinions | None = None
-) -> MergeGraph:
+def edges_at(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
+    """The edges of the merge graph: ``merge_edges``, with what the model says in their place."""
+    found, cut = merge_edges(analysis, cut), cut or own_cut(analysis)
+    if analysis.opinions is None:
+        return found
+    return analysis.opinions.edges(found, bars_of(analysis), cut.similarity)
+
+
+def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
     """The merge graph under the decisions."""
-    links = constraints(analysis.catalog, log)
-    return merge_graph(_edges(analysis, own_cut(analysis), opinions), links)
+    return merge_graph(edges_at(analysis), constraints(analysis.catalog, log))
 
 
 def groups_at(
@@ -176,15 +193,13 @@ def groups_at(
     cut: Cut,
     *,
     divide: bool = True,
-    opinions: Opinions | None = None,
 ) -> tuple[Group, ...]:
     """What would be merged at this cut: corrected groups, those that people's changed
-    decisions hold, and those that people put forward. ``divide`` as in ``correct``. Where a
-    model has ``opinions``, they come before the offline judge's, and each group says what the two
-    do not agree on.
+    decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's
+    opinions come before the offline judge's; each group says what the two do not agree on.
     """
-    graph = merge_graph(_edges(analysis, cut, opinions), links)
-    bars, judge = bars_of(analysis), analysis.probabilities
+    graph = merge_graph(edges_at(analysis, cut), links)
+    bars, judge, opinions = bars_of(analysis), analysis.probabilities, analysis.opinions
     if opinions:
         judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
     groups = correct(graph, judge, cut.probability, links, analysis.copies, divide=divide)
@@ -199,19 +214,20 @@ def plan_merge(
     analysis: Analysis,
     log: Sequence[Decision],
     config: PlanConfig,
-    opinions: Opinions | None = None,
 ) -> MergePlan:
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
 
-    A model's ``opinions`` decide what is proposed; what may be accepted without a person they
+    A model's opinions decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge (DESIGN, auto-accept).
     """
     catalog, judge = analysis.catalog, analysis.judge
     links = constraints(catalog, log)
     cut = own_cut(analysis)
-    groups = groups_at(analysis, links, cut, divide=config.correct, opinions=opinions)
+    groups = groups_at(analysis, links, cut, divide=config.correct)
     wishes = edits(catalog, log)
-    auto_at = judge.weights.auto_at if opinions is None else 0.0  # the doubts speak of each pair
+    auto_at = (
+        judge.weights.auto_at if analysis.opinions is None else 0.0
+    )  # the doubts speak of each pair
     built = build_clusters(catalog, groups, links, wishes, auto_at, analysis.synthesis)
     clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
@@ -220,22 +236,6 @@ def plan_merge(
         for c in clusters
     )
     return apply_clusters(catalog, versioned, config.routers)
-
-
-def _edges(analysis: Analysis, cut: Cut, opinions: Opinions | None) -> dict[Pair, float]:
-    found = merge_edges(analysis, cut)
-    if opinions is None:
-        return found
-    return opinions.edges(found, bars_of(analysis), cut.similarity)
-
-
-def verdicts_of(
-    analysis: Analysis, pairs: Sequence[Pair], opinions: Opinions | None
-) -> tuple[Verdict, ...]:
-    """The model's verdict where it was asked, else the offline judge's; each names who said it."""
-    own = analysis.verdicts(pairs)
-    said = opinions.verdicts if opinions else {}
-    return tuple(said.get(pair, verdict) for pair, verdict in zip(pairs, own, strict=True))
 
 
 def _copies(catalog: Catalog) -> dict[str, str]:

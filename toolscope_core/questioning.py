@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from toolscope_core.asking import Outcome as Ending
 from toolscope_core.asking import Terms, ask_all
 from toolscope_core.backends import Answer, ChatModel, Ledger, Progress, Task, question_key, silent
 from toolscope_core.config import QuestionConfig
@@ -68,6 +69,7 @@ class Asking:
     def __init__(
         self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
     ) -> None:
+        self.state: Ending = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
         self._spent: dict[str, Spent] = {}
@@ -92,7 +94,8 @@ class Asking:
             new = Spent(task.name, len(set(keys)), len(answers), _failed(answers))
         else:
             asked = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
-            keys, answers, self.message = list(asked.keys), asked.answers, asked.message
+            keys, answers = list(asked.keys), asked.answers
+            self.state, self.message = asked.state, asked.message
             new = Spent(
                 task=task.name,
                 questions=asked.questions,

@@ -28,6 +28,7 @@ from toolscope_core.store.runs import (
     list_runs,
     open_run,
 )
+from toolscope_core.store.settings import read_setting, write_setting
 
 __all__ = [
     "CatalogRecord",
@@ -51,9 +52,11 @@ __all__ = [
     "open_run",
     "read_calls",
     "read_log",
+    "read_setting",
     "record_step",
     "renew_leases",
     "request_cancel",
     "save_catalog",
     "start_job",
+    "write_setting",
 ]

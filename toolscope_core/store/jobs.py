@@ -15,7 +15,7 @@ from toolscope_core.store.catalogs import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import JobRow
 
-JobState = Literal["running", "done", "failed", "cancelled", "interrupted"]
+JobState = Literal["running", "done", "paused", "failed", "cancelled", "interrupted"]
 LEASE_SECONDS = 30.0
 
 

@@ -75,7 +75,19 @@ def m005_ledger(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_catalogs, m002_decisions, m003_jobs, m005_ledger)
+def m006_settings(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_catalogs,
+    m002_decisions,
+    m003_jobs,
+    m005_ledger,
+    m006_settings,
+)
 """In the order of their application. Append only: a released step never changes."""
 
 

@@ -14,7 +14,7 @@ from toolscope_core.store.catalogs import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import CallRow, RunRow
 
-RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed"]
+RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,3 +142,12 @@ class RunRow(Row, table=True):
     message: str = Field(default="", sa_type=Json)
     started_at: str
     ended_at: str = ""
+
+
+class SettingRow(Row, table=True):
+    """Something people chose for this store, by name."""
+
+    __tablename__ = "setting"
+
+    name: str = Field(primary_key=True)
+    value: dict[str, Any] = Field(sa_type=Json)

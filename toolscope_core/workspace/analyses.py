@@ -14,6 +14,7 @@ from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis, analyse
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.hearing import Hearing
 from toolscope_core.workspace.jobs import JobRunner, Work
 
 KEPT = 4
@@ -31,12 +32,18 @@ class Analyses:
     """One analysis a catalog version, with the default configuration."""
 
     def __init__(
-        self, store: Store, catalogs: Catalogs, embedder: Embedder, cache: VectorCache
+        self,
+        store: Store,
+        catalogs: Catalogs,
+        embedder: Embedder,
+        cache: VectorCache,
+        hearing: Hearing,
     ) -> None:
         self._store = store
         self._catalogs = catalogs
         self._embedder = embedder
         self._cache = cache
+        self._hearing = hearing
         self._runner = JobRunner(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
         self._lock = threading.Lock()
@@ -59,10 +66,15 @@ class Analyses:
         return analysis
 
     def get(self, catalog_id: int) -> Analysis | None:
-        """The finished analysis, or ``None`` where one has to be started.
+        """The finished analysis with the opinions of the judge that counts, or ``None`` where one
+        has to be started; the same value until that judge changes.
 
         After a restart it is made again from the cached vectors, at once for a small catalog.
         """
+        analysis = self._offline(catalog_id)
+        return None if analysis is None else self._hearing.on(catalog_id, analysis)
+
+    def _offline(self, catalog_id: int) -> Analysis | None:
         with self._lock:
             if catalog_id in self._kept:
                 self._kept.move_to_end(catalog_id)

@@ -10,8 +10,11 @@ from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.curves import Curves
+from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.explore import Explore
+from toolscope_core.workspace.hearing import Hearing
 from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
@@ -28,7 +31,10 @@ class Workspace:
         self.catalogs = Catalogs(settings, self.store)
         cache = VectorCache(settings.cache_dir)
         embedder = embedder or SentenceEmbedder()
-        self.analyses = Analyses(self.store, self.catalogs, embedder, cache)
+        hearing = Hearing(self.store)
+        self.analyses = Analyses(self.store, self.catalogs, embedder, cache, hearing)
+        self.endpoints = Endpoints(settings, self.store)
+        self.judging = Judging(self.store, self.catalogs, self.analyses, hearing, self.endpoints)
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.store, self.catalogs, self.analyses, self.review)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolscope_core.backends import Progress, Step
-from toolscope_core.errors import StoreError, ToolScopeError
+from toolscope_core.errors import PausedError, StoreError, ToolScopeError
 from toolscope_core.store import (
     JobState,
     Store,
@@ -141,6 +141,8 @@ def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
         if report.closing.is_set():
             return "interrupted", "the program ended before this was done; start it again"
         return "cancelled", "cancelled before it was done; start it again"
+    except PausedError as error:
+        return "paused", str(error)
     except ToolScopeError as error:
         return "failed", str(error)
     except Exception:

@@ -20,7 +20,7 @@ from toolscope_core.merging.thresholds import (
     sides,
     strongest_forest,
 )
-from toolscope_core.pipeline import Analysis, Cut, groups_at, merge_edges, own_cut
+from toolscope_core.pipeline import Analysis, Cut, edges_at, groups_at, own_cut
 from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.review import Review
@@ -138,7 +138,7 @@ def effect(
     if divide:
         groups = tuple(group.members for group in groups_at(analysis, links, cut))
     else:
-        groups = merge_graph(merge_edges(analysis, cut), links).components
+        groups = merge_graph(edges_at(analysis, cut), links).components
     saved = 0
     for members in groups:
         costs = [tokens[member] for member in members]

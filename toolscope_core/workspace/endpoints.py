@@ -1,0 +1,87 @@
+"""Which endpoint is asked: chosen for the store, its key from outside."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import asdict
+from urllib.parse import urlsplit
+
+from toolscope_core.config import Budget, Endpoint, Key, Prices, Settings, key_for
+from toolscope_core.datamodel import JsonObject
+from toolscope_core.errors import ConfigError
+from toolscope_core.llm import Connection, check_connection
+from toolscope_core.store import Store, read_setting, write_setting
+
+SETTING = "endpoint"
+
+
+class Endpoints:
+    """The endpoint of a store: the one saved there, else the one of the environment."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+
+    def get(self) -> Endpoint | None:
+        """``None`` where none was chosen."""
+        saved = read_setting(self._store, SETTING)
+        return _endpoint(saved) if saved else default_endpoint(self._settings)
+
+    def save(self, endpoint: Endpoint) -> None:
+        """Ask this one from now on; no key is stored."""
+        write_setting(self._store, SETTING, asdict(endpoint))
+
+    def forget(self) -> None:
+        """Go back to the endpoint of the environment, if it names one."""
+        write_setting(self._store, SETTING, None)
+
+    def test(self, endpoint: Endpoint | None = None) -> Connection:
+        """Ask one small question, of an endpoint that need not be saved; costs a call or two."""
+        endpoint = endpoint or self.needed()
+        return check_connection(endpoint, self.key(endpoint))
+
+    def needed(self) -> Endpoint:
+        """The endpoint. Raises ``ConfigError`` where there is none."""
+        endpoint = self.get()
+        if endpoint is None:
+            raise ConfigError(
+                "no model is chosen; give its address and name on the Settings page, or in "
+                "TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
+            )
+        return endpoint
+
+    def key(self, endpoint: Endpoint) -> Key:
+        """The key given for its origin; one with an empty secret where there is none."""
+        return key_for(endpoint.origin, self._settings.keys)
+
+    def key_found(self, endpoint: Endpoint) -> bool:
+        """Whether it can be asked: there is a key for its origin, or it is on this machine."""
+        return bool(self.key(endpoint).secret) or on_this_machine(endpoint.origin)
+
+
+def default_endpoint(
+    settings: Settings, base_url: str | None = None, model: str | None = None
+) -> Endpoint | None:
+    """The endpoint given, what is missing from the environment; ``None`` if it misses there."""
+    base_url, model = base_url or settings.base_url, model or settings.model
+    return Endpoint(base_url, model) if base_url and model else None
+
+
+def on_this_machine(origin: str) -> bool:
+    """Whether an origin is loopback, where models are asked without a key."""
+    host = urlsplit(origin).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _endpoint(saved: JsonObject) -> Endpoint:
+    prices = saved["prices"]
+    return Endpoint(
+        **{
+            **saved,
+            "prices": Prices(**prices) if prices else None,
+            "budget": Budget(**saved["budget"]),
+        }
+    )

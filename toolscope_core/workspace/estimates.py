@@ -1,0 +1,153 @@
+"""What a run would ask, take and cost, and what asking less than the paper does saves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolscope_core.asking import Estimate, estimate
+from toolscope_core.backends import Answer, ChatModel, Ledger, Task, question_key
+from toolscope_core.config import Prices, QuestionConfig
+from toolscope_core.datamodel import Catalog, Constraints, MergePlan, Pair
+from toolscope_core.opinions import Opinions, Spent
+from toolscope_core.pipeline import Analysis, bars_of
+from toolscope_core.prompts.judge import Two
+from toolscope_core.questioning import opine, with_documents, with_grades
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """By the name of the task what a run would take; ``paper``: if it asked about every candidate
+    pair and every cluster, as the paper does.
+
+    Answers that are not known are presumed to be the offline judge's: each that differs may bring
+    or spare a question. Tokens in are estimated from the prompts, tokens out (and so the cost) at
+    their most.
+    """
+
+    tasks: Mapping[str, Estimate]
+    paper: Mapping[str, Estimate] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> int:
+        """Those still to be asked."""
+        return _fresh(self.tasks)
+
+    @property
+    def calls(self) -> int:
+        return sum(task.calls for task in self.tasks.values())
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """In, and out at most."""
+        return _tokens(self.tasks)
+
+    @property
+    def cost(self) -> float | None:
+        """At most; ``None`` without prices."""
+        costs = [task.cost for task in self.tasks.values()]
+        return None if None in costs else sum(cost or 0.0 for cost in costs)
+
+    @property
+    def saved(self) -> tuple[int, int]:
+        """Questions, and tokens in and out, that the paper's way would take more."""
+        if not self.paper:
+            return 0, 0
+        questions = _fresh(self.paper) - self.questions
+        return questions, sum(_tokens(self.paper)) - sum(self.tokens)
+
+
+class Presuming:
+    """Answers with what the ledger knows, else with the offline judge; counts what is asked."""
+
+    message = ""
+    spent: tuple[Spent, ...] = ()
+
+    def __init__(
+        self, analysis: Analysis | None, model: ChatModel, ledger: Ledger, prices: Prices | None
+    ) -> None:
+        self.tasks: dict[str, Estimate] = {}
+        self._analysis, self._model, self._ledger = analysis, model, ledger
+        self._prices = prices
+
+    @property
+    def name(self) -> str:
+        """Who would say it."""
+        return self._model.name
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+        new = estimate(task, items, self._model, self._ledger, self._prices)
+        known = self.tasks.get(task.name)
+        self.tasks[task.name] = new if known is None else _sum(known, new)
+        keys = [question_key(task.name, task.version, task.subjects(i), self._model) for i in items]
+        said = self._ledger.known(keys)
+        return [said.get(key) or self._presumed(key, i) for key, i in zip(keys, items, strict=True)]
+
+    def _presumed(self, key: str, item: object) -> Answer | None:
+        if self._analysis is None or not isinstance(item, Two):
+            return None
+        pair = Pair.of(item.left.id, item.right.id)
+        p = float(self._analysis.probabilities([pair])[0])
+        bars = bars_of(self._analysis)
+        verdict = "merge" if p >= bars.merge_at else "unsure" if p >= bars.unsure_at else "keep"
+        value = {"verdict": verdict, "confidence": abs(2.0 * p - 1.0), "reason": ""}
+        return Answer(key, "judge", "", (), "offline", "", value)
+
+
+def judging_takes(
+    analysis: Analysis,
+    links: Constraints,
+    model: ChatModel,
+    ledger: Ledger,
+    questions: QuestionConfig,
+    prices: Prices | None = None,
+) -> dict[str, Estimate]:
+    """What verdicts and audits would take, by task."""
+    asker = Presuming(analysis, model, ledger, prices)
+    opine(analysis, links, asker, questions)
+    return asker.tasks
+
+
+def writing_takes(
+    plan: MergePlan, model: ChatModel, ledger: Ledger, prices: Prices | None = None
+) -> dict[str, Estimate]:
+    """What words for the clusters of a plan would take."""
+    asker = Presuming(None, model, ledger, prices)
+    with_documents(Opinions(asker.name), plan, asker)
+    return asker.tasks
+
+
+def grading_takes(
+    catalog: Catalog, model: ChatModel, ledger: Ledger, prices: Prices | None = None
+) -> dict[str, Estimate]:
+    """What the documentation quality of every tool would take."""
+    asker = Presuming(None, model, ledger, prices)
+    with_grades(Opinions(asker.name), catalog, asker)
+    return asker.tasks
+
+
+def _fresh(tasks: Mapping[str, Estimate]) -> int:
+    return sum(task.questions - task.known for task in tasks.values())
+
+
+def _tokens(tasks: Mapping[str, Estimate]) -> tuple[int, int]:
+    return (
+        sum(task.tokens_in for task in tasks.values()),
+        sum(task.tokens_out for task in tasks.values()),
+    )
+
+
+def _sum(one: Estimate, other: Estimate) -> Estimate:
+    costs = (one.cost, other.cost)
+    return Estimate(
+        items=one.items + other.items,
+        questions=one.questions + other.questions,
+        known=one.known + other.known,
+        calls=one.calls + other.calls,
+        tokens_in=one.tokens_in + other.tokens_in,
+        tokens_out=one.tokens_out + other.tokens_out,
+        cost=None if None in costs else sum(cost or 0.0 for cost in costs),
+    )

@@ -1,0 +1,91 @@
+"""The one place that decides which judge the plan of a catalog is made with.
+
+A choice names a run, how many decisions it knew, and until when answers count. So a plan changes
+with a choice and with people's decisions, and never because an answer arrives meanwhile; each
+process rebuilds the same opinions from the ledger, without asking.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict, dataclass, replace
+from weakref import WeakKeyDictionary
+
+from toolscope_core.config import QuestionConfig
+from toolscope_core.pipeline import Analysis
+from toolscope_core.questioning import opine
+from toolscope_core.review import constraints
+from toolscope_core.store import (
+    ModelRun,
+    Store,
+    StoredLedger,
+    get_run,
+    read_log,
+    read_setting,
+    write_setting,
+)
+from toolscope_core.workspace.inquiries import AsOf, remembering, still_holds
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which run's answers count: those up to the time ``until``, asked for when the log had so
+    many ``decisions``.
+    """
+
+    run: str
+    decisions: int
+    until: str
+
+
+class Hearing:
+    """Puts the opinions of the chosen model on an analysis."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._ledger = StoredLedger(store)
+        self._heard: WeakKeyDictionary[Analysis, tuple[Choice, Analysis | None]] = (
+            WeakKeyDictionary()
+        )
+        self._lock = threading.Lock()
+
+    def choice(self, catalog_id: int) -> Choice | None:
+        """``None`` for the offline judge."""
+        saved = read_setting(self._store, _name(catalog_id))
+        return Choice(**saved) if saved else None
+
+    def choose(self, catalog_id: int, choice: Choice | None) -> None:
+        """Make the plan with this from now on."""
+        write_setting(self._store, _name(catalog_id), asdict(choice) if choice else None)
+
+    def on(self, catalog_id: int, analysis: Analysis) -> Analysis:
+        """The analysis with the opinions that count; the same value until that changes."""
+        choice = self.choice(catalog_id)
+        if choice is None:
+            return analysis
+        with self._lock:
+            known = self._heard.get(analysis)
+            if known is None or known[0] != choice:
+                known = (choice, self._rebuilt(catalog_id, analysis, choice))
+                self._heard[analysis] = known
+        return known[1] or analysis
+
+    def _rebuilt(self, catalog_id: int, analysis: Analysis, choice: Choice) -> Analysis | None:
+        """``None`` where the run was another's: of a prompt, a judge or a θ no longer in use."""
+        told = get_run(self._store, choice.run).configuration
+        if not still_holds(told, analysis.catalog, analysis):
+            return None
+        questions = QuestionConfig(**told["questions"])
+        log = read_log(self._store, catalog_id)[: choice.decisions]
+        asking = remembering(told, AsOf(self._ledger, choice.until))
+        opinions = opine(analysis, constraints(analysis.catalog, log), asking, questions)
+        return replace(analysis, opinions=replace(opinions, configuration=told))
+
+
+def chosen_at(run: ModelRun, decisions: int) -> Choice:
+    """The choice of a run that has ended: everything it was told until then."""
+    return Choice(run.id, decisions, run.ended_at)
+
+
+def _name(catalog_id: int) -> str:
+    return f"judge/{catalog_id}"

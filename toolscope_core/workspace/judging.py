@@ -1,0 +1,286 @@
+"""A model on the screen: what asking it takes, runs in the background, and which judge counts.
+
+A run that is done makes the plan with its answers; one that is paused, stopped or cancelled leaves
+the plan as it was until a person chooses it (``use``), for it knows only a part. Starting it again
+goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from toolscope_core.asking import Purse, Terms
+from toolscope_core.backends import Progress, silent
+from toolscope_core.config import Endpoint, PlanConfig, QuestionConfig
+from toolscope_core.datamodel import Cluster, JsonObject
+from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolScopeError
+from toolscope_core.llm import EndpointModel
+from toolscope_core.opinions import Grade, Opinions
+from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.questioning import Asking, opine, with_documents, with_grades
+from toolscope_core.review import constraints
+from toolscope_core.store import (
+    Job,
+    ModelRun,
+    RunState,
+    Store,
+    StoredLedger,
+    end_run,
+    get_run,
+    list_runs,
+    open_run,
+    read_log,
+)
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.endpoints import Endpoints
+from toolscope_core.workspace.estimates import (
+    Estimates,
+    grading_takes,
+    judging_takes,
+    writing_takes,
+)
+from toolscope_core.workspace.hearing import Hearing, chosen_at
+from toolscope_core.workspace.inquiries import (
+    KINDS,
+    Kind,
+    configuration,
+    keyless,
+    remembering,
+    still_holds,
+)
+from toolscope_core.workspace.writing import Written, written_for
+
+OFFLINE = "offline"
+_ENDED = "it was ended before it was done; start it again to go on"
+
+
+class Judging:
+    """Runs of the chosen endpoint over analysed catalogs."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalogs: Catalogs,
+        analyses: Analyses,
+        hearing: Hearing,
+        endpoints: Endpoints,
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._hearing = hearing
+        self._endpoints = endpoints
+        self._ledger = StoredLedger(store)
+        self._graded: dict[int, tuple[ModelRun, Mapping[str, Grade]]] = {}
+
+    def estimate(self, catalog_id: int, kind: Kind = "judge", paper: bool = False) -> Estimates:
+        """What ``start`` would take now; sends nothing."""
+        endpoint = self._endpoints.needed()
+        model, prices = keyless(endpoint), endpoint.prices
+        if kind == "quality":
+            catalog = self._catalogs.open(catalog_id)
+            return Estimates(grading_takes(catalog, model, self._ledger, prices))
+        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        if kind == "documents":
+            plan = plan_merge(analysis, log, PlanConfig())
+            return Estimates(writing_takes(plan, model, self._ledger, prices))
+        links = constraints(analysis.catalog, log)
+        ways = [
+            judging_takes(analysis, links, model, self._ledger, QuestionConfig(paper=way), prices)
+            for way in (paper, True)
+        ]
+        return Estimates(*ways)
+
+    def start(
+        self,
+        catalog_id: int,
+        kind: Kind = "judge",
+        paper: bool = False,
+        clusters: Sequence[str] = (),
+    ) -> str:
+        """Ask in the background; returns the job's id (that of a running one, if any).
+
+        ``clusters`` are ids of those whose words are wanted (*documents*), all if none are given.
+        Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
+        """
+        self._endpoints.needed()
+        self._analysis(catalog_id)
+        return self._analyses.background(
+            catalog_id,
+            kind,
+            lambda progress: self.run(catalog_id, kind, paper, clusters, progress),
+        )
+
+    def run(
+        self,
+        catalog_id: int,
+        kind: Kind = "judge",
+        paper: bool = False,
+        clusters: Sequence[str] = (),
+        progress: Progress = silent,
+    ) -> ModelRun:
+        """Ask here and now. Raises ``PausedError`` where the budget is used up or the endpoint does
+        not answer, ``ModelStopError`` where it refuses every call: what was answered is kept.
+        """
+        endpoint = self._endpoints.needed()
+        catalog, log = self._catalogs.open(catalog_id), read_log(self._store, catalog_id)
+        if kind == "quality":
+            told = configuration(kind, endpoint, catalog)
+            return self._asked(
+                catalog_id,
+                kind,
+                told,
+                endpoint,
+                progress,
+                lambda asking: with_grades(Opinions(asking.name), catalog, asking),
+            )
+        analysis = self._analysis(catalog_id)
+        if kind == "documents":
+            told = configuration(kind, endpoint, catalog, analysis)
+            plan = plan_merge(analysis, log, PlanConfig())
+            wanted = [c.members for c in plan.clusters if c.id in clusters]
+            return self._asked(
+                catalog_id,
+                kind,
+                told,
+                endpoint,
+                progress,
+                lambda asking: with_documents(Opinions(asking.name), plan, asking, wanted),
+            )
+        questions = QuestionConfig(paper=paper)
+        links = constraints(catalog, log)
+        run = self._asked(
+            catalog_id,
+            kind,
+            configuration(kind, endpoint, catalog, analysis, questions),
+            endpoint,
+            progress,
+            lambda asking: opine(analysis, links, asking, questions),
+        )
+        self._hearing.choose(catalog_id, chosen_at(run, len(log)))
+        return run
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest job of any kind that asks a model about this catalog."""
+        jobs = [self._analyses.job(catalog_id, kind) for kind in KINDS]
+        found = [job for job in jobs if job is not None]
+        return max(found, key=lambda job: job.started_at, default=None)
+
+    def runs(self, catalog_id: int | None = None) -> tuple[ModelRun, ...]:
+        """The history, newest first; a run whose process died is *interrupted*."""
+        return tuple(self._as_it_is(run) for run in list_runs(self._store, catalog_id))
+
+    def choices(self, catalog_id: int) -> tuple[ModelRun, ...]:
+        """The runs that ``use`` takes: those that judged, have ended and could be gone on with."""
+        analysis = self._analysis(catalog_id)
+        return tuple(
+            run
+            for run in self.runs(catalog_id)
+            if run.kind == "judge"
+            and run.ended_at
+            and still_holds(run.configuration, analysis.catalog, analysis)
+        )
+
+    def use(self, catalog_id: int, judge: str) -> None:
+        """Make the plan with ``OFFLINE``, or with all that the run of this id was told so far."""
+        if judge == OFFLINE:
+            self._hearing.choose(catalog_id, None)
+            return
+        run = get_run(self._store, judge)
+        if run.kind != "judge" or run.catalog_id != catalog_id or not run.ended_at:
+            raise JobError(f"the run {judge} has no verdicts to use yet; wait until it has ended")
+        decisions = len(read_log(self._store, catalog_id))
+        self._hearing.choose(catalog_id, chosen_at(run, decisions))
+
+    def used(self, catalog_id: int) -> str:
+        """What ``use`` was told last: ``OFFLINE`` or the id of a run."""
+        choice = self._hearing.choice(catalog_id)
+        return choice.run if choice else OFFLINE
+
+    def judge_of(self, catalog_id: int) -> str:
+        """Who judges in the plan as it stands: ``offline`` or ``MODEL at HOST``."""
+        opinions = self.opinions(catalog_id)
+        return opinions.judge if opinions else OFFLINE
+
+    def opinions(self, catalog_id: int) -> Opinions | None:
+        """What the plan is made with; ``None`` for the offline judge alone."""
+        analysis = self._analyses.get(catalog_id)
+        return analysis.opinions if analysis else None
+
+    def grades(self, catalog_id: int) -> Mapping[str, Grade]:
+        """Documentation quality by tool id, as far as the newest model was asked."""
+        run = self._newest(catalog_id, "quality")
+        if run is None:
+            return {}
+        known = self._graded.get(catalog_id)
+        if known is None or known[0] != run:
+            asking = remembering(run.configuration, self._ledger)
+            told = with_grades(Opinions(asking.name), self._catalogs.open(catalog_id), asking)
+            known = self._graded[catalog_id] = (run, told.grades)
+        return known[1]
+
+    def written(self, catalog_id: int, cluster: Cluster) -> Written | None:
+        """The words that the newest model asked for has for a cluster as it stands, if any."""
+        analysis = self._analysis(catalog_id)
+        run = self._newest(catalog_id, "documents", analysis)
+        if run is None:
+            return None
+        return written_for(analysis, cluster, remembering(run.configuration, self._ledger))
+
+    def _asked(
+        self,
+        catalog_id: int,
+        kind: Kind,
+        told: JsonObject,
+        endpoint: Endpoint,
+        progress: Progress,
+        work: Callable[[Asking], object],
+    ) -> ModelRun:
+        """Do work that asks, as a run of its own or going on with the one that has not ended."""
+        run = open_run(self._store, uuid.uuid4().hex, catalog_id, kind, told)
+        purse = Purse(endpoint.budget, endpoint.prices, run.calls, run.cost or 0.0)
+        asking = Asking(
+            EndpointModel(endpoint, self._endpoints.key(endpoint)),
+            self._ledger,
+            Terms(run.id, purse, endpoint.concurrency),
+            progress,
+        )
+        state: RunState = "cancelled"
+        message = _ENDED
+        try:
+            work(asking)
+            state, message = asking.state, asking.message
+        except ToolScopeError as error:
+            state, message = "failed", str(error)
+            raise
+        finally:
+            run = end_run(self._store, run.id, state, message)
+        if state == "paused":
+            raise PausedError(f"paused: {message}")
+        if state == "stopped":
+            raise ModelStopError(message)
+        return run
+
+    def _newest(
+        self, catalog_id: int, kind: Kind, analysis: Analysis | None = None
+    ) -> ModelRun | None:
+        catalog = self._catalogs.open(catalog_id)
+        for run in list_runs(self._store, catalog_id):
+            if run.kind == kind and still_holds(run.configuration, catalog, analysis):
+                return run
+        return None
+
+    def _as_it_is(self, run: ModelRun) -> ModelRun:
+        job = self._analyses.job(run.catalog_id, run.kind) if run.state == "running" else None
+        if run.state != "running" or (job is not None and job.live):
+            return run
+        return replace(run, state="interrupted", message=_ENDED)
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
