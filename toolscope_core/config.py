@@ -139,7 +139,7 @@ class QuestionConfig:
 
     paper: bool = False
     sure_below: float = 0.1
-    largest_cluster: int = 40
+    largest_cluster: int = 80
     batch: int = 8
 
     def __post_init__(self) -> None:
