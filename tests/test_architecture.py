@@ -55,6 +55,8 @@ VENDORS = {
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
+    "httpx2": {"llm"},
+    "httpcore2": {"llm"},
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
     "sqlite3": {"store"},
@@ -62,7 +64,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"catalog"},
+    "jsonschema_rs": {"catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
 }
@@ -152,7 +154,7 @@ def test_importing_the_package_loads_nothing_heavy():
         "torch streamlit umap openai sentence_transformers faiss sklearn plotly sqlmodel".split()
     )
     code = (
-        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle; "
+        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle, {PACKAGE}.llm; "
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
     done = subprocess.run(
