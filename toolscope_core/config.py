@@ -126,7 +126,7 @@ class Patience:
     up in a row stop the run.
     """
 
-    attempts: int = 6
+    attempts: int = 8
     seconds: float = 90.0
     longest_wait: float = 120.0
     first_wait: float = 0.5
@@ -139,7 +139,7 @@ class Patience:
         """
         if attempt >= self.attempts or told > self.longest_wait:
             return None
-        return max(told, min(self.first_wait * 2.0 ** (attempt - 1), 8.0))
+        return max(told, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ class QuestionConfig:
 
     paper: bool = False
     sure_below: float = 0.1
-    largest_cluster: int = 40
+    largest_cluster: int = 80
     batch: int = 8
 
     def __post_init__(self) -> None:

@@ -161,7 +161,7 @@ class Opinions:
         each pair is a merge by the offline judge alone, or by the model with the offline judge
         not saying *keep* (DESIGN, auto-accept).
         """
-        pairs = [Pair.of(a, b) for a, b in combinations(members, 2)]
+        pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         found: dict[str, list[Pair]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
             if doubt := self._doubt(pair, p, bars):

@@ -9,6 +9,7 @@ and every cluster, as ToolScope (section 3.2) does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,7 +46,15 @@ Item = TypeVar("Item")
 MODEL_CODES = frozenset(
     "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
 )
-"""Findings of the scan on text that speaks to whoever reads it as instructions."""
+"""Findings of the scan on text that speaks to whoever reads it."""
+_TASK_WORDS = re.compile(
+    r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
+    r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
+    r"|supersedes?|groups?|answers?|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor"
+    r"|curator|t\d+)\b",
+    re.IGNORECASE,
+)
+"""What a text must say to sway an answer; in an honest one it costs a look by a person."""
 
 
 class Asker(Protocol):
@@ -131,7 +140,7 @@ def opine(
         judge=asking.name,
         verdicts=_careful(verdicts, read),
         notes={tool: text.notes for tool, text in read.items() if text.notes},
-        wary=frozenset(f.tool_id for f in analysis.catalog.findings if f.code in MODEL_CODES),
+        wary=wary_of(analysis.catalog),
     )
     clusters = _clusters(analysis, links, opinions, config)
     doubtful = [ids for ids, needed in clusters if needed]
@@ -213,6 +222,13 @@ def two_of(analysis: Analysis, pairs: Iterable[Pair]) -> list[Two]:
     """The tools of pairs, as they are asked about."""
     tools, rows = analysis.catalog.tools, analysis.rows
     return [Two(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
+
+
+def wary_of(catalog: Catalog) -> frozenset[str]:
+    """Ids of the tools whose text speaks to whoever reads it, or of what a model is asked here."""
+    spoken = {f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"}
+    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(shown(tool).text)}
+    return frozenset(spoken | swaying)
 
 
 def _in_rounds(

@@ -192,3 +192,19 @@ def test_a_server_that_is_busy_says_how_long(server, model, status, wait):
 def test_a_date_to_wait_for_is_understood(server, model):
     server.mode = "busy"
     assert 0.0 < model.ask(REQUEST).wait <= 2.0
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("<html>Bad\n Gateway</html>", "<html>Bad Gateway</html>"),
+        ('{"error": "model is loading"}', "model is loading"),
+        ('{"object": "error", "message": "no slot"}', "no slot"),
+        ('["odd"]', "['odd']"),
+        ("x" * 5000, "x" * 200),
+    ],
+)
+def test_errors_of_any_shape_are_told_in_one_short_line(server, model, said, told, monkeypatch):
+    server.statuses.append((502, {}))
+    monkeypatch.setattr("tests.model_server.error", lambda *_: said)
+    assert model.ask(REQUEST).reason == f"{server.origin} is busy (502): {told}"

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 import threading
 import time
 import traceback
@@ -25,6 +26,15 @@ def test_every_call_ends_by_its_deadline(server, mode):
     assert 0.5 < time.monotonic() - started < 1.5
     assert not reply.final and reply.wait == 0.0 and "no answer within 0.6 s" in reply.reason
     assert reply.tokens_in == REQUEST.tokens and not reply.counted
+
+
+def test_a_handshake_ends_by_the_deadline_too():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        origin = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        model = EndpointModel(Endpoint(origin, "m", deadline=0.4), Key(origin, SECRET))
+        assert "no answer within 0.4 s" in model.ask(REQUEST).reason
+        assert time.monotonic() - started < 1.5
 
 
 def test_the_deadline_is_one_for_each_call(server):

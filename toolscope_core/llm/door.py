@@ -157,10 +157,11 @@ class _Transport(httpx2.HTTPTransport):
     """Sends to one origin only, with its key, and reads no more than it should."""
 
     def __init__(self, origin: str, secret: str, clock: _Clock) -> None:
-        super().__init__(trust_env=False)
+        certificates = httpcore2.default_ssl_context()
+        super().__init__(verify=certificates, trust_env=False)
         self._origin, self._secret = origin, secret
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpcore2.default_ssl_context(),
+            ssl_context=certificates,
             max_connections=None,
             network_backend=_Network(clock),
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolscope_core.backends import ChatRequest
-from toolscope_core.datamodel import Document, JsonObject, Kind, Tool
+from toolscope_core.datamodel import Document, JsonObject, Kind, Tool, digest
 from toolscope_core.prompts.fence import RULES, Shown, fenced, shown
 from toolscope_core.prompts.replies import (
     AnswerError,
@@ -89,7 +89,8 @@ class Writing:
 
     def subjects(self, item: Drafted) -> tuple[str, ...]:
         """The members, and the draft: another canonical is another question."""
-        return tuple(sorted({tool.content_hash for tool in (*item.members, item.draft)}))
+        members = {tool.content_hash for tool in item.members}
+        return tuple(sorted({*members, digest("draft", item.draft.content_hash)}))
 
     def request(self, items: Mapping[str, Drafted]) -> ChatRequest:
         blocks: dict[str, Shown] = {}
