@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
 
-from toolscope_core.config import read_environment
+from toolscope_core.config import Settings, read_environment, read_keys
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
 from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.judging import OFFLINE
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 
@@ -26,10 +29,20 @@ DIFF_WORDS = 800
 @st.cache_resource
 def workspace() -> Workspace:
     """The one workspace of this process; a first start brings the bundled example, analysed."""
-    work = Workspace(read_environment())
+    work = Workspace(_settings())
     if not work.catalogs.newest():
         work.analyses.start(work.catalogs.add_example().id)
     return work
+
+
+def _settings() -> Settings:
+    """Those of the environment, with the keys of Streamlit's secrets first."""
+    settings = read_environment()
+    try:
+        told = {name: str(value) for name, value in st.secrets.items()}
+    except StreamlitSecretNotFoundError:
+        return settings
+    return replace(settings, keys=(*read_keys(told), *settings.keys))
 
 
 def untrusted(text: str) -> str:
@@ -85,7 +98,9 @@ def frame() -> None:
             help="Catalogs are added on the Catalog page.",
         )
         st.text_input("Your name", "reviewer", key="reviewer", persist_state="session")
-        st.badge("Judge: offline", icon=":material/gavel:", color="gray")
+        judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
+        color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
+        st.badge(f"Judge: {untrusted(judge)}", icon=":material/gavel:", color=color)
 
 
 def current() -> CatalogRecord:
@@ -143,6 +158,9 @@ STAGES = {
     "compare": "Finding near tools",
     "judge": "Judging pairs",
     "count": "Counting pairs",
+    "audit": "A model looks at clusters",
+    "synthesis": "A model writes documents",
+    "quality": "A model grades documents",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +21,7 @@ from toolscope_core.datamodel import (
     canonical_json,
 )
 from toolscope_core.merging.plan import documented
+from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis
 
 EVIDENCE_SHOWN = 10
@@ -46,7 +47,8 @@ class Card:
     """A cluster with everything a person looks at before deciding.
 
     ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
-    ``pairs`` in all. Tokens are estimates.
+    ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
+    the offline judge differ, the widest gap first. Tokens are estimates.
     """
 
     cluster: Cluster
@@ -58,6 +60,7 @@ class Card:
     arguments: tuple[ArgumentRow, ...]
     evidence: tuple[Verdict, ...]
     pairs: int
+    disagreements: tuple[Disagreement, ...] = ()
 
     @property
     def canonical(self) -> Tool:
@@ -96,7 +99,16 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         arguments=argument_rows(cluster.document, cluster.arguments),
         evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
         pairs=len(pairs),
+        disagreements=_disagreements(analysis, pairs),
     )
+
+
+def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:
+    if analysis.opinions is None:
+        return ()
+    said = analysis.opinions.verdicts
+    inside = replace(analysis.opinions, verdicts={p: said[p] for p in pairs if p in said})
+    return disagreements(inside, analysis.offline)
 
 
 def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:

@@ -18,21 +18,28 @@ SHOWN_PAIRS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PairFilter:
-    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any."""
+    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any;
+    ``differing`` are those on which the model and the offline judge differ.
+    """
 
     verdict: str | None = None
     server: str | None = None
     least: float = 0.0
+    differing: bool = False
 
     @property
     def key(self) -> str:
         """Twelve hex digits: equal for equal filters."""
-        return digest(self.verdict, self.server, self.least)[:12]
+        return digest(self.verdict, self.server, self.least, self.differing)[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A candidate pair in the table, with what each of the two costs in every prompt."""
+    """A candidate pair in the table, with what each of the two costs in every prompt.
+
+    ``probability`` and ``verdict`` are the offline judge's, ``model`` is the model's verdict; empty
+    where it was not asked.
+    """
 
     probability: float
     similarity: float
@@ -45,6 +52,12 @@ class PairRow:
     right_tokens: int
     left_id: str
     right_id: str
+    model: str = ""
+
+    @property
+    def differing(self) -> bool:
+        """Whether the model and the offline judge do not say the same."""
+        return self.model not in ("", "unanalysed", self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +86,15 @@ def pair_list(
         passing &= here[scores.left] | here[scores.right]
     if wanted.verdict is not None:
         passing &= outcomes == wanted.verdict
+    model = said_of(analysis)
+    if wanted.differing:
+        passing &= (model != outcomes) & (model != "") & (model != "unanalysed")
     found = np.flatnonzero(passing)
     ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
-    rows = [_row(analysis, row, str(outcomes[row]), tokens) for row in ranked[:limit].tolist()]
+    rows = [
+        _row(analysis, row, (str(outcomes[row]), str(model[row])), tokens)
+        for row in ranked[:limit].tolist()
+    ]
     return PairList(
         rows=tuple(rows),
         matching=len(found),
@@ -108,13 +127,13 @@ def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     return pair, float(near.similarity[row])
 
 
-def _row(analysis: Analysis, row: int, outcome: str, tokens: Mapping[str, int]) -> PairRow:
+def _row(analysis: Analysis, row: int, said: tuple[str, str], tokens: Mapping[str, int]) -> PairRow:
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
         probability=float(scores.probability[row]),
         similarity=float(scores.similarity[row]),
-        verdict=outcome,
+        verdict=said[0],
         left=left.name,
         left_server=left.server,
         left_tokens=tokens[left.id],
@@ -123,6 +142,7 @@ def _row(analysis: Analysis, row: int, outcome: str, tokens: Mapping[str, int]) 
         right_tokens=tokens[right.id],
         left_id=left.id,
         right_id=right.id,
+        model=said[1],
     )
 
 
@@ -131,3 +151,17 @@ def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
     probability, weights = analysis.scores.probability, analysis.judge.weights
     below = np.where(probability >= weights.unsure_at, "unsure", "keep")
     return np.asarray(np.where(probability >= weights.merge_at, "merge", below))
+
+
+def said_of(analysis: Analysis) -> NDArray[np.str_]:
+    """The model's verdict on every candidate pair, empty where it was not asked."""
+    scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
+    found = np.full(len(scores), "", dtype="U10")
+    verdicts = analysis.opinions.verdicts if analysis.opinions else {}
+    if verdicts:
+        ends = np.array([sorted((rows[p.left], rows[p.right])) for p in verdicts], dtype=np.int64)
+        keys = scores.left.astype(np.int64) * count + scores.right
+        found[np.searchsorted(keys, ends[:, 0] * count + ends[:, 1])] = [
+            said.outcome for said in verdicts.values()
+        ]
+    return found

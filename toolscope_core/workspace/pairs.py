@@ -63,11 +63,13 @@ class PairView:
     ``parameters`` and ``rest`` (what is returned, annotations) are tables; ``maps`` say in
     sentences what becomes of a call to one when it goes to the other. ``said`` are the standing
     decisions on both, the newest first; ``card`` is the cluster that holds both, if any.
-    ``version`` is what a decision on the pair must carry.
+    ``version`` is what a decision on the pair must carry. ``verdict`` is that of whoever is heard,
+    ``offline`` the offline judge's, whose waterfall it is.
     """
 
     key: str
     verdict: Verdict
+    offline: Verdict
     tools: tuple[Tool, Tool]
     waterfall: Waterfall
     parameters: tuple[Mapping[str, str], ...]
@@ -110,12 +112,13 @@ class Pairs:
         one, other = tools
         plan = self._review.plan(catalog_id)
         prints = {tool.fingerprint for tool in tools}
-        verdict = analysis.verdict(pair)
+        (offline,) = analysis.offline([pair])
         return PairView(
             key=pair_key(pair),
-            verdict=verdict,
+            verdict=analysis.heard(offline),
+            offline=offline,
             tools=tools,
-            waterfall=waterfall_of(analysis, verdict),
+            waterfall=waterfall_of(analysis, offline),
             parameters=tuple(parameter_lines(one, other)),
             maps=(in_words(one, other), in_words(other, one)),
             rest=tuple(other_lines(one, other)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
@@ -14,6 +14,7 @@ from toolscope_core.decisions import resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.merging.plan import cluster_id
 from toolscope_core.merging.validity import document_problems
+from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, plan_merge
 from toolscope_core.review import active, admit, edits, suspended, version_of
 from toolscope_core.store import Store, append_decision, now, read_log
@@ -32,6 +33,7 @@ from toolscope_core.workspace.exports import (
     way_of,
 )
 
+Order = Literal["risk", "disagreement"]
 OPEN_STATES = ("conflict", "stale", "proposed")
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
@@ -62,6 +64,7 @@ class Review:
         self._catalogs = catalogs
         self._analyses = analyses
         self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
+        self._differing: dict[int, tuple[Analysis, tuple[Disagreement, ...]]] = {}
         self._costs = Costs()
         self._figures: dict[
             tuple[int, PlanConfig, str | None, bool], tuple[MergePlan, ExportFigures]
@@ -83,9 +86,13 @@ class Review:
         self._plans[catalog_id, config] = (analysis, len(log), plan)
         return plan
 
-    def queue(self, catalog_id: int, order: Sequence[str] = ()) -> tuple[Cluster, ...]:
+    def queue(
+        self, catalog_id: int, order: Sequence[str] = (), by: Order = "risk"
+    ) -> tuple[Cluster, ...]:
         """What waits for a person, riskiest first: conflicts, changed members, more reasons
         against accepting, weaker pairs, more tools, id. Accepted clusters with newcomers wait too.
+        By *disagreement*, those come first about whose tools the model and the offline judge
+        differ most.
 
         Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
         through does not move under the hand.
@@ -93,7 +100,26 @@ class Review:
         plan = self.plan(catalog_id)
         waiting = [c for c in plan.clusters if c.state in OPEN_STATES or c.newcomers]
         place = {known: number for number, known in enumerate(order)}
-        return tuple(sorted(waiting, key=lambda c: (place.get(c.id, len(place)), _risk(c))))
+        gap: dict[str, float] = {}
+        for differ in self.disagreements(catalog_id) if by == "disagreement" else ():
+            for tool in (differ.pair.left, differ.pair.right):
+                gap.setdefault(tool, differ.gap)  # the widest comes first
+
+        def rank(cluster: Cluster) -> tuple[int, float, tuple[int, int, float, int, str]]:
+            widest = max(gap.get(m, 0.0) for m in (*cluster.members, *cluster.newcomers))
+            return place.get(cluster.id, len(place)), -widest, _risk(cluster)
+
+        return tuple(sorted(waiting, key=rank))
+
+    def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
+        """The pairs on which the model and the offline judge differ, the widest gap first."""
+        analysis = self._analysis(catalog_id)
+        known = self._differing.get(catalog_id)
+        if known is None or known[0] is not analysis:
+            told = analysis.opinions
+            found = disagreements(told, analysis.offline) if told else ()
+            known = self._differing[catalog_id] = (analysis, found)
+        return known[1]
 
     def cluster(self, catalog_id: int, wanted: str | None) -> Cluster | None:
         """The cluster of this id in the plan as it stands, if there is one."""
