@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis, synthesise
+from toolscope_core.opinions import Bars, Opinions
 from toolscope_core.review import constraints, edits, version_of
 
 
@@ -139,6 +141,12 @@ def own_cut(analysis: Analysis) -> Cut:
     return Cut(analysis.threshold, analysis.judge.weights.merge_at)
 
 
+def bars_of(analysis: Analysis) -> Bars:
+    """Where the offline judge's words begin."""
+    weights = analysis.judge.weights
+    return Bars(weights.unsure_at, weights.merge_at, weights.auto_at)
+
+
 def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
     """The candidate pairs that the judge would merge (or those of another cut), with their
     probability.
@@ -154,32 +162,57 @@ def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]
     }
 
 
-def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
+def graph_of(
+    analysis: Analysis, log: Sequence[Decision], opinions: Opinions | None = None
+) -> MergeGraph:
     """The merge graph under the decisions."""
-    return merge_graph(merge_edges(analysis), constraints(analysis.catalog, log))
+    links = constraints(analysis.catalog, log)
+    return merge_graph(_edges(analysis, own_cut(analysis), opinions), links)
 
 
 def groups_at(
-    analysis: Analysis, links: Constraints, cut: Cut, *, divide: bool = True
+    analysis: Analysis,
+    links: Constraints,
+    cut: Cut,
+    *,
+    divide: bool = True,
+    opinions: Opinions | None = None,
 ) -> tuple[Group, ...]:
     """What would be merged at this cut: corrected groups, those that people's changed
-    decisions hold, and those that people put forward. ``divide`` as in ``correct``.
+    decisions hold, and those that people put forward. ``divide`` as in ``correct``. Where a
+    model has ``opinions``, they come before the offline judge's, and each group says what the two
+    do not agree on.
     """
-    graph = merge_graph(merge_edges(analysis, cut), links)
-    judge = analysis.probabilities
+    graph = merge_graph(_edges(analysis, cut, opinions), links)
+    bars, judge = bars_of(analysis), analysis.probabilities
+    if opinions:
+        judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
     groups = correct(graph, judge, cut.probability, links, analysis.copies, divide=divide)
-    return brought(groups + suspended(groups, links, judge), links, judge)
+    found = brought(groups + suspended(groups, links, judge), links, judge)
+    if opinions is None:
+        return found
+    doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
+    return tuple(replace(group, doubts=doubts(group.members)) for group in found)
 
 
-def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) -> MergePlan:
-    """The merge plan under the decisions of ``log`` and the accept policy of ``config``."""
+def plan_merge(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    config: PlanConfig,
+    opinions: Opinions | None = None,
+) -> MergePlan:
+    """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
+
+    A model's ``opinions`` decide what is proposed; what may be accepted without a person they
+    decide only together with the offline judge (DESIGN, auto-accept).
+    """
     catalog, judge = analysis.catalog, analysis.judge
     links = constraints(catalog, log)
-    groups = groups_at(analysis, links, own_cut(analysis), divide=config.correct)
+    cut = own_cut(analysis)
+    groups = groups_at(analysis, links, cut, divide=config.correct, opinions=opinions)
     wishes = edits(catalog, log)
-    built = build_clusters(
-        catalog, groups, links, wishes, judge.weights.auto_at, analysis.synthesis
-    )
+    auto_at = judge.weights.auto_at if opinions is None else 0.0  # the doubts speak of each pair
+    built = build_clusters(catalog, groups, links, wishes, auto_at, analysis.synthesis)
     clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
     versioned = tuple(
@@ -187,6 +220,22 @@ def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) 
         for c in clusters
     )
     return apply_clusters(catalog, versioned, config.routers)
+
+
+def _edges(analysis: Analysis, cut: Cut, opinions: Opinions | None) -> dict[Pair, float]:
+    found = merge_edges(analysis, cut)
+    if opinions is None:
+        return found
+    return opinions.edges(found, bars_of(analysis), cut.similarity)
+
+
+def verdicts_of(
+    analysis: Analysis, pairs: Sequence[Pair], opinions: Opinions | None
+) -> tuple[Verdict, ...]:
+    """The model's verdict where it was asked, else the offline judge's; each names who said it."""
+    own = analysis.verdicts(pairs)
+    said = opinions.verdicts if opinions else {}
+    return tuple(said.get(pair, verdict) for pair, verdict in zip(pairs, own, strict=True))
 
 
 def _copies(catalog: Catalog) -> dict[str, str]:

@@ -230,6 +230,7 @@ def _reasons(
     yield from guards(members, made.canonical, made.kind, families)
     if group.asked:
         yield "a person put it forward; the judge would not merge all of it"
+    yield from group.doubts
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
