@@ -150,7 +150,7 @@ def lay_around(watch: Watch) -> None:
         ("embed", pipeline, "embed_cached"),
         ("candidates", pipeline, "_candidates _copies"),
         ("judge", OfflineJudge, "of probabilities"),
-        ("graph + correct", pipeline, "merge_edges merge_graph correct"),
+        ("graph + correct", pipeline, "row_graph correct"),
         ("align + synthesise", pipeline, "synthesise"),
         ("plan", pipeline, "build_clusters accept apply_clusters"),
         ("write", batch, "bundle_files write_folder"),

@@ -28,12 +28,34 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.errors import CatalogError
+from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.correction import brought, correct, suspended
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis, synthesise
 from toolscope_core.review import constraints, edits, version_of
+
+
+class _Answers:
+    """What the judge said of pairs of rows, by code: kept sorted, replaced whole."""
+
+    def __init__(self) -> None:
+        self._said = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def known(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The answers, NaN where there is none yet."""
+        have, answers = self._said
+        if not len(have):
+            return np.full(len(codes), np.nan)
+        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
+        return np.where(have[at] == codes, answers[at], np.nan)
+
+    def learn(self, codes: NDArray[np.int64], answers: NDArray[np.float64]) -> None:
+        """Remember the answers of other codes."""
+        have, told = self._said
+        codes, first = np.unique(np.concatenate([have, codes]), return_index=True)
+        self._said = codes, np.concatenate([told, answers])[first]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,20 +76,28 @@ class Analysis:
     judge: OfflineJudge
     copies: Mapping[str, str]
     rows: Mapping[str, int]
-    _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
+    _judged: _Answers = field(default_factory=_Answers, repr=False)
     _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
         default_factory=dict, repr=False
     )
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Merge probabilities of any pairs of tools, in their order; remembered."""
-        missing = [pair for pair in pairs if pair not in self._judged]
-        if missing:
-            left = np.array([self.rows[pair.left] for pair in missing], dtype=np.int32)
-            right = np.array([self.rows[pair.right] for pair in missing], dtype=np.int32)
-            found = self.judge.probabilities(left, right)
-            self._judged.update(zip(missing, found.tolist(), strict=True))
-        return np.array([self._judged[pair] for pair in pairs], dtype=np.float64)
+        ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
+        rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
+        return self.chances(rows[:, 0], rows[:, 1])
+
+    def chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
+        """The same of pairs of rows, left < right."""
+        codes = left.astype(np.int64) * len(self.rows) + right
+        found = self._judged.known(codes)
+        missing = np.flatnonzero(np.isnan(found))
+        if len(missing):
+            _, first = np.unique(codes[missing], return_index=True)
+            once = missing[first]
+            self._judged.learn(codes[once], self.judge.probabilities(left[once], right[once]))
+            found = self._judged.known(codes)
+        return found
 
     def synthesis(self, members: tuple[str, ...], canonical: str | None) -> Synthesis:
         """What the members would become, with a chosen canonical if any; remembered."""
@@ -76,6 +106,10 @@ class Analysis:
             tools = [self.catalog.tools[self.rows[member]] for member in members]
             self._made[key] = synthesise(tools, self.catalog.blocked, canonical)
         return self._made[key]
+
+    def forgetful(self) -> Analysis:
+        """The same, with nothing remembered: for whoever takes the time, or another judge."""
+        return replace(self, _judged=_Answers(), _made={})
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The verdicts on any pairs of tools, in their order, with their evidence."""
@@ -139,19 +173,22 @@ def own_cut(analysis: Analysis) -> Cut:
     return Cut(analysis.threshold, analysis.judge.weights.merge_at)
 
 
-def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
-    """The candidate pairs that the judge would merge (or those of another cut), with their
-    probability.
-    """
-    tools, scores, cut = analysis.catalog.tools, analysis.scores, cut or own_cut(analysis)
-    near = scores.similarity >= cut.similarity
-    merged = np.flatnonzero(near & (scores.probability >= cut.probability))
+def merge_edges(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge would merge, with their probability."""
+    tools, scores = analysis.catalog.tools, analysis.scores
     return {
         Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
             scores.probability[row]
         )
-        for row in merged
+        for row in np.flatnonzero(merges_at(analysis, own_cut(analysis)))
     }
+
+
+def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
+    """Which candidate pairs are merges at a cut."""
+    scores = analysis.scores
+    near = scores.similarity >= cut.similarity
+    return np.asarray(near & (scores.probability >= cut.probability))
 
 
 def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
@@ -165,10 +202,33 @@ def groups_at(
     """What would be merged at this cut: corrected groups, those that people's changed
     decisions hold, and those that people put forward. ``divide`` as in ``correct``.
     """
-    graph = merge_graph(merge_edges(analysis, cut), links)
+    joined = row_graph(analysis, links, merges_at(analysis, cut))
     judge = analysis.probabilities
-    groups = correct(graph, judge, cut.probability, links, analysis.copies, divide=divide)
+    groups = correct(joined, analysis.chances, cut.probability, links, divide=divide)
     return brought(groups + suspended(groups, links, judge), links, judge)
+
+
+def row_graph(analysis: Analysis, links: Constraints, kept: NDArray[np.bool_]) -> RowGraph:
+    """The candidate pairs in ``kept`` without those that people keep apart, and what people put
+    together joined to its first tool; the latter come last.
+    """
+    scores, rows, size = analysis.scores, analysis.rows, len(analysis.rows)
+    if links.cannot:
+        pairs = [sorted((rows[pair.left], rows[pair.right])) for pair in links.cannot]
+        apart = np.array(pairs, dtype=np.int64) @ (size, 1)
+        kept = kept & ~np.isin(scores.left.astype(np.int64) * size + scores.right, apart)
+    stars = [
+        sorted((rows[min(group)], rows[other]))
+        for group in links.must
+        for other in group - {min(group)}
+    ]
+    joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
+    return RowGraph(
+        ids=tuple(rows),
+        copies=np.array([rows[first] for first in analysis.copies.values()], dtype=np.int32),
+        left=np.concatenate([scores.left[kept], joined[:, 0]]),
+        right=np.concatenate([scores.right[kept], joined[:, 1]]),
+    )
 
 
 def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) -> MergePlan:
