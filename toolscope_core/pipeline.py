@@ -1,8 +1,8 @@
 """The merge end to end: a catalog is analysed once, then planned again after every decision.
 
 ``analyse`` does what takes time and depends on nobody's opinion: embed, find near pairs, judge
-them. ``plan_merge`` does the rest in a fraction of a second: graph, correction, alignment,
-synthesis, φ and α under what people decided.
+them, align and synthesise what would be merged. ``plan_merge`` does the rest in a fraction of a
+second: graph, correction, φ and α under what people decided, and anew what they changed.
 """
 
 from __future__ import annotations
@@ -32,9 +32,15 @@ from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.correction import brought, correct, suspended
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
+from toolscope_core.merging.makings import Makings
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
-from toolscope_core.merging.synthesis import Synthesis, synthesise
-from toolscope_core.review import constraints, edits, version_of
+from toolscope_core.review import constraints, edits, versions_of
+
+_PROGRESS = 16_384
+"""So many pairs are judged between two reports."""
+
+_REPORTED = 64
+"""So many clusters are made between two reports."""
 
 
 class _Answers:
@@ -76,10 +82,8 @@ class Analysis:
     judge: OfflineJudge
     copies: Mapping[str, str]
     rows: Mapping[str, int]
+    _made: Makings = field(repr=False)
     _judged: _Answers = field(default_factory=_Answers, repr=False)
-    _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
-        default_factory=dict, repr=False
-    )
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Merge probabilities of any pairs of tools, in their order; remembered."""
@@ -99,17 +103,9 @@ class Analysis:
             found = self._judged.known(codes)
         return found
 
-    def synthesis(self, members: tuple[str, ...], canonical: str | None) -> Synthesis:
-        """What the members would become, with a chosen canonical if any; remembered."""
-        key = (members, canonical)
-        if key not in self._made:
-            tools = [self.catalog.tools[self.rows[member]] for member in members]
-            self._made[key] = synthesise(tools, self.catalog.blocked, canonical)
-        return self._made[key]
-
     def forgetful(self) -> Analysis:
         """The same, with nothing remembered: for whoever takes the time, or another judge."""
-        return replace(self, _judged=_Answers(), _made={})
+        return replace(self, _judged=_Answers(), _made=Makings(self.catalog))
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The verdicts on any pairs of tools, in their order, with their evidence."""
@@ -129,7 +125,7 @@ def analyse(
     cache: VectorCache,
     progress: Progress = silent,
 ) -> Analysis:
-    """Embed, find the near pairs and judge them.
+    """Embed, find the near pairs and judge them, and make what would be merged.
 
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
     """
@@ -144,20 +140,22 @@ def analyse(
     left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
-    probability = judge.probabilities(left, right)
-    progress(Step("judge", len(left), len(left)))
-    scores = PairScores(left, right, cosine, probability)
-    return Analysis(
+    probability = _judged(judge, left, right, progress)
+    analysis = Analysis(
         catalog=catalog,
         config=config,
         model=embedder.name,
         threshold=threshold,
         vectors=vectors,
-        scores=scores,
+        scores=PairScores(left, right, cosine, probability),
         judge=judge,
         copies=copies,
         rows=rows,
+        _made=Makings(catalog),
     )
+    analysis._judged.learn(left.astype(np.int64) * len(rows) + right, probability)
+    _make(analysis, progress)
+    return analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,16 +235,34 @@ def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) 
     links = constraints(catalog, log)
     groups = groups_at(analysis, links, own_cut(analysis), divide=config.correct)
     wishes = edits(catalog, log)
-    built = build_clusters(
-        catalog, groups, links, wishes, judge.weights.auto_at, analysis.synthesis
-    )
+    built = build_clusters(catalog, groups, links, wishes, judge.weights.auto_at, analysis._made)
     clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
-    versioned = tuple(
-        replace(c, version=version_of([tools[m].fingerprint for m in c.members], log))
-        for c in clusters
-    )
+    versions = versions_of(([tools[m].fingerprint for m in c.members] for c in clusters), log)
+    versioned = tuple(replace(c, version=v) for c, v in zip(clusters, versions, strict=True))
     return apply_clusters(catalog, versioned, config.routers)
+
+
+def _judged(
+    judge: OfflineJudge, left: similarity.Rows, right: similarity.Rows, progress: Progress
+) -> NDArray[np.float64]:
+    parts = [np.empty(0)]
+    for start in range(0, len(left), _PROGRESS):
+        part = slice(start, start + _PROGRESS)
+        parts.append(judge.probabilities(left[part], right[part]))
+        progress(Step("judge", min(part.stop, len(left)), len(left)))
+    return np.concatenate(parts)
+
+
+def _make(analysis: Analysis, progress: Progress) -> None:
+    """Work out, so that it is remembered, what the plan needs before anybody decides anything."""
+    groups = groups_at(analysis, Constraints(), own_cut(analysis))
+    for done, group in enumerate(groups):
+        if done % _REPORTED == 0:
+            progress(Step("merge", done, len(groups)))
+        made = analysis._made.synthesis(group.members, None)
+        analysis._made.differences(group.members, made.canonical, made.kind)
+    progress(Step("merge", len(groups), len(groups)))
 
 
 def _copies(catalog: Catalog) -> dict[str, str]:
