@@ -142,6 +142,7 @@ STAGES = {
     "embed": "Reading what the tools say",
     "compare": "Finding near tools",
     "judge": "Judging pairs",
+    "merge": "Working out merges",
     "count": "Counting pairs",
 }
 

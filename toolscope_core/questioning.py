@@ -29,10 +29,9 @@ from toolscope_core.datamodel import (
     Pair,
     Verdict,
 )
-from toolscope_core.merging.correction import correct
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.opinions import Audit, Grade, Opinions, Saved, Spent
-from toolscope_core.pipeline import Analysis, bars_of, merge_edges
+from toolscope_core.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.prompts.audit import Auditing, Members, groups_of
 from toolscope_core.prompts.fence import Shown, shown
 from toolscope_core.prompts.judge import Judging, Two
@@ -318,10 +317,10 @@ def _parts(
     component: tuple[str, ...],
 ) -> list[tuple[str, ...]]:
     """What is left together of a component too large for one question."""
-    bars, inside = bars_of(analysis), set(component)
-    own = MergeGraph({pair: p for pair, p in graph.edges.items() if pair.left in inside})
-    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
-    groups = correct(own, judge, bars.merge_at, links, analysis.copies)
+    inside = set(component)
+    own = [pair for pair in graph.edges if pair.left in inside]
+    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars_of(analysis))
+    groups = correct_pairs(analysis, own, links, judge)
     return [group.members for group in groups if not group.decided]
 
 
