@@ -143,6 +143,10 @@ STAGES = {
     "compare": "Finding near tools",
     "judge": "Judging pairs",
     "count": "Counting pairs",
+    "ready": "Getting UMAP ready, its code is compiled",
+    "neighbours": "Finding neighbours",
+    "layout": "Laying the tools out",
+    "cluster": "Clustering",
 }
 
 
