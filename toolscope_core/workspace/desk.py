@@ -16,6 +16,7 @@ from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.toolsets import ToolSets
 from toolscope_core.workspace.versions import Versions
@@ -41,6 +42,7 @@ class Workspace:
         self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)
         self.maps = Maps(self.analyses, self.review, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
+        self.selections = Selections(self.store, self.catalogs)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
