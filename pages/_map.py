@@ -213,10 +213,10 @@ def _silhouettes(catalog_id: int, waiting: bool) -> None:
 def _measure(catalog_id: int, waiting: bool) -> None:
     maps = _ui.workspace().maps
     job = maps.job(catalog_id, SILHOUETTES)
-    if job is not None and job.live:
-        _watch(job.id, SILHOUETTES)
+    if job is not None and job.live and not waiting:
+        _ui.job_panel(job.id)
         return
-    if job is not None and job.state != "done":
+    if job is not None and not job.live and job.state != "done":
         _ui.show_error(JobError(job.message))
     seconds = maps.silhouette_seconds(catalog_id)
     st.button(
@@ -225,5 +225,13 @@ def _measure(catalog_id: int, waiting: bool) -> None:
         key="silhouette",
         disabled=waiting,
         help="One job of a catalog runs at a time." if waiting else None,
-        on_click=lambda: maps.start_silhouettes(catalog_id),
+        on_click=_start_silhouettes,
+        args=(catalog_id,),
     )
+
+
+def _start_silhouettes(catalog_id: int) -> None:
+    work = _ui.workspace()
+    if work.analyses.watch(work.maps.start_silhouettes(catalog_id)).kind != SILHOUETTES:
+        said = "Another job of this catalog is running; measure once it is done"
+        st.session_state["notice"] = (False, said)

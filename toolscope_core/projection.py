@@ -29,7 +29,7 @@ PERPLEXITY = 30.0
 PASSES = 1_000
 """Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
 
-LEAST_TOOLS = 8
+LEAST_TOOLS = NEIGHBOURS + 1
 """Below it UMAP and t-SNE have no neighbourhoods to speak of."""
 
 COUNTS, MOST_CLUSTERS = 20, 1_000
@@ -67,15 +67,14 @@ def umap(vectors: Vectors, progress: Progress = silent) -> Points:
         from umap import UMAP
 
         progress(Step("neighbours", 0, 0))
-        count = min(NEIGHBOURS, len(vectors) - 1)
         start = pca(vectors)
         passes = {"disable": False, "file": _Heard(progress), "bar_format": "{n}/{total}"}
         model = UMAP(
-            n_neighbors=count,
+            n_neighbors=NEIGHBOURS,
             init=_FAR * start / np.abs(start).max(),
             random_state=SEED,
             n_jobs=1,
-            precomputed_knn=_neighbours(vectors, count),
+            precomputed_knn=_neighbours(vectors, NEIGHBOURS),
             force_approximation_algorithm=True,  # or it looks for neighbours once more
             tqdm_kwds=passes,
         )

@@ -20,8 +20,9 @@ HEIGHT = 600
 CELLS = 64
 LEVELS = 6
 _BLUR = 2.0
-_DIMMED = 0.12
+_SHOWN, _DIMMED = 0.9, 0.12
 _GAP = 0.02
+_PLATE = "rgba(45,49,58,0.78)"
 
 
 def tool_map(
@@ -135,7 +136,12 @@ def _points(
         name=name,
         legendgroup=str(place),
         showlegend=not at,
-        marker={"size": sizes if 10 in sizes else 6, "color": colour, "symbol": symbol},
+        marker={
+            "size": sizes if 10 in sizes else 6,
+            "color": colour,
+            "symbol": symbol,
+            "opacity": _SHOWN,
+        },
         hovertext=[style.hover(panel.names[row], panel.servers[row]) for row in rows],
         hoverinfo="text",
         unselected={"marker": {"opacity": _DIMMED}},
@@ -200,5 +206,5 @@ def _words(figure: go.Figure, at: int, tools: ToolMap) -> None:
         figure.add_annotation(
             text=style.label(" · ".join(region.words)),
             x=region.x, y=region.y, xref=f"x{n}", yref=f"y{n}", showarrow=False,
-            font={"size": 12, "shadow": "auto"},
+            font={"size": 11, "color": "white"}, bgcolor=_PLATE, borderpad=2,
         )  # fmt: skip

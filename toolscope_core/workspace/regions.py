@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toolscope_core.datamodel import Tool
 from toolscope_core.figures.maps import CELLS, density, frame_of
 from toolscope_core.figures.views import Region
-from toolscope_core.similarity import tool_text
+from toolscope_core.similarity import split_name, tool_text
 
 MOST_REGIONS = 12
 WORDS = 2
@@ -36,8 +36,8 @@ def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
     """The densest places with their words, the densest first; no two labels overlap.
 
     A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
-    other peaks. Words rank by how many of its tools hold them times how few of all do (class-based
-    TF-IDF); a word is one of name or description, by letters only.
+    other peaks. Words rank by how often its tools say them, in names above all, times the logarithm
+    of how much more often that is than among all tools; a word has letters only.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -46,7 +46,7 @@ def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
         return ()
     apart = (((points[:, None, :] - peaks[None]) / cell) ** 2).sum(axis=2)
     owner = np.where(apart.min(axis=1) <= _REACH**2, apart.argmin(axis=1), -1)
-    held = [frozenset(_WORD.findall(tool_text(tool).casefold())) for tool in tools]
+    held = [_words(tool) for tool in tools]
     everywhere = Counter(word for words in held for word in words)
     scale = min(WIDE / (frame[0, 1] - frame[0, 0]), HIGH / (frame[1, 1] - frame[1, 0]))
     found: list[Region] = []
@@ -70,20 +70,28 @@ def _peaks(grid: Plane) -> Plane:
     return np.stack([columns[order], rows[order]], axis=1).astype(np.float64) + 0.5
 
 
+def _words(tool: Tool) -> Counter[str]:
+    """The words of a tool: each counts once, in the name once more."""
+    spoken = set(_WORD.findall(tool_text(tool).casefold()))
+    named = {word for word in split_name(tool.name) if _WORD.fullmatch(word)}
+    return Counter([*spoken, *named])
+
+
 def _telling(
-    inside: Sequence[frozenset[str]], everywhere: Counter[str], total: int
+    inside: Sequence[Counter[str]], everywhere: Counter[str], total: int
 ) -> tuple[str, ...]:
     if len(inside) < _LEAST_TOOLS:
         return ()
     here = Counter(word for words in inside for word in words)
+    said = sum(inside, Counter[str]())
     weight = {
-        word: count * math.log(total / everywhere[word])
+        word: said[word] * math.log(count / len(inside) / (everywhere[word] / total))
         for word, count in here.items()
-        if count >= max(2, _LEAST_SHARE * len(inside)) and everywhere[word] < total / 2
+        if count >= max(2, _LEAST_SHARE * len(inside))
     }
     chosen: list[str] = []
     for word in sorted(weight, key=lambda word: (-weight[word], word)):
-        if all(word[:_STEM] != other[:_STEM] for other in chosen):
+        if weight[word] > 0 and all(word[:_STEM] != other[:_STEM] for other in chosen):
             chosen.append(word)
     return tuple(word[:LETTERS] for word in chosen[:WORDS])
 
