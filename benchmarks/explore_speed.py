@@ -37,7 +37,7 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.figures import charts, curves, heatmaps
+from toolscope_core.figures import curves, heatmaps, maps
 from toolscope_core.figures.views import Measure
 from toolscope_core.pipeline import Cut
 from toolscope_core.providers import SentenceEmbedder
@@ -85,7 +85,7 @@ FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
     "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
     "blocks, mean": lambda work, i: blocks(work, i, "mean"),
     "two blocks": two_blocks,
-    "map": lambda work, i: charts.tool_map(work.explore.tool_map(i)),
+    "map": lambda work, i: maps.tool_map(work.maps.drawn(i, "PCA", "states", True)),
 }
 """A row for each picture: how the page builds it."""
 

@@ -144,6 +144,10 @@ STAGES = {
     "judge": "Judging pairs",
     "merge": "Working out merges",
     "count": "Counting pairs",
+    "ready": "Getting UMAP ready, its code is compiled",
+    "neighbours": "Finding neighbours",
+    "layout": "Laying the tools out",
+    "cluster": "Clustering",
 }
 
 
