@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _ui
-from pages._picture import picture
+from pages import _decisions, _ui
+from pages._network import network_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
-from toolscope_core.figures import network, tables
 
 ORDER = (
-    "name size tokens saved weakest state kind servers bridges intransitive members reasons "
-    "component"
+    "name size state kind density weakest bridges intransitive servers tokens saved members "
+    "reasons component"
 ).split()
+DRAWN = ("Chosen clusters", "All")
 
 st.title("Graph")
 _ui.analysis()
@@ -31,15 +31,27 @@ st.markdown(
     f"Tools that the judge would merge: **{len(rows):,}** clusters. Choose rows to draw them. "
     f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
 )
-key = f"clusters_{record.id}"
+key, held = f"clusters_{record.id}", f"drawn_{record.id}"
+ids = [row.id for row in rows]
 asked = st.query_params.get("cluster")
-if key not in st.session_state:
-    start = [at for at, row in enumerate(rows) if row.id == asked] or [0]
-    st.session_state[key] = {"selection": {"rows": start}}
-state = st.dataframe(
+drawn = [row for row in st.session_state.setdefault(held, ids[:1]) if row in ids]
+if asked in ids and asked not in drawn:
+    drawn = st.session_state[held] = [asked]
+here = [ids.index(row) for row in drawn]
+st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
+
+
+def choose() -> None:
+    chosen = [ids[at] for at in st.session_state[key]["selection"]["rows"]]
+    st.session_state[held] = chosen
+    for name in ("cluster", "edge"):
+        st.query_params.pop(name, None)
+
+
+st.dataframe(
     rows,
     key=key,
-    on_select="rerun",
+    on_select=choose,
     selection_mode="multi-row",
     hide_index=True,
     height=min(320, 38 + 35 * len(rows)),
@@ -50,6 +62,9 @@ state = st.dataframe(
         "size": st.column_config.NumberColumn(width=60),
         "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
         "saved": st.column_config.NumberColumn("merging saves ≈", width=110),
+        "density": st.column_config.NumberColumn(
+            format="percent", width=75, help="The share of its pairs that are links."
+        ),
         "weakest": st.column_config.ProgressColumn(
             "weakest pair", min_value=0.0, max_value=1.0, format="%.2f", width=130
         ),
@@ -57,13 +72,16 @@ state = st.dataframe(
     },
     alt="Clusters, the largest first",
 )
-chosen = [rows[at] for at in state["selection"]["rows"] if at < len(rows)]
-if not chosen:
+show = st.segmented_control(
+    "Draw", DRAWN, default=DRAWN[0], required=True, key="draw", bind="query-params"
+)
+chosen = [row for row in rows if row.id in drawn]
+if not chosen and show == DRAWN[0]:
     st.info("Choose one or more rows of the table to draw them.", icon=":material/hub:")
     st.stop()
 if len(chosen) == 1:
     st.query_params["cluster"] = chosen[0].id
-    if chosen[0].waiting:
+    if chosen[0].waiting and show == DRAWN[0]:
         st.page_link(
             "pages/review.py",
             label="Review this cluster",
@@ -71,14 +89,11 @@ if len(chosen) == 1:
             query_params={"catalog": record.name, "cluster": chosen[0].id},
         )
 
-part = explore.network(record.id, [row.id for row in chosen])
+part = explore.network(record.id, None if show == DRAWN[1] else [row.id for row in chosen])
 if part.left_out:
     st.caption(
-        f"The {len(part.nodes):,} tools with the strongest edges; {part.left_out:,} are left out."
+        f"Shown: {len(part.nodes):,} tools, the largest components first; {part.left_out:,} are "
+        "left out."
     )
-picture(
-    network.network(part),
-    tables.network_rows(part),
-    "network",
-    "Merge graph of the chosen clusters",
-)
+network_panel(record.id, part)
+_decisions.trail(_ui.workspace().review.standing(record.id))

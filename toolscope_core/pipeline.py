@@ -143,15 +143,15 @@ def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]
     """The candidate pairs that the judge would merge (or those of another cut), with their
     probability.
     """
-    tools, scores, cut = analysis.catalog.tools, analysis.scores, cut or own_cut(analysis)
+    scores, cut = analysis.scores, cut or own_cut(analysis)
     near = scores.similarity >= cut.similarity
-    merged = np.flatnonzero(near & (scores.probability >= cut.probability))
-    return {
-        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
-            scores.probability[row]
-        )
-        for row in merged
-    }
+    return _pairs(analysis, near & (scores.probability >= cut.probability))
+
+
+def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge is unsure of, with their probability."""
+    weights, probability = analysis.judge.weights, analysis.scores.probability
+    return _pairs(analysis, (probability >= weights.unsure_at) & (probability < weights.merge_at))
 
 
 def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
@@ -187,6 +187,16 @@ def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) 
         for c in clusters
     )
     return apply_clusters(catalog, versioned, config.routers)
+
+
+def _pairs(analysis: Analysis, chosen: NDArray[np.bool_]) -> dict[Pair, float]:
+    tools, scores = analysis.catalog.tools, analysis.scores
+    return {
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
+            scores.probability[row]
+        )
+        for row in np.flatnonzero(chosen)
+    }
 
 
 def _copies(catalog: Catalog) -> dict[str, str]:
