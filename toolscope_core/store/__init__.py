@@ -19,15 +19,19 @@ from toolscope_core.store.jobs import (
     start_job,
 )
 from toolscope_core.store.review import append_decision, read_log
+from toolscope_core.store.selections import Selection, get_selection, keep_selection
 
 __all__ = [
     "CatalogRecord",
     "Job",
     "JobState",
+    "Selection",
     "Store",
     "append_decision",
     "end_job",
     "get_job",
+    "get_selection",
+    "keep_selection",
     "latest_job",
     "list_catalogs",
     "load_catalog",

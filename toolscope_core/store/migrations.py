@@ -50,7 +50,16 @@ def m003_jobs(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_catalogs, m002_decisions, m003_jobs)
+def m004_selections(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE selection ("
+        " number INTEGER PRIMARY KEY,"
+        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
+        " source TEXT NOT NULL, ids TEXT NOT NULL, UNIQUE (catalog_id, key))"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_catalogs, m002_decisions, m003_jobs, m004_selections)
 """In the order of their application. Append only: a released step never changes."""
 
 

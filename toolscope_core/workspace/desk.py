@@ -15,6 +15,7 @@ from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.versions import Versions
 
@@ -37,6 +38,7 @@ class Workspace:
         counts = CountCache(settings.cache_dir)
         self.curves = Curves(self.analyses, self.review, embedder, cache, counts)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
+        self.selections = Selections(self.store, self.catalogs)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
