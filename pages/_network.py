@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _decisions, _picture, _ui
+from pages import _decisions, _picture, _selection, _ui
 from pages._network_view import network_view
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.figures import tables
@@ -15,12 +15,13 @@ from toolscope_core.workspace.components import Bridge
 from toolscope_core.workspace.pairs import pair_key
 
 ALT = "Merge graph"
+SOURCE = "the graph"
 NAMED = 8
 
 
 def network_panel(catalog_id: int, part: Network) -> None:
     """The graph, beside it what is chosen, below it the same as tables and files."""
-    edge, tools = _edge(catalog_id, part), _tools(part)
+    edge, tools = _edge(catalog_id, part), _tools(catalog_id, part)
     drawn, chosen = st.columns([7, 4], gap="medium")
     with drawn:
         network_view(part, "network", ALT, [t.id for t in tools], edge and edge.pair, pick)
@@ -39,12 +40,17 @@ def network_panel(catalog_id: int, part: Network) -> None:
 
 
 def pick(tools: list[str], pair: Pair | None) -> None:
-    """Choose tools, or an edge."""
-    st.query_params.pop("edge", None)
+    """Select tools, or choose an edge."""
+    close()
     if pair:
         st.query_params["edge"] = pair_key(pair)
     else:
-        st.session_state["graph_tools"] = tools
+        _selection.select(_ui.current().id, tools, SOURCE)
+
+
+def close() -> None:
+    """Let go of the edge."""
+    st.query_params.pop("edge", None)
 
 
 def _edge(catalog_id: int, part: Network) -> Edge | None:
@@ -53,9 +59,10 @@ def _edge(catalog_id: int, part: Network) -> Edge | None:
     return next((edge for edge in part.edges if edge.pair == pair), None)
 
 
-def _tools(part: Network) -> list[Node]:
-    chosen = set(st.session_state.get("graph_tools", ()))
-    return [node for node in part.nodes if node.id in chosen]
+def _tools(catalog_id: int, part: Network) -> list[Node]:
+    """The selected tools that are drawn."""
+    selection = _selection.selected(catalog_id)
+    return [node for node in part.nodes if selection and node.id in selection.tool_ids]
 
 
 def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
@@ -76,9 +83,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
             icon=":material/compare_arrows:",
             query_params={"catalog": _ui.current().name, "pair": pair_key(edge.pair)},
         )
-        st.button(
-            "Close", key="edge_close", icon=":material/close:", on_click=pick, args=([], None)
-        )
+        st.button("Close", key="edge_close", icon=":material/close:", on_click=close)
 
 
 def _bridge(bridge: Bridge) -> None:
@@ -109,15 +114,9 @@ def _split(bridge: Bridge) -> None:
     """Divide the cluster at the bridge; what becomes of it is drawn next."""
     if bridge.cluster:
         _decisions.decide(bridge.cluster, "split", None, groups=bridge.groups)
-        draw(bridge.cluster.members)
-
-
-def draw(tools: tuple[str, ...]) -> None:
-    """Let the clusters that hold any of these tools be drawn."""
-    catalog_id = _ui.current().id
-    plan = _ui.workspace().review.plan(catalog_id)
-    found = [c.id for c in plan.clusters if not set(tools).isdisjoint(c.members)]
-    st.session_state[f"drawn_{catalog_id}"] = found
+        catalog_id = _ui.current().id
+        found = _ui.workspace().explore.rows_of(catalog_id, bridge.cluster.members)
+        st.session_state[f"drawn_{catalog_id}"] = found
 
 
 def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
@@ -146,7 +145,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
 def _overview(part: Network, chosen: int) -> None:
     """What one can do, and the bridges to begin with."""
     if chosen:
-        st.markdown(f"**{chosen:,} tools** chosen.")
+        st.markdown(f"**{chosen:,} selected tools** are drawn here.")
     st.caption(
         "Click a tool or a link; Ctrl adds tools. By keys: the arrows go from tool to tool, Enter "
         "chooses. The table below offers the same."

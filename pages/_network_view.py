@@ -51,11 +51,11 @@ def network_view(
     selected: Collection[str],
     edge: Pair | None,
     on_pick: Callable[[list[str], Pair | None], None],
-) -> str | None:
+) -> None:
     """Draw ``part``, with the selected tools or the edge standing out.
 
     ``on_pick`` is called before the script runs, with the tools that were clicked (several with
-    Ctrl) or with the ends of an edge. Returns the tool that was double-clicked.
+    Ctrl) or with the ends of an edge.
     """
     number = {node.id: at for at, node in enumerate(part.nodes)}
 
@@ -65,7 +65,7 @@ def network_view(
             tools = [part.nodes[at].id for at in told["nodes"] or told["edge"]]
             on_pick(tools if told["nodes"] else [], None if told["nodes"] else Pair.of(*tools))
 
-    opened = _view(
+    _view(
         key=key,
         data={
             "graph": as_json(part),
@@ -74,6 +74,4 @@ def network_view(
             "edge": [number[edge.left], number[edge.right]] if edge else None,
         },
         on_picked_change=picked,
-        on_opened_change=lambda: None,
-    ).opened
-    return None if opened is None else part.nodes[opened].id
+    )

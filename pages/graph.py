@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _decisions, _ui
+from pages import _decisions, _selection, _ui
 from pages._network import network_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 
@@ -31,10 +31,18 @@ st.markdown(
     f"Tools that the judge would merge: **{len(rows):,}** clusters. Choose rows to draw them. "
     f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
 )
+selection = _selection.selected(record.id)
+of_selection = explore.rows_of(record.id, selection.tool_ids) if selection else []
+if _selection.only():
+    rows = tuple(row for row in rows if row.id in of_selection)
+    if not rows:
+        st.info("None of the selected tools is in the merge graph.", icon=":material/filter_alt:")
+        st.stop()
 key, held = f"clusters_{record.id}", f"drawn_{record.id}"
 ids = [row.id for row in rows]
 asked = st.query_params.get("cluster")
-drawn = [row for row in st.session_state.setdefault(held, ids[:1]) if row in ids]
+start = of_selection or ids[:1]
+drawn = [row for row in st.session_state.setdefault(held, start) if row in ids]
 if asked in ids and asked not in drawn:
     drawn = st.session_state[held] = [asked]
 here = [ids.index(row) for row in drawn]
@@ -89,7 +97,8 @@ if len(chosen) == 1:
             query_params={"catalog": record.name, "cluster": chosen[0].id},
         )
 
-part = explore.network(record.id, None if show == DRAWN[1] else [row.id for row in chosen])
+every = show == DRAWN[1] and not _selection.only()
+part = explore.network(record.id, None if every else [row.id for row in chosen or rows])
 if part.left_out:
     st.caption(
         f"Shown: {len(part.nodes):,} tools, the largest components first; {part.left_out:,} are "

@@ -48,7 +48,6 @@ function draw(root, view, data) {
   view.network.on("click", ({ nodes, edges }) => {
     if (nodes.length || edges.length) pick(nodes, nodes.length ? null : view.edges.get(edges[0]));
   });
-  view.network.on("doubleClick", ({ nodes }) => nodes.length && view.send("opened", nodes[0]));
   let at = -1;
   view.host.onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

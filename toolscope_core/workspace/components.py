@@ -135,6 +135,17 @@ def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
+def rows_of(merging: Merging, tools: Collection[str]) -> list[str]:
+    """The ids of the rows that hold any of these tools."""
+    found = {merging.home[tool].id for tool in tools if tool in merging.home}
+    for component in merging.components:
+        if not set(component.tools).isdisjoint(tools) and merging.home.keys().isdisjoint(
+            component.tools
+        ):
+            found.add(component.tools[0])
+    return sorted(found)
+
+
 def network_of(
     merging: Merging, row_ids: Collection[str] | None = None, limit: int | None = None
 ) -> Network:
