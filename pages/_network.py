@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from pages import _decisions, _picture, _selection, _ui
-from pages._network_view import network_view
+from pages import _decisions, _drawer, _picture, _selection, _ui
+from pages._clusters import choose_holders
+from pages._network_view import Click, network_view
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.figures import tables
 from toolscope_core.figures.network import SHAPES
@@ -15,8 +18,8 @@ from toolscope_core.workspace.components import Bridge
 from toolscope_core.workspace.pairs import pair_key
 
 ALT = "Merge graph"
-SOURCE = "the graph"
-NAMED = 8
+SOURCE = "the merge graph"
+NAMED, TEXT_SHOWN = 8, 400
 
 
 def network_panel(catalog_id: int, part: Network) -> None:
@@ -24,7 +27,7 @@ def network_panel(catalog_id: int, part: Network) -> None:
     edge, tools = _edge(catalog_id, part), _tools(catalog_id, part)
     drawn, chosen = st.columns([7, 4], gap="medium")
     with drawn:
-        network_view(part, "network", ALT, [t.id for t in tools], edge and edge.pair, pick)
+        network_view(part, "network", ALT, [t.id for t in tools], edge and edge.pair, _click)
     with chosen:
         _decisions.notice()
         if edge:
@@ -36,16 +39,22 @@ def network_panel(catalog_id: int, part: Network) -> None:
     more = _picture.twin("network")
     if more.open:
         with more:
-            _twin(part)
+            _twin(catalog_id, part)
 
 
-def pick(tools: list[str], pair: Pair | None) -> None:
-    """Select tools, or choose an edge."""
-    close()
-    if pair:
-        st.query_params["edge"] = pair_key(pair)
+def _click(click: Click) -> None:
+    if click.opened:
+        _drawer.open_tool(click.tools[0])
+    elif click.pair:
+        choose_edge(click.pair)
     else:
-        _selection.select(_ui.current().id, tools, SOURCE)
+        close()
+        _selection.select(_ui.current().id, click.tools, SOURCE)
+
+
+def choose_edge(pair: Pair) -> None:
+    """Put the edge into the address, which decides what is shown."""
+    st.query_params["edge"] = pair_key(pair)
 
 
 def close() -> None:
@@ -114,9 +123,7 @@ def _split(bridge: Bridge) -> None:
     """Divide the cluster at the bridge; what becomes of it is drawn next."""
     if bridge.cluster:
         _decisions.decide(bridge.cluster, "split", None, groups=bridge.groups)
-        catalog_id = _ui.current().id
-        found = _ui.workspace().explore.rows_of(catalog_id, bridge.cluster.members)
-        st.session_state[f"drawn_{catalog_id}"] = found
+        choose_holders(bridge.cluster.members)
 
 
 def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
@@ -124,8 +131,10 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
     with st.container(horizontal=True):
         st.badge(_ui.untrusted(node.server or "no server"), color="gray", icon=":material/dns:")
         st.badge(SHAPES[node.state][2], color="blue")
-    text = _ui.workspace().explore.tool(catalog_id, node.id).description
-    st.html(_ui.untrusted_html(text[:400]) or "<i>No description.</i>")
+        tool = _ui.workspace().explore.tool(catalog_id, node.id)
+        _drawer.open_button(tool, "graph")
+    if tool.description:
+        st.html(_ui.untrusted_html(tool.description[:TEXT_SHOWN]))
     own = [
         edge for edge in tables.doubtful_first(part) if node.id in (edge.pair.left, edge.pair.right)
     ]
@@ -166,13 +175,13 @@ def _overview(part: Network, chosen: int) -> None:
         _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
 
 
-def _choice(rows: list[tables.Row], key: str, alt: str, edges: list[Edge]) -> None:
+def _choice(rows: list[tables.Row], key: str, alt: str, edges: Sequence[Edge]) -> None:
     """A table of edges, of which one can be chosen."""
 
     def chosen() -> None:
         at = st.session_state[key]["selection"]["rows"]
         if at:
-            pick([], edges[at[0]].pair)
+            choose_edge(edges[at[0]].pair)
 
     shown = rows[: _picture.ROWS]
     st.dataframe(
@@ -181,31 +190,36 @@ def _choice(rows: list[tables.Row], key: str, alt: str, edges: list[Edge]) -> No
     )  # fmt: skip
 
 
-def _twin(part: Network) -> None:
+def _twin(catalog_id: int, part: Network) -> None:
     """The links and the tools as tables, where both can be chosen by keys, and all as files."""
-    edges, key = tables.doubtful_first(part), f"network_{_version(part)}"
+    edges, ids = tables.doubtful_first(part), [node.id for node in part.nodes[: _picture.ROWS]]
+    key = f"network_{_version(part)}"
+    links, tools = f"{key}_links", f"{key}_tools"
 
     def link() -> None:
-        rows = st.session_state[f"{key}_links_rows"]["selection"]["rows"]
+        rows = st.session_state[f"{links}_rows"]["selection"]["rows"]
         if rows:
-            pick([], edges[rows[0]].pair)
+            choose_edge(edges[rows[0]].pair)
 
-    def tools() -> None:
-        rows = st.session_state[f"{key}_tools_rows"]["selection"]["rows"]
-        pick([part.nodes[at].id for at in rows], None)
-
-    for name, rows, chosen, mode in (
-        ("links", tables.network_rows(part), link, "single-row"),
-        ("tools", tables.node_rows(part), tools, "multi-row"),
-    ):
-        st.markdown(f"**{name.title()}**; choose a row, as by a click in the graph")
-        _picture.table(
-            rows, f"{key}_{name}", f"{ALT}, {name}", on_select=chosen, selection_mode=mode
-        )
-        with st.container(horizontal=True):
-            _picture.downloads(rows, f"network_{name}")
-    _picture.file("HTML", "text/html", lambda: graph_html(part, ALT), "network")
+    st.markdown("**Links**: choose a row, as by a click in the graph")
+    rows = tables.network_rows(part)
+    _picture.table(rows, links, f"{ALT}, links", on_select=link, selection_mode="single-row")
+    with st.container(horizontal=True):
+        _picture.downloads(rows, "network_links")
+        _picture.file("HTML", "text/html", lambda: graph_html(part, ALT), "network")
     st.caption("The HTML file draws the graph on its own, without a network connection.")
+
+    def tick() -> None:
+        _selection.ticked(catalog_id, ids, f"{tools}_rows", SOURCE)
+
+    st.markdown("**Tools**: tick rows to select them in every view")
+    chosen = {node.id for node in _tools(catalog_id, part)}
+    here = [at for at, tool in enumerate(ids) if tool in chosen]
+    st.session_state[f"{tools}_rows"] = {"selection": {"rows": here, "columns": [], "cells": []}}
+    rows = tables.node_rows(part)
+    _picture.table(rows, tools, f"{ALT}, tools", on_select=tick, selection_mode="multi-row")
+    with st.container(horizontal=True):
+        _picture.downloads(rows, "network_tools")
 
 
 def _version(part: Network) -> str:

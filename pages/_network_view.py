@@ -6,6 +6,7 @@ The view holds no state of its own. It sends what was clicked, and draws what it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -36,6 +37,19 @@ CSS = """
   background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); }
 """
 
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """What was clicked: tools (several with Ctrl), or the two ends of an edge (``pair``).
+
+    A tool that was clicked twice is to be ``opened``.
+    """
+
+    tools: list[str]
+    pair: Pair | None
+    opened: bool
+
+
 _view = st.components.v2.component(
     "toolscope_network",
     html=HTML,
@@ -50,20 +64,19 @@ def network_view(
     alt: str,
     selected: Collection[str],
     edge: Pair | None,
-    on_pick: Callable[[list[str], Pair | None], None],
+    on_click: Callable[[Click], None],
 ) -> None:
     """Draw ``part``, with the selected tools or the edge standing out.
 
-    ``on_pick`` is called before the script runs, with the tools that were clicked (several with
-    Ctrl) or with the ends of an edge.
+    ``on_click`` is called before the script runs.
     """
     number = {node.id: at for at, node in enumerate(part.nodes)}
 
-    def picked() -> None:
-        told = st.session_state[key]["picked"]
+    def clicked() -> None:
+        told = st.session_state[key]["clicked"]
         if told:
-            tools = [part.nodes[at].id for at in told["nodes"] or told["edge"]]
-            on_pick(tools if told["nodes"] else [], None if told["nodes"] else Pair.of(*tools))
+            tools = [part.nodes[at].id for at in told["nodes"] if at < len(part.nodes)]
+            on_click(Click(tools, Pair.of(*tools) if told["edge"] else None, told["opened"]))
 
     _view(
         key=key,
@@ -73,5 +86,5 @@ def network_view(
             "selected": [number[tool] for tool in selected if tool in number],
             "edge": [number[edge.left], number[edge.right]] if edge else None,
         },
-        on_picked_change=picked,
+        on_clicked_change=clicked,
     )

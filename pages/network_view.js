@@ -44,10 +44,14 @@ function draw(root, view, data) {
   root.querySelector(".legend").replaceChildren(...graph.legend.map(key));
   view.host.setAttribute("aria-label", data.alt);
   const said = root.querySelector(".said");
-  const pick = (nodes, edge) => view.send("picked", { nodes, edge: edge && [edge.from, edge.to] });
+  const send = (nodes, edge = false, opened = false) =>
+    view.send("clicked", { nodes, edge, opened });
   view.network.on("click", ({ nodes, edges }) => {
-    if (nodes.length || edges.length) pick(nodes, nodes.length ? null : view.edges.get(edges[0]));
+    const edge = view.edges.get(edges[0] ?? -1);
+    if (nodes.length) send(nodes);
+    else if (edge) send([edge.from, edge.to], true);
   });
+  view.network.on("doubleClick", ({ nodes }) => nodes.length && send(nodes, false, true));
   let at = -1;
   view.host.onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -56,7 +60,7 @@ function draw(root, view, data) {
       view.network.selectNodes([at], false);
       view.network.focus(at, { scale: Math.max(0.7, view.network.getScale()) });
       said.textContent = graph.nodes[at].title;
-    } else if (event.key === "Enter" && at >= 0) pick([at], null);
+    } else if (event.key === "Enter" && at >= 0) send([at]);
     else return;
     event.preventDefault();
   };

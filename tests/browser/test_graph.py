@@ -58,7 +58,7 @@ def graph(watched, name):
     return watched.settled()
 
 
-def click(page, *nodes):
+def click(page, *nodes, times=1):
     """Click a node, or with two the middle of the edge between them, as drawn now."""
     page.wait_for_timeout(700)
     x, y = page.locator(".network").evaluate(
@@ -69,7 +69,7 @@ def click(page, *nodes):
         }""",
         nodes,
     )
-    page.locator(".network .canvas").click(position={"x": x, "y": y})
+    page.locator(".network .canvas").click(position={"x": x, "y": y}, click_count=times)
 
 
 def open_twin(page):
@@ -85,7 +85,7 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     click(page, 1)
     heading = page.locator("h3", has_text="create_book")
     expect(heading).to_be_visible()
-    expect(page.get_by_text("1 tool from the graph")).to_be_visible()
+    expect(page.get_by_text("1 tool from the merge graph")).to_be_visible()
     watched.settled()
     assert page.locator(".network").evaluate("root => root.view.network.getSelectedNodes()") == [1]
     faint = "root => root.view.nodes.get().filter(node => node.off).map(node => node.id)"
@@ -96,6 +96,13 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     expect(page.locator("h3", has_text="add_book — register_book")).to_be_visible()
     page.get_by_text("Look at the pair").click()
     expect(page.locator("h3").first).to_have_text("add_book and register_book")
+
+
+def test_a_double_click_opens_the_tool(watched, tmp_path):
+    page = add(watched, tmp_path, "opened")
+    click(page, 1, times=2)
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("create_book")
 
 
 def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
@@ -114,7 +121,7 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_text("falls apart, into 1 and 3 tools")).to_be_visible()
     page.get_by_role("button", name="Split here").click()
-    expect(page.get_by_text("Split: ")).to_be_visible()
+    expect(page.get_by_text("Split: add_book")).to_be_visible()
     count = "root => root.view.nodes.length"
     expect(page.locator(".network .legend")).to_contain_text("accepted")
     assert page.locator(".network").evaluate(count) == 3

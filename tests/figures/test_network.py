@@ -1,4 +1,5 @@
 import json
+import math
 from itertools import combinations, pairwise
 
 import pytest
@@ -119,7 +120,7 @@ def test_the_layout_does_not_depend_on_the_order(order, seed):
     assert network.layout(view, seed) == network.layout(shuffled, seed)
 
 
-@pytest.mark.parametrize("size", [2, 8, 9, 70])
+@pytest.mark.parametrize("size", [2, 8, 9, 70, 410])
 def test_components_do_not_overlap(size):
     chains = [[f"{name}{at:02}" for at in range(size)] for name in "pqrs"]
     places = network.layout(part([edge(a, b) for chain in chains for a, b in pairwise(chain)]))
@@ -132,6 +133,17 @@ def test_components_do_not_overlap(size):
         assert one[1] < other[0] or other[1] < one[0] or one[3] < other[2] or other[3] < one[2], (
             f"{one} {other}"
         )
+
+
+def test_a_large_component_stands_on_rings_around_its_middle():
+    star = [edge("m", f"n{at:03}") for at in range(300)]
+    far = [edge(f"n{at:03}", f"o{at:03}") for at in range(150)]
+    places = network.layout(part(star + far))
+    distance = {i: round(math.dist(place, places["m"]), 6) for i, place in places.items()}
+    assert {i[0]: found for i, found in distance.items()}.keys() == {"m", "n", "o"}
+    assert len({found for i, found in distance.items() if i[0] == "n"}) == 1
+    assert distance["o000"] == pytest.approx(2 * distance["n000"])
+    assert len(set(places.values())) == 451
 
 
 def test_only_merges_decide_who_stands_together():

@@ -111,6 +111,7 @@ class ClusterRow:
     reasons: str
     component: int
     id: str
+    tool_ids: tuple[str, ...]
 
     @property
     def waiting(self) -> bool:
@@ -133,17 +134,6 @@ def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
         if not clusters:
             rows.append(_taken_apart(tools, number, component, costs))
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
-
-
-def rows_of(merging: Merging, tools: Collection[str]) -> list[str]:
-    """The ids of the rows that hold any of these tools."""
-    found = {merging.home[tool].id for tool in tools if tool in merging.home}
-    for component in merging.components:
-        if not set(component.tools).isdisjoint(tools) and merging.home.keys().isdisjoint(
-            component.tools
-        ):
-            found.add(component.tools[0])
-    return sorted(found)
 
 
 def network_of(
@@ -256,6 +246,7 @@ def _row(
         reasons="; ".join(cluster.reasons),
         component=number,
         id=cluster.id,
+        tool_ids=cluster.members,
     )
 
 
@@ -278,6 +269,7 @@ def _taken_apart(tools: Tools, number: int, component: Component, costs: Costs) 
         reasons="correction leaves no two of these tools together",
         component=number,
         id=members[0],
+        tool_ids=tuple(members),
     )
 
 

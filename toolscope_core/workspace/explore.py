@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -203,10 +203,6 @@ class Explore:
         if known.rows is None:
             known.rows = components.cluster_rows(known.merging, self._counted)
         return known.rows
-
-    def rows_of(self, catalog_id: int, tools: Collection[str]) -> list[str]:
-        """The ids of the rows that hold any of these tools."""
-        return components.rows_of(self._drawn(catalog_id).merging, tools)
 
     def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
         """The components that hold the given rows, or all, for drawing."""
