@@ -208,10 +208,10 @@ def _rings(graph: nx.Graph) -> dict[str, Place]:
     for parent, child in tree:
         begin[child] = free[child] = free[parent]
         free[parent] += behind[child]
-    places = {}
+    places, most = {}, max(steps.values())
     for tool, first in begin.items():
         turn = 2 * math.pi * (first + behind[tool] / 2) / len(graph)
-        out = steps[tool] / max(steps.values())
+        out = steps[tool] / most
         places[tool] = (out * math.sin(turn), out * math.cos(turn))
     return places
 
