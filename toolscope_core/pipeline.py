@@ -181,13 +181,13 @@ def bars_of(analysis: Analysis) -> Bars:
 
 def merge_edges(analysis: Analysis) -> dict[Pair, float]:
     """The candidate pairs that the judge would merge, with their probability."""
-    tools, scores = analysis.catalog.tools, analysis.scores
-    return {
-        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
-            scores.probability[row]
-        )
-        for row in np.flatnonzero(merges_at(analysis, own_cut(analysis)))
-    }
+    return _pairs(analysis, merges_at(analysis, own_cut(analysis)))
+
+
+def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge is unsure of, with their probability."""
+    weights, probability = analysis.judge.weights, analysis.scores.probability
+    return _pairs(analysis, (probability >= weights.unsure_at) & (probability < weights.merge_at))
 
 
 def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
@@ -341,6 +341,16 @@ def _make(analysis: Analysis, progress: Progress) -> None:
         made = analysis._made.synthesis(group.members, None)
         analysis._made.differences(group.members, made.canonical, made.kind)
     progress(Step("merge", len(groups), len(groups)))
+
+
+def _pairs(analysis: Analysis, chosen: NDArray[np.bool_]) -> dict[Pair, float]:
+    tools, scores = analysis.catalog.tools, analysis.scores
+    return {
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
+            scores.probability[row]
+        )
+        for row in np.flatnonzero(chosen)
+    }
 
 
 def _copies(catalog: Catalog) -> dict[str, str]:

@@ -12,6 +12,9 @@ from toolscope_core.datamodel import Pair
 
 Measure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
+Link = Literal["merge", "joined", "unsure", "never"]
+"""What stands between two tools: the judge's *merge*, a person's, the judge's doubt (which joins
+nothing), a person's *never merge*."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +24,8 @@ class Grid:
     ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
     ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
     is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
-    a ``symmetric`` grid each once, on or above the diagonal.
+    a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
+    ``values``, says which cells stand out; ``None`` where all do.
     """
 
     rows: tuple[str, ...]
@@ -30,6 +34,7 @@ class Grid:
     measure: Measure
     cells: NDArray[np.int64]
     symmetric: bool = True
+    kept: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,19 +110,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools joined with a merge probability, or kept apart by a person (``forbidden``)."""
+    """Two tools and what stands between them, with the judge's probability that they are one.
+
+    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
+    the pair's left tool and on the other side.
+    """
 
     pair: Pair
     probability: float
-    bridge: bool = False
-    forbidden: bool = False
+    link: Link = "merge"
+    parts: tuple[int, int] | None = None
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is an edge of the merge graph; the others are drawn beside those."""
+        return self.link in ("merge", "joined")
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A part of the merge graph; both ends of every edge are among the nodes.
-
-    ``left_out`` tools did not fit beside the nodes.
+    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
+    id. ``left_out`` tools did not fit beside the nodes.
     """
 
     nodes: tuple[Node, ...]
