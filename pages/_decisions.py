@@ -145,7 +145,8 @@ def _line(decision: Decision, place: str) -> None:
 
 def reshape(card: Card, seen: str, onward: str | None) -> None:
     """Other answers than yes and no: another canonical, a split, an edited document."""
-    cluster, keys = card.cluster, st.session_state.get("keys", True)
+    cluster = card.cluster
+    keys = st.session_state.get("keys", True) and "tool" not in st.query_params
     with st.container(horizontal=True, vertical_alignment="bottom"):
         eligible = [tool.id for tool in card.eligible]
         choice = f"canonical_{seen}"

@@ -64,7 +64,7 @@ def test_each_catalog_has_its_own_selection(monkeypatch, work, kept):
 
 
 def test_a_link_brings_only_these(monkeypatch, work, kept):
-    app = open_page(monkeypatch, work, sel=kept.key, only="true")
+    app = open_page(monkeypatch, work, sel=kept.key, only="1")
     assert app.sidebar.toggle(key="only").value
 
 

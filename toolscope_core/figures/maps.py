@@ -20,21 +20,28 @@ HEIGHT = 600
 CELLS = 64
 LEVELS = 6
 _BLUR = 2.0
-_SHOWN, _DIMMED = 0.9, 0.12
+_SHOWN = 0.9
+DIMMED = 0.12
 _GAP = 0.02
 _PLATE = "rgba(45,49,58,0.78)"
 
 
 def tool_map(
-    tools: ToolMap, picked: Collection[int] = (), contours: bool = False, labels: bool = True
+    tools: ToolMap,
+    picked: Collection[int] = (),
+    contours: bool = False,
+    labels: bool = True,
+    dimmed: float = DIMMED,
 ) -> go.Figure:
     """Tools where their embeddings put them, a panel beside the other, to the same scale.
 
-    ``picked`` are rows of the catalog: all others are dimmed, unless there is none. Contours are
-    drawn at the same densities in every panel.
+    ``picked`` are rows of the catalog: all others are ``dimmed`` to this opacity, unless there is
+    none. Contours are drawn at the same densities in every panel.
     """
     wanted = frozenset(picked)
     traces = [_points(tools, wanted, *layer) for layer in _layers(tools)]
+    for trace in traces:
+        trace.unselected.marker.opacity = dimmed
     if contours:
         traces += _contours(tools)
     figure = style.figure(traces, HEIGHT)
@@ -122,7 +129,7 @@ def _layers(tools: ToolMap) -> Iterator[tuple[int, int, str, list[int]]]:
 
 def _points(
     tools: ToolMap, picked: frozenset[int], at: int, place: int, name: str, rows: list[int]
-) -> object:
+) -> Any:
     panel = tools.panels[at]
     scatter = go.Scatter if len(tools.panels[0].names) <= MOST_SVG else go.Scattergl
     colour, symbol = style.look(place)
@@ -144,7 +151,6 @@ def _points(
         },
         hovertext=[style.hover(panel.names[row], panel.servers[row]) for row in rows],
         hoverinfo="text",
-        unselected={"marker": {"opacity": _DIMMED}},
         selectedpoints=[
             point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
         ]

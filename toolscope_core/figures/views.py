@@ -21,7 +21,8 @@ class Grid:
     ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
     ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
     is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
-    a ``symmetric`` grid each once, on or above the diagonal.
+    a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
+    ``values``, says which cells stand out; ``None`` where all do.
     """
 
     rows: tuple[str, ...]
@@ -30,6 +31,7 @@ class Grid:
     measure: Measure
     cells: NDArray[np.int64]
     symmetric: bool = True
+    kept: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

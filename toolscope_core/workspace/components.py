@@ -44,6 +44,7 @@ class ClusterRow:
     reasons: str
     component: int
     id: str
+    tool_ids: tuple[str, ...]
 
     @property
     def waiting(self) -> bool:
@@ -138,6 +139,7 @@ def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster, costs: C
         reasons="; ".join(cluster.reasons),
         component=number,
         id=cluster.id,
+        tool_ids=cluster.members,
     )
 
 
@@ -159,6 +161,7 @@ def _taken_apart(
         reasons="correction leaves no two of these tools together",
         component=number,
         id=members[0],
+        tool_ids=tuple(members),
     )
 
 

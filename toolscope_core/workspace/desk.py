@@ -18,6 +18,7 @@ from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
+from toolscope_core.workspace.tools import Tools
 from toolscope_core.workspace.toolsets import ToolSets
 from toolscope_core.workspace.versions import Versions
 
@@ -43,6 +44,7 @@ class Workspace:
         self.maps = Maps(self.analyses, self.review, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.selections = Selections(self.store, self.catalogs)
+        self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:

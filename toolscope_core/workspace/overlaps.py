@@ -17,11 +17,16 @@ SHOWN_PAIRS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PairFilter:
-    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any."""
+    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any.
+
+    Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
+    """
 
     verdict: str | None = None
     server: str | None = None
     least: float = 0.0
+    tools: frozenset[str] = frozenset()
+    only: bool = False
 
     @property
     def key(self) -> str:
@@ -31,11 +36,14 @@ class PairFilter:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A candidate pair in the table, with what each of the two costs in every prompt."""
+    """A candidate pair in the table, with what each of the two costs in every prompt;
+    ``selected`` counts those of the two that ``PairFilter.tools`` names.
+    """
 
     probability: float
     similarity: float
     verdict: str
+    selected: int
     left: str
     left_server: str
     left_tokens: int
@@ -63,7 +71,9 @@ class PairList:
 def pair_list(
     analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The pairs that pass, by probability, then similarity, then ids; ``tokens`` by tool id."""
+    """The pairs that pass: those of ``wanted.tools`` first, then by probability, similarity, ids;
+    ``tokens`` by tool id.
+    """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
     passing = scores.probability >= wanted.least
@@ -72,9 +82,17 @@ def pair_list(
         passing &= here[scores.left] | here[scores.right]
     if wanted.verdict is not None:
         passing &= outcomes == wanted.verdict
+    named = np.array([tool.id in wanted.tools for tool in tools], dtype=np.int64)
+    selected = named[scores.left] + named[scores.right]
+    if wanted.only:
+        passing &= selected > 0
     found = np.flatnonzero(passing)
-    ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
-    rows = [_row(analysis, row, str(outcomes[row]), tokens) for row in ranked[:limit].tolist()]
+    strength = (found, -scores.similarity[found], -scores.probability[found])
+    ranked = found[np.lexsort((*strength, selected[found] == 0))][:limit]
+    rows = [
+        _row(analysis, row, str(outcomes[row]), int(selected[row]), tokens)
+        for row in ranked.tolist()
+    ]
     return PairList(
         rows=tuple(rows),
         matching=len(found),
@@ -95,13 +113,16 @@ def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     return pair, float(near.similarity[row])
 
 
-def _row(analysis: Analysis, row: int, outcome: str, tokens: Mapping[str, int]) -> PairRow:
+def _row(
+    analysis: Analysis, row: int, outcome: str, selected: int, tokens: Mapping[str, int]
+) -> PairRow:
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
         probability=float(scores.probability[row]),
         similarity=float(scores.similarity[row]),
         verdict=outcome,
+        selected=selected,
         left=left.name,
         left_server=left.server,
         left_tokens=tokens[left.id],

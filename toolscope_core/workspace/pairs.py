@@ -19,7 +19,6 @@ from toolscope_core.datamodel import (
     Tool,
     Verdict,
     canonical_json,
-    digest,
 )
 from toolscope_core.errors import JobError
 from toolscope_core.figures.waterfall import Waterfall
@@ -29,7 +28,7 @@ from toolscope_core.pipeline import Analysis
 from toolscope_core.review import active, version_of
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import told
-from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.catalogs import Catalogs, tool_key
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.toolsets import card_with
 
@@ -44,6 +43,7 @@ _TITLES = ("name", "type", "required", "description")
 class Neighbour:
     """A tool near another: the judge's answer for the two, and the key of their pair."""
 
+    id: str
     tool: str
     server: str
     similarity: float
@@ -83,14 +83,10 @@ class Pairs:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
-        self._ids: dict[int, dict[str, str]] = {}
 
     def named(self, catalog_id: int, key: str) -> Pair | None:
         """The pair of a link; ``None`` where the catalog has not both of its tools."""
-        if catalog_id not in self._ids:
-            tools = self._catalogs.open(catalog_id).tools
-            self._ids[catalog_id] = {_short(tool.id): tool.id for tool in tools}
-        found = [self._ids[catalog_id].get(part) for part in key.split("~")]
+        found = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
         if len(found) != 2 or found[0] is None or found[1] is None or found[0] == found[1]:
             return None
         return Pair.of(found[0], found[1])
@@ -127,10 +123,8 @@ class Pairs:
 
 
 def pair_key(pair: Pair) -> str:
-    """What stands for a pair in an address: a hash of each id, so that no text of a catalog gets
-    there.
-    """
-    return f"{_short(pair.left)}~{_short(pair.right)}"
+    """What stands for a pair in an address: the keys of both tools."""
+    return f"{tool_key(pair.left)}~{tool_key(pair.right)}"
 
 
 def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
@@ -162,6 +156,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
     chances = analysis.probabilities(pairs).tolist()
     return tuple(
         Neighbour(
+            id=other.id,
             tool=other.name,
             server=other.server,
             similarity=float(cosine[at]),
@@ -232,10 +227,6 @@ def _cells(parameter: Parameter | None) -> tuple[str, str, str, str]:
         return ("", "", "", "")
     needed = "required" if parameter.required else "optional"
     return parameter.name, parameter.type, needed, " ".join(parameter.description.split())
-
-
-def _short(tool_id: str) -> str:
-    return digest(tool_id)[:12]
 
 
 def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
