@@ -125,7 +125,7 @@ def _selected(catalog_id: int) -> None:
         st.caption("Draw round tools with the lasso, or a box, to select them.")
         return
     rows = [row for row in _ui.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids]
-    st.markdown(f"**{len(rows):,} tools selected**")
+    st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
         st.caption(f"The first {ROWS:,} are listed.")
     key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"

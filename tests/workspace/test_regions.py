@@ -34,6 +34,7 @@ def test_labels_never_overlap_and_are_the_same_each_time():
     scale = min(WIDE / span[0], HIGH / span[1])
     for at, one in enumerate(found):
         assert not any(_overlap(one, other, scale) for other in found[:at])
+        assert points[:, 0].min() < one.x < points[:, 0].max()
     assert regions(tools, points) == found
 
 

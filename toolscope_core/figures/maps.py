@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ LEVELS = 6
 _BLUR = 2.0
 _SHOWN = 0.9
 DIMMED = 0.12
+KEPT = 4
+"""So many maps are remembered with their texts: what is selected changes more often."""
 _GAP = 0.02
 _PLATE = "rgba(45,49,58,0.78)"
 
@@ -60,7 +63,7 @@ def tool_map(
 
 def chosen(tools: ToolMap, points: Sequence[Mapping[str, Any]]) -> frozenset[int]:
     """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them."""
-    layers = list(_layers(tools))
+    layers = _layers(tools)
     found: set[int] = set()
     for point in points:
         if point["curve_number"] < len(layers):
@@ -114,8 +117,10 @@ def silhouettes(view: Silhouettes) -> go.Figure:
     return figure
 
 
-def _layers(tools: ToolMap) -> Iterator[tuple[int, int, str, list[int]]]:
+@lru_cache(maxsize=KEPT)
+def _layers(tools: ToolMap) -> tuple[tuple[int, int, str, list[int]], ...]:
     """A trace each: its panel, the place of its group, the group's label, its points."""
+    found = []
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
     groups = [group for panel in tools.panels for group in panel.groups]
@@ -124,13 +129,19 @@ def _layers(tools: ToolMap) -> Iterator[tuple[int, int, str, list[int]]]:
         for at, start in enumerate(starts[:-1]):
             own = [row - start for row in rows if start <= row < starts[at + 1]]
             if own:
-                yield at, place, name, own
+                found.append((at, place, name, own))
+    return tuple(found)
+
+
+@lru_cache(maxsize=2 * KEPT)
+def _hovers(panel: Panel) -> list[str]:
+    return [style.hover(*tool) for tool in zip(panel.names, panel.servers, strict=True)]
 
 
 def _points(
     tools: ToolMap, picked: frozenset[int], at: int, place: int, name: str, rows: list[int]
 ) -> Any:
-    panel = tools.panels[at]
+    panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     scatter = go.Scatter if len(tools.panels[0].names) <= MOST_SVG else go.Scattergl
     colour, symbol = style.look(place)
     sizes = [10 if len(panel.members[row]) > 1 else 6 for row in rows]
@@ -149,7 +160,7 @@ def _points(
             "symbol": symbol,
             "opacity": _SHOWN,
         },
-        hovertext=[style.hover(panel.names[row], panel.servers[row]) for row in rows],
+        hovertext=[hovers[row] for row in rows],
         hoverinfo="text",
         selectedpoints=[
             point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
