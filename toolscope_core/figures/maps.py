@@ -109,7 +109,11 @@ def silhouettes(view: Silhouettes) -> go.Figure:
     ]
     figure = style.figure(lines, height=360)
     figure.update_layout(
-        xaxis={"type": "log", "title": "number of clusters (k-means)"},
+        xaxis={
+            "type": "log",
+            "title": "number of clusters (k-means)",
+            "tickvals": list(view.counts[::2]),
+        },
         yaxis={"title": "mean silhouette"},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         margin={"t": 56},
