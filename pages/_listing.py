@@ -54,7 +54,7 @@ def _tools(catalog_id: int) -> None:
     here = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
     st.dataframe(
-        {name: [getattr(row, name) for row in rows] for name in SHOWN}
+        {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
         | {"open": [_drawer.LABEL] * len(rows)},
         key=key,
         on_select=lambda: _selection.ticked(catalog_id, ids, key, TABLE),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _decisions, _selection, _ui
+from pages import _decisions, _drawer, _selection, _ui
 from pages._picture import ROWS, picture
 from toolscope_core.datamodel import Decision, digest
 from toolscope_core.errors import JobError
@@ -44,9 +44,10 @@ def map_panel(catalog_id: int) -> None:
     drawn = maps.drawn(catalog_id, shown, by, beside)
     st.caption(_about(catalog_id, shown, beside))
     picked = _rows(catalog_id)
+    dimmed = 0.0 if _selection.only() else figures.DIMMED
     key = f"map_{catalog_id}"
     picture(
-        figures.tool_map(drawn, picked, contours, labels), tables.map_rows(drawn), key,
+        figures.tool_map(drawn, picked, contours, labels, dimmed), tables.map_rows(drawn), key,
         "Map of the tools", on_select=lambda: _select(catalog_id, drawn, key),
         selection_mode=("box", "lasso"),
     )  # fmt: skip
@@ -124,7 +125,7 @@ def _selected(catalog_id: int) -> None:
         st.caption("Draw round tools with the lasso, or a box, to select them.")
         return
     rows = [row for row in _ui.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids]
-    st.markdown(f"**{len(rows):,} tools selected**")
+    st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
         st.caption(f"The first {ROWS:,} are listed.")
     key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"
@@ -174,6 +175,8 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
             on_click=_say,
             args=(catalog_id, ids, version, "reject"),
         )
+        if len(ids) == 1:
+            _drawer.open_button(_ui.analysis().catalog.by_id[ids[0]], "map")
         st.caption("Tick rows to mean only those.", width="content")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import NoReturn
 
@@ -144,7 +145,7 @@ STAGES = {
     "judge": "Judging pairs",
     "merge": "Working out merges",
     "count": "Counting pairs",
-    "ready": "Getting UMAP ready, its code is compiled",
+    "ready": "Getting ready; UMAP compiles its code first",
     "neighbours": "Finding neighbours",
     "layout": "Laying the tools out",
     "cluster": "Clustering",
@@ -159,6 +160,8 @@ def job_panel(job_id: str) -> None:
         st.rerun()
     stage = STAGES.get(job.stage, "Waiting for its turn")
     share = job.done / job.total if job.total else 0.0
-    st.progress(share, text=f"{stage}: {job.done:,} of {job.total:,}" if job.total else stage)
+    passed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
+    done = f": {job.done:,} of {job.total:,}" if job.total else ""
+    st.progress(share, text=f"{stage}{done} ({passed:,.0f} s so far)")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)

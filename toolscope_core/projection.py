@@ -61,7 +61,6 @@ def umap(vectors: Vectors, progress: Progress = silent) -> Points:
 
     ``vectors`` as for ``similarity.nearest``, at least ``LEAST_TOOLS``.
     """
-    progress(Step("ready", 0, 0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it cannot place new tools, nor use more threads
         from umap import UMAP

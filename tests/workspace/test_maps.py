@@ -129,6 +129,7 @@ def test_colours_follow_servers_clusters_states_and_fields(opened):
     assert drawn["clusters"].panels[0].groups[rows["beta/add_numbers"]] == ""
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
     again = work.maps.drawn(catalog_id, "PCA", "states", beside=False)
+    assert again is work.maps.drawn(catalog_id, "PCA", "states", beside=False), "drawn once"
     assert again.panels[0].groups[at] == "accepted"
 
 

@@ -1,17 +1,17 @@
 import numpy as np
 
 from tests.workspace.desk import tool
-from toolscope_core.workspace.regions import HIGH, WIDE, _overlap, regions
+from toolscope_core.workspace.regions import HIGH, WIDE, _overlap, _wide, regions
 
 
-def crowd(place, word, count, at, rng):
+def crowd(word, count, at, rng):
     tools = [tool("s", f"get_{word}_{i}", f"Get the {word} of a thing.") for i in range(count)]
     return tools, rng.normal(at, 0.05, size=(count, 2))
 
 
-def many(words):
+def many(words, across=4):
     rng = np.random.default_rng(0)
-    made = [crowd(i, word, 30, (i % 4, i // 4), rng) for i, word in enumerate(words)]
+    made = [crowd(word, 30, (i % across, i // across), rng) for i, word in enumerate(words)]
     return [t for tools, _ in made for t in tools], np.concatenate([points for _, points in made])
 
 
@@ -27,13 +27,16 @@ def test_each_crowded_place_says_what_only_its_tools_say():
 
 
 def test_labels_never_overlap_and_are_the_same_each_time():
-    tools, points = many([f"{a}{b}word" for a in "abcdefgh" for b in "xyz"])
+    tools, points = many([f"{a}{b}word" for a in "abcdefgh" for b in "xyz"], across=12)
     found = regions(tools, points)
     assert len(found) > 3
     span = np.ptp(points, axis=0) * 1.08
     scale = min(WIDE / span[0], HIGH / span[1])
     for at, one in enumerate(found):
         assert not any(_overlap(one, other, scale) for other in found[:at])
+        half = _wide(one.words) / 2 / scale
+        middle = (points[:, 0].min() + points[:, 0].max()) / 2
+        assert abs(one.x - middle) + half <= span[0] / 2 + 1e-9, "cut at the edge"
     assert regions(tools, points) == found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,21 +21,30 @@ HEIGHT = 600
 CELLS = 64
 LEVELS = 6
 _BLUR = 2.0
-_SHOWN, _DIMMED = 0.9, 0.12
+_SHOWN = 0.9
+DIMMED = 0.12
+KEPT = 4
+"""So many maps are remembered with their texts: what is selected changes more often."""
 _GAP = 0.02
 _PLATE = "rgba(45,49,58,0.78)"
 
 
 def tool_map(
-    tools: ToolMap, picked: Collection[int] = (), contours: bool = False, labels: bool = True
+    tools: ToolMap,
+    picked: Collection[int] = (),
+    contours: bool = False,
+    labels: bool = True,
+    dimmed: float = DIMMED,
 ) -> go.Figure:
     """Tools where their embeddings put them, a panel beside the other, to the same scale.
 
-    ``picked`` are rows of the catalog: all others are dimmed, unless there is none. Contours are
-    drawn at the same densities in every panel.
+    ``picked`` are rows of the catalog: all others are ``dimmed`` to this opacity, unless there is
+    none. Contours are drawn at the same densities in every panel.
     """
     wanted = frozenset(picked)
     traces = [_points(tools, wanted, *layer) for layer in _layers(tools)]
+    for trace in traces:
+        trace.unselected.marker.opacity = dimmed
     if contours:
         traces += _contours(tools)
     figure = style.figure(traces, HEIGHT)
@@ -53,7 +63,7 @@ def tool_map(
 
 def chosen(tools: ToolMap, points: Sequence[Mapping[str, Any]]) -> frozenset[int]:
     """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them."""
-    layers = list(_layers(tools))
+    layers = _layers(tools)
     found: set[int] = set()
     for point in points:
         if point["curve_number"] < len(layers):
@@ -99,7 +109,11 @@ def silhouettes(view: Silhouettes) -> go.Figure:
     ]
     figure = style.figure(lines, height=360)
     figure.update_layout(
-        xaxis={"type": "log", "title": "number of clusters (k-means)"},
+        xaxis={
+            "type": "log",
+            "title": "number of clusters (k-means)",
+            "tickvals": list(view.counts[::2]),
+        },
         yaxis={"title": "mean silhouette"},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         margin={"t": 56},
@@ -107,8 +121,10 @@ def silhouettes(view: Silhouettes) -> go.Figure:
     return figure
 
 
-def _layers(tools: ToolMap) -> Iterator[tuple[int, int, str, list[int]]]:
+@lru_cache(maxsize=KEPT)
+def _layers(tools: ToolMap) -> tuple[tuple[int, int, str, list[int]], ...]:
     """A trace each: its panel, the place of its group, the group's label, its points."""
+    found = []
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
     groups = [group for panel in tools.panels for group in panel.groups]
@@ -117,13 +133,19 @@ def _layers(tools: ToolMap) -> Iterator[tuple[int, int, str, list[int]]]:
         for at, start in enumerate(starts[:-1]):
             own = [row - start for row in rows if start <= row < starts[at + 1]]
             if own:
-                yield at, place, name, own
+                found.append((at, place, name, own))
+    return tuple(found)
+
+
+@lru_cache(maxsize=2 * KEPT)
+def _hovers(panel: Panel) -> list[str]:
+    return [style.hover(*tool) for tool in zip(panel.names, panel.servers, strict=True)]
 
 
 def _points(
     tools: ToolMap, picked: frozenset[int], at: int, place: int, name: str, rows: list[int]
-) -> object:
-    panel = tools.panels[at]
+) -> Any:
+    panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     scatter = go.Scatter if len(tools.panels[0].names) <= MOST_SVG else go.Scattergl
     colour, symbol = style.look(place)
     sizes = [10 if len(panel.members[row]) > 1 else 6 for row in rows]
@@ -142,9 +164,8 @@ def _points(
             "symbol": symbol,
             "opacity": _SHOWN,
         },
-        hovertext=[style.hover(panel.names[row], panel.servers[row]) for row in rows],
+        hovertext=[hovers[row] for row in rows],
         hoverinfo="text",
-        unselected={"marker": {"opacity": _DIMMED}},
         selectedpoints=[
             point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
         ]

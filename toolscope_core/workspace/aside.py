@@ -70,7 +70,7 @@ def _watch(child: subprocess.Popen[bytes], said: Path, progress: Progress) -> No
     while child.poll() is None:
         lines = said.read_text("utf-8").splitlines(keepends=True)
         told = next((line.split() for line in reversed(lines) if line.endswith("\n")), None)
-        progress(Step(told[0], int(told[1]), int(told[2])) if told else Step("", 0, 0))
+        progress(Step(told[0], int(told[1]), int(told[2])) if told else Step("ready", 0, 0))
         time.sleep(LOOK_SECONDS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from importlib.metadata import version
+from operator import is_not
 from typing import Literal
 
 from toolscope_core import projection
@@ -31,6 +32,7 @@ MOST_TSNE = 10_000
 UNASKED = 10_000
 """Up to this many tools a projection starts by itself."""
 
+_Basis = tuple[Points, MergePlan, MergePlan | None]
 _TASKS: dict[str, aside.Task] = {"UMAP": "umap", "t-SNE": "tsne"}
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
 _RATES = {"UMAP": (30.0, 4e-3), "t-SNE": (5.0, 8e-3)}
@@ -49,7 +51,8 @@ class Maps:
         self._arrays = arrays
         self._hashes: dict[int, tuple[Analysis, str]] = {}
         self._points: dict[tuple[int, Method], tuple[Analysis, Points]] = {}
-        self._regions: dict[tuple[int, Method], tuple[Points, tuple[Region, ...]]] = {}
+        self._regions: dict[int, tuple[Points, tuple[Region, ...]]] = {}
+        self._drawn: dict[int, tuple[tuple[str, str, bool], _Basis, ToolMap]] = {}
         self._groups: dict[tuple[int, str], tuple[MergePlan, tuple[str, ...]]] = {}
 
     def refusal(self, catalog_id: int, method: Method) -> str:
@@ -115,27 +118,21 @@ class Maps:
     def drawn(self, catalog_id: int, method: Method, by: str, beside: bool) -> ToolMap:
         """The map; ``beside`` it the toolset with the decided and the safe merges.
 
-        A merged tool stands where its canonical stood. Raises ``JobError`` before the projection
+        A merged tool stands where its canonical stood. The same object for as long as nothing
+        changed. Raises ``JobError`` before the projection
         is known.
         """
         points = self.points(catalog_id, method)
         if points is None:
             raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
         plan = self._review.plan(catalog_id)
-        tools, groups = plan.catalog.tools, self._grouped(catalog_id, plan, by)
-        whole = Panel(
-            title=BEFORE,
-            points=points,
-            names=tuple(tool.name for tool in tools),
-            servers=tuple(tool.server for tool in tools),
-            groups=groups,
-            members=tuple((row,) for row in range(len(tools))),
-        )
-        known = self._regions.get((catalog_id, method))
-        if known is None or known[0] is not points:
-            known = self._regions[catalog_id, method] = (points, regions(tools, points))
-        panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
-        return ToolMap(panels, known[1], _SINGULAR.get(by, "value"))
+        basis = (points, plan, self._decided(catalog_id) if beside else None)
+        known = self._drawn.get(catalog_id)
+        wanted = (method, by, beside)
+        if known is None or known[0] != wanted or any(map(is_not, known[1], basis)):
+            made = self._draw(catalog_id, points, by, beside)
+            known = self._drawn[catalog_id] = (wanted, basis, made)
+        return known[2]
 
     def rewritten(self, catalog_id: int) -> int:
         """How many merged tools have another text than their canonical had."""
@@ -184,6 +181,22 @@ class Maps:
     def _decided(self, catalog_id: int) -> MergePlan:
         return self._review.plan(catalog_id, PlanConfig(accept="auto"))
 
+    def _draw(self, catalog_id: int, points: Points, by: str, beside: bool) -> ToolMap:
+        tools = self._analysis(catalog_id).catalog.tools
+        whole = Panel(
+            title=BEFORE,
+            points=points,
+            names=tuple(tool.name for tool in tools),
+            servers=tuple(tool.server for tool in tools),
+            groups=self._grouped(catalog_id, by),
+            members=tuple((row,) for row in range(len(tools))),
+        )
+        known = self._regions.get(catalog_id)
+        if known is None or known[0] is not points:
+            known = self._regions[catalog_id] = (points, regions(tools, points))
+        panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
+        return ToolMap(panels, known[1], _SINGULAR.get(by, "value"))
+
     def _merged(self, catalog_id: int, whole: Panel) -> Panel:
         rows = self._analysis(catalog_id).rows
         tools = self._decided(catalog_id).tools
@@ -197,8 +210,9 @@ class Maps:
             members=tuple(tuple(rows[member] for member in item.members) for item in tools),
         )
 
-    def _grouped(self, catalog_id: int, plan: MergePlan, by: str) -> tuple[str, ...]:
+    def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:
         """What colours each tool; known for as long as the plan is the same."""
+        plan = self._review.plan(catalog_id)
         known = self._groups.get((catalog_id, by))
         if known is None or known[0] is not plan:
             known = self._groups[catalog_id, by] = (plan, _groups(plan, by))

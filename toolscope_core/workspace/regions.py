@@ -27,13 +27,13 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _REACH = 5.0
 _LEAST_SHARE = 0.2
 _LEAST_TOOLS = 4
-_STEM = 5
+_STEM = 4
 
 Plane = NDArray[np.float64]
 
 
 def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
-    """The densest places with their words, the densest first; no two labels overlap.
+    """The densest places with their words, the densest first; no two labels overlap, none is cut.
 
     A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
     other peaks. Words rank by how often its tools say them, in names above all, times the logarithm
@@ -53,7 +53,9 @@ def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [held[row] for row in np.flatnonzero(owner == at).tolist()]
         words = _telling(inside, everywhere, len(tools))
-        region = Region(x, y, words)
+        half = _wide(words) / 2 / scale
+        inward = float(np.clip(x, *np.sort((frame[0, 0] + half, frame[0, 1] - half))))
+        region = Region(inward, y, words)
         if words and not any(_overlap(region, other, scale) for other in found):
             found.append(region)
         if len(found) == MOST_REGIONS:
@@ -96,6 +98,10 @@ def _telling(
     return tuple(word[:LETTERS] for word in chosen[:WORDS])
 
 
+def _wide(words: Sequence[str]) -> float:
+    return len(" · ".join(words)) * _LETTER
+
+
 def _overlap(one: Region, other: Region, scale: float) -> bool:
-    wide = sum(len(" · ".join(region.words)) for region in (one, other)) * _LETTER / 2
+    wide = (_wide(one.words) + _wide(other.words)) / 2
     return abs(one.x - other.x) * scale < wide and abs(one.y - other.y) * scale < _LINE
