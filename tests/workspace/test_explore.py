@@ -222,15 +222,6 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
     assert found.merges == 1
 
 
-def test_the_map_marks_clustered_tools(shared):
-    explore, catalog_id, _, plan = shared
-    drawn = explore.tool_map(catalog_id)
-    inside = {member for cluster in plan.clusters for member in cluster.members}
-    assert drawn.clustered.tolist() == [tool.id in inside for tool in plan.catalog.tools]
-    assert drawn.points.shape == (len(plan.catalog.tools), 2)
-    assert explore.tool_map(catalog_id).points is drawn.points, "projected once"
-
-
 def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     work, _ = own
     record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM, desk.WEATHER))

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from toolscope_core.figures.views import Curve, Edge, Grid, Link, Network, Sweep, ToolMap
+from toolscope_core.figures.views import (
+    Curve,
+    Edge,
+    Grid,
+    Link,
+    Network,
+    Silhouettes,
+    Sweep,
+    ToolMap,
+)
 
 Row = dict[str, str | float | int]
 
@@ -45,11 +54,35 @@ def grid_rows(grid: Grid) -> list[Row]:
 
 
 def map_rows(tools: ToolMap) -> list[Row]:
-    """A row for each tool, in the order given."""
-    columns = zip(tools.names, tools.servers, tools.clustered, tools.points.round(3), strict=True)
+    """A row for each tool of the first panel, with the point of each further one that holds it."""
+    first, *others = tools.panels
+    rows: list[Row] = [
+        {"tool": name, "server": server, tools.by: group, "x": x, "y": y}
+        for name, server, group, (x, y) in zip(
+            first.names, first.servers, first.groups, first.points.round(3).tolist(), strict=True
+        )
+    ]
+    if tools.by == "server":
+        rows = [{key: row[key] for key in ("tool", "server", "x", "y")} for row in rows]
+    for panel in others:
+        for name, members in zip(panel.names, panel.members, strict=True):
+            for member in members:
+                merged = f"{name} ({len(members)} tools)" if len(members) > 1 else "as it is"
+                rows[member] = {**rows[member], panel.title: merged}
+    return rows
+
+
+def silhouette_rows(view: Silhouettes) -> list[Row]:
+    """A row for each number of clusters, ascending."""
     return [
-        {"tool": name, "server": server, "in a cluster": "yes" if inside else "", "x": x, "y": y}
-        for name, server, inside, (x, y) in columns
+        {
+            "clusters": count,
+            **{
+                name: "" if np.isnan(values[at]) else round(float(values[at]), 4)
+                for name, _, values in view.variants
+            },
+        }
+        for at, count in enumerate(view.counts)
     ]
 
 

@@ -38,16 +38,64 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ToolMap:
-    """Tools on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a tool.
+class Panel:
+    """A toolset on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a point.
 
-    ``clustered`` is bool of shape (n,): whether the tool is in a cluster.
+    ``groups`` says what colours it; ``members`` are the rows of the catalog that it stands for.
     """
 
+    title: str
     points: NDArray[np.float64]
     names: tuple[str, ...]
     servers: tuple[str, ...]
-    clustered: NDArray[np.bool_]
+    groups: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A crowded place of the map with the words that tell its tools from the others."""
+
+    x: float
+    y: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolMap:
+    """The same plane once for each of its panels, the first of which holds the whole catalog in
+    its order; ``by`` is what the groups are, in the singular.
+    """
+
+    panels: tuple[Panel, ...]
+    regions: tuple[Region, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Silhouettes:
+    """The mean silhouette for each number of clusters, for each variant of a toolset: its name,
+    its number of tools, and float64 values, NaN where it has too few tools.
+    """
+
+    counts: tuple[int, ...]
+    variants: tuple[tuple[str, int, NDArray[np.float64]], ...]
+
+    @property
+    def reading(self) -> str:
+        """What the last variant changed in the first, in a sentence."""
+        (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
+        both = ~(np.isnan(first) | np.isnan(last))
+        change = last[both] - first[both]
+        if not len(change):
+            return "There are too few tools left to compare."
+        lower = int((change < 0).sum())
+        told = "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        return (
+            f"Of {before:,} tools {after:,} are left when {name}. The silhouette is lower at "
+            f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} in the mean: "
+            f"{told}."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolscope_core.backends import Embedder, Progress, silent
-from toolscope_core.cache import CountCache, VectorCache
+from toolscope_core.cache import ArrayCache, VectorCache
 from toolscope_core.config import Settings
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import CatalogRecord, Store
@@ -12,12 +12,14 @@ from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
+from toolscope_core.workspace.toolsets import ToolSets
 from toolscope_core.workspace.versions import Versions
 
 
@@ -33,11 +35,13 @@ class Workspace:
         self.analyses = Analyses(self.store, self.catalogs, embedder, cache)
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
-        self.pairs = Pairs(self.store, self.catalogs, self.analyses, self.review)
+        self.pairs = Pairs(self.catalogs, self.analyses, self.review)
+        self.toolsets = ToolSets(self.store, self.catalogs, self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review)
         self.heatmaps = Heatmaps(self.analyses, self.review)
-        counts = CountCache(settings.cache_dir)
-        self.curves = Curves(self.analyses, self.review, embedder, cache, counts)
+        arrays = ArrayCache(settings.cache_dir)
+        self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)
+        self.maps = Maps(self.analyses, self.review, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.selections = Selections(self.store, self.catalogs)
         self.tools = Tools(self.catalogs, self.analyses, self.review)

@@ -6,19 +6,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
-from toolscope_core.figures.views import Network, ToolMap
+from toolscope_core.figures.views import Network
 from toolscope_core.pipeline import Analysis, graph_of, unsure_pairs
 from toolscope_core.review import constraints
-from toolscope_core.similarity import project
 from toolscope_core.store import CatalogRecord
 from toolscope_core.workspace import components, listing, overlaps
 from toolscope_core.workspace.analyses import Analyses
@@ -82,7 +78,6 @@ class Explore:
         self._counted = Costs()
         self._tokens: dict[tuple[int, str], dict[str, int]] = {}
         self._rows: dict[tuple[int, str], tuple[listing.ToolRow, ...]] = {}
-        self._points: dict[int, tuple[Analysis, NDArray[np.float64]]] = {}
         self._graphs: dict[int, _Drawn] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
@@ -188,14 +183,6 @@ class Explore:
             return None
         tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]
         return Closest(tools[0].name, tools[1].name, found[1])
-
-    def tool_map(self, catalog_id: int) -> ToolMap:
-        """All tools on a plane."""
-        analysis = self._analysis(catalog_id)
-        known = self._points.get(catalog_id)
-        if known is None or known[0] is not analysis:
-            known = self._points[catalog_id] = (analysis, project(analysis.vectors))
-        return overlaps.tool_map(self._review.plan(catalog_id), known[1])
 
     def clusters(self, catalog_id: int) -> tuple[components.ClusterRow, ...]:
         """Rows of the merge graph, the largest cluster first."""

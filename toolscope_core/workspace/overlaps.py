@@ -1,4 +1,4 @@
-"""Which tools overlap: the ranked pairs, and where the tools lie."""
+"""Which tools overlap: the ranked pairs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import MergePlan, Pair, digest
-from toolscope_core.figures.views import ToolMap
+from toolscope_core.datamodel import Pair, digest
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import nearest
 
@@ -100,18 +99,6 @@ def pair_list(
         total=len(scores),
         merges=int((outcomes == "merge").sum()),
         expected=scores.expected_merges,
-    )
-
-
-def tool_map(plan: MergePlan, points: NDArray[np.float64]) -> ToolMap:
-    """All tools on a plane, ``points`` in the order of the catalog, those in a cluster marked."""
-    tools = plan.catalog.tools
-    inside = {member for cluster in plan.clusters for member in cluster.members}
-    return ToolMap(
-        points=points,
-        names=tuple(tool.name for tool in tools),
-        servers=tuple(tool.server for tool in tools),
-        clustered=np.array([tool.id in inside for tool in tools], dtype=bool),
     )
 
 
