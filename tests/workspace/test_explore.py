@@ -335,14 +335,16 @@ def test_copies_stand_with_their_first_on_one_side_of_a_bridge(shared):
     copy = "alpha/add_numbers"
     plan = shared[3]
     edges = {Pair.of(a, b): 0.9, Pair.of(b, d): 0.8, Pair.of(copy, d): 1.0, Pair.of(copy, b): 1.0}
+    edges[Pair.of(a, c)] = 0.9
     doubled = merging(plan, edges=edges, copies={copy: d})
     found = components.bridge_of(doubled, Pair.of(copy, b))
-    assert found.sides == ((copy, d), (a, b))
-    parts = components._edges(doubled, doubled.components[0], {a, b, d, copy})
+    assert found.sides == ((copy, d), (a, b, c))
+    parts = components._edges(doubled, doubled.components[0], {a, b, c, d, copy})
     assert {edge.pair: edge.parts for edge in parts} == {
-        Pair.of(a, b): (1, 3),
-        Pair.of(b, d): (2, 2),
-        Pair.of(copy, b): (2, 2),
+        Pair.of(a, b): (2, 3),
+        Pair.of(a, c): (4, 1),
+        Pair.of(b, d): (3, 2),
+        Pair.of(copy, b): (2, 3),
         Pair.of(copy, d): None,
     }
 
