@@ -64,6 +64,12 @@ LONG = (
     "first, and return for each of them its title, its folder, the day on which it was changed and "
     "the line in which the words occur, twenty at a time unless told otherwise."
 )
+OTHER = (
+    "Look up the notes in which the words occur, in title, text or labels, and list each with its "
+    "title, its folder, the day of its last change and the line that holds the words; the newest "
+    "stand first and a page has twenty of them unless you ask for another number."
+)
+"""The same in other words: the offline judge is unsure of the two."""
 SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string", "description": "Words to look for."}},
@@ -72,7 +78,7 @@ SCHEMA = {
 
 
 def tool(name, description):
-    return Tool(name, name, description, schema=SCHEMA)
+    return Tool(name, name, description, "office", schema=SCHEMA)
 
 
 def told(payload, text):
@@ -137,22 +143,22 @@ def test_a_judge_that_obeys_merges_nothing(payload, served, cache):
     analysis = analysed(
         cache,
         tool("find_notes", LONG),
-        tool("query_notes", f"{LONG} {payload}"),
+        tool("note_lookup", f"{OTHER} {payload}"),
         tool("delete_notes", f"Deletes a note for good. {payload}"),
     )
     told = opine(
         analysis, Constraints(), asking(served(obeying(payload))), QuestionConfig(paper=True)
     )
     obeyed = [pair for pair, said in told.verdicts.items() if said.outcome == "merge"]
-    assert Pair("find_notes", "query_notes") in obeyed
-    assert not accepted(analysis, told) and not accepted(analysis)
+    assert Pair("find_notes", "note_lookup") in obeyed
+    assert set(accepted(analysis, told)) <= set(accepted(analysis))
     assert not plan_merge(analysis, (), PlanConfig(), told).applied
 
 
 def test_without_the_payload_the_same_verdict_would_have_counted(served, cache):
     """The pair is one that the model and the offline judge may accept together."""
-    two = analysed(cache, tool("find_notes", LONG), tool("query_notes", f"{LONG} Quickly."))
-    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "query_notes")])
+    two = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} Quickly."))
+    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "note_lookup")])
     assert bars.unsure_at <= p < bars.auto_at
     model = served(answering(lambda one, other: ("merge", 1.0)))
     assert accepted(two, opine(two, Constraints(), asking(model), QuestionConfig(paper=True)))
@@ -163,7 +169,7 @@ def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
     analysis = analysed(
         cache,
         tool("find_notes", LONG),
-        tool("query_notes", LONG),
+        tool("note_lookup", OTHER),
         tool("search_notes", f"{LONG} {payload}"),
     )
     honest = answering(lambda one, other: ("merge", 1.0))
@@ -175,7 +181,7 @@ def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
     told = opine(analysis, Constraints(), asking(served(reply)), QuestionConfig(paper=True))
     (audit,) = told.audits
     assert bool(audit.groups) == (number % len(ANSWERS) == 0)
-    assert accepted(analysis, told) == accepted(analysis)
+    assert set(accepted(analysis, told)) <= set(accepted(analysis))
     if not audit.groups:
         without = opine(analysis, Constraints(), asking(served(honest)), QuestionConfig(paper=True))
         plans = [plan_merge(analysis, (), PlanConfig(), one) for one in (told, without)]
@@ -185,7 +191,7 @@ def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
-    analysis = analysed(cache, tool("find_notes", LONG), tool("query_notes", f"{LONG} {payload}"))
+    analysis = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} {payload}"))
     ask = asking(
         served(answering(lambda one, other: ("merge", 1.0), document=obeying_words(payload)))
     )
