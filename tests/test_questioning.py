@@ -15,6 +15,7 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, Budget, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import ConfigError
+from toolscope_core.opinions import disagreements, most_contested
 from toolscope_core.pipeline import analyse, bars_of, plan_merge, verdicts_of
 from toolscope_core.questioning import (
     Asking,
@@ -267,3 +268,12 @@ def test_people_come_above_the_model(example):
     said = Decision("reject", tuple(prints), cluster.members, "ann", seq=1)
     after = plan_merge(example, (said,), PlanConfig(), told)
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
+
+
+def test_disagreements_lead_to_their_cards(example):
+    told = opine(example, NOBODY, asking(answering(same_verb))[0])
+    found = disagreements(told, example.verdicts)
+    assert found and all(one.offline.outcome != one.model.outcome for one in found)
+    plan = plan_merge(example, (), PlanConfig(), told)
+    order = most_contested(plan.clusters, found)
+    assert order and set(order) <= {cluster.id for cluster in plan.clusters}

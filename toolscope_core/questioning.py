@@ -240,7 +240,6 @@ def _in_rounds(
     verdicts: dict[Pair, Verdict] = {}
     while True:
         joined = _Joined(pair for pair, said in verdicts.items() if said.outcome == "merge")
-        waiting = [pair for pair in waiting if not joined.same(pair)]
         forest = [pair for pair in waiting if joined.join(pair)]
         if not now and not forest:
             return verdicts
