@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import _ui
+from pages import _drawer, _selection, _ui
 from toolscope_core.errors import ToolScopeError
 
 # An icon of our own, or the browser fetches that of the page from a font server.
@@ -22,6 +22,9 @@ PAGES = [
 page = st.navigation(PAGES)
 try:
     _ui.frame()
+    _selection.carry()
+    _selection.chip()
+    _drawer.drawer()
     page.run()
 except ToolScopeError as error:
     _ui.show_error(error)

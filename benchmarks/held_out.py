@@ -76,7 +76,7 @@ def rejudged(found: Analysis, weights: Weights) -> Analysis:
     old = found.scores
     probability = judge.probabilities(old.left, old.right)
     scores = PairScores(old.left, old.right, old.similarity, probability)
-    return replace(found, judge=judge, scores=scores, _judged={}, _made={})
+    return replace(found, judge=judge, scores=scores).forgetful()
 
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:

@@ -27,9 +27,7 @@ from benchmarks.train_judge import CATALOGS, Labelled, load
 from toolscope_core.backends import Answer, question_key
 from toolscope_core.config import PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Constraints, JsonObject, Pair, canonical_json
-from toolscope_core.merging.correction import correct
-from toolscope_core.merging.graph import MergeGraph
-from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.pipeline import Analysis, correct_pairs, plan_merge
 from toolscope_core.prompts.audit import Members
 from toolscope_core.prompts.judge import Two
 from toolscope_core.questioning import opine
@@ -86,9 +84,8 @@ class Labels:
         merge_at, ids = self.analysis.judge.weights.merge_at, [t.id for t in cluster.tools]
         pairs = [Pair.of(a, b) for a, b in combinations(sorted(ids), 2)]
         found = zip(pairs, self.probabilities(pairs).tolist(), strict=True)
-        graph = MergeGraph({pair: p for pair, p in found if p >= merge_at})
-        copies = self.analysis.copies
-        groups = correct(graph, self.probabilities, merge_at, Constraints(), copies)
+        edges = [pair for pair, p in found if p >= merge_at]
+        groups = correct_pairs(self.analysis, edges, Constraints(), self.probabilities)
         token = {tool.id: cluster.tokens[tool.content_hash] for tool in cluster.tools}
         together = [sorted({token[member] for member in group.members}) for group in groups]
         grouped = {one for group in together for one in group}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from pages import _ui
+from pages import _drawer, _ui
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Tool
 from toolscope_core.workspace.cards import Card
 
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
-QUEUE_WIDTHS = {"name": 160, "tools": 50, "weakest": 70, "kind": 60, "state": 80}
+QUEUE_WIDTHS = {"": 25, "name": 160, "tools": 50, "weakest": 70, "kind": 60, "state": 80}
 KINDS = {
     "prune": "Prune: switch the others off today, no code needed",
     "router": "Router: needs a gateway in front of the servers",
@@ -27,10 +27,17 @@ STATES = {
 }
 
 
-def queue_table(waiting: Sequence[Cluster]) -> pd.DataFrame:
-    """The waiting clusters as the rows of a table."""
+def everybody(cluster: Cluster) -> tuple[str, ...]:
+    """The members and those who would join them."""
+    return (*cluster.members, *cluster.newcomers)
+
+
+def queue_table(waiting: Sequence[Cluster], selected: Collection[str] = ()) -> pd.DataFrame:
+    """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked."""
+    marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
-        {
+        ({"": marks} if selected else {})
+        | {
             "name": [cluster.document.name for cluster in waiting],
             "tools": [len(cluster.members) for cluster in waiting],
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
@@ -80,6 +87,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
                 st.markdown(f"**{_ui.untrusted(tool.name)}**")
                 with st.container(horizontal=True):
                     st.badge(_ui.untrusted(tool.server or "no server"), color="gray")
+                    _drawer.open_button(tool, "card")
                     if tool is card.canonical:
                         st.badge("Canonical", color="blue", icon=":material/star:")
                     if tool in card.newcomers:

@@ -115,7 +115,7 @@ def notice() -> None:
     elif text:
         st.caption(f":green[:material/check:] {_ui.untrusted(text)}", width="stretch")
     if batch := st.session_state.get("batch"):
-        label = f"Undo all {len(batch)}"
+        label = f"Undo all {len(batch)}" if len(batch) > 1 else "Undo"
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
 
 
@@ -145,7 +145,8 @@ def _line(decision: Decision, place: str) -> None:
 
 def reshape(card: Card, seen: str, onward: str | None) -> None:
     """Other answers than yes and no: another canonical, a split, an edited document."""
-    cluster, keys = card.cluster, st.session_state.get("keys", True)
+    cluster = card.cluster
+    keys = st.session_state.get("keys", True) and "tool" not in st.query_params
     with st.container(horizontal=True, vertical_alignment="bottom"):
         eligible = [tool.id for tool in card.eligible]
         choice = f"canonical_{seen}"

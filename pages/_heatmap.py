@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages import _ui
+from pages import _selection, _ui
 from pages._pair_view import pair_view
 from pages._picture import picture
 from pages._twins import twins_panel
@@ -74,6 +74,10 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     if not found.blocks:
         st.info("There is no such block yet.", icon=":material/grid_off:")
         return
+    picked = _selection.selected(catalog_id)
+    if picked is not None:
+        with_selection = _ui.workspace().heatmaps.blocks_with
+        found = with_selection(catalog_id, found, picked.tool_ids, _selection.only())
     some = f"the {len(found.blocks):,} with the most pairs of " * (len(found.blocks) < found.total)
     outside = f" {found.outside:,} tools are in none." if found.outside else ""
     st.caption(
@@ -98,7 +102,16 @@ EXPLAINED = {
 }
 
 
+def _with_selection(catalog_id: int, drawn: Tile) -> Tile:
+    picked = _selection.selected(catalog_id)
+    if picked is None:
+        return drawn
+    only = _selection.only()
+    return _ui.workspace().heatmaps.tile_with(catalog_id, drawn, picked.tool_ids, only)
+
+
 def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
+    drawn = _with_selection(catalog_id, drawn)
     left_out = sum(drawn.left_out)
     cut = f" {left_out:,} tools further from the other side are left out." if left_out else ""
     own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
@@ -121,7 +134,7 @@ def _tools(catalog_id: int) -> None:
         return
     if any(name in st.query_params for name in PLACE):
         _lost()
-    drawn = _ui.workspace().heatmaps.whole(catalog_id)
+    drawn = _with_selection(catalog_id, _ui.workspace().heatmaps.whole(catalog_id))
     st.caption(
         f"All {len(drawn.rows):,} tools, like beside like; {drawn.near:,} pairs are at θ or "
         f"closer. The diagonal is each tool with itself. {_how(drawn.grid)} to see the pair."

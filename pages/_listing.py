@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import streamlit as st
 
-from pages import _ui
+from pages import _drawer, _selection, _ui
 from toolscope_core.catalog.tokens import PROMPT_SHAPES
-from toolscope_core.workspace.listing import FindingKind, FindingRow, finding_kinds, rejects_csv
+from toolscope_core.workspace.listing import (
+    FindingKind,
+    FindingRow,
+    ToolRow,
+    finding_kinds,
+    rejects_csv,
+)
 
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
+SHOWN = ("name", "server", "parameters", "tokens", "findings", "description")
+TABLE = "the table of tools"
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
@@ -35,14 +44,33 @@ def _tools(catalog_id: int) -> None:
     shape = bar.selectbox("Tokens in", PROMPT_SHAPES, key="tokens_in")
     rows = explore.tools(catalog_id, find, server, shape)
     seen = explore.overview(catalog_id)
-    st.caption(f"{len(rows):,} of {seen.tools:,} tools. Tokens in {shape}: {seen.counted}.")
+    rows = _selected_first(catalog_id, rows)
+    st.caption(
+        f"{len(rows):,} of {seen.tools:,} tools. Tick rows to select tools in every view. "
+        f"Tokens in {shape}: {seen.counted}."
+    )
+    ids, key = [row.id for row in rows], f"tools_{catalog_id}"
+    chosen = _selection.selected(catalog_id)
+    here = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
+    st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
     st.dataframe(
-        rows,
+        {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
+        | {"open": [_drawer.LABEL] * len(rows)},
+        key=key,
+        on_select=lambda: _selection.ticked(catalog_id, ids, key, TABLE),
+        selection_mode="multi-row",
         hide_index=True,
         height=480,
-        column_order=("name", "server", "parameters", "tokens", "findings", "description"),
+        column_order=("name", "open", *SHOWN[1:]),
         column_config={
             "name": st.column_config.TextColumn("tool", width=220, pinned=True),
+            "open": st.column_config.ButtonColumn(
+                "",
+                width=90,
+                type="tertiary",
+                key="open_row",
+                on_click=lambda: _drawer.open_tool(ids[st.session_state["open_row"]["row"]]),
+            ),
             "server": st.column_config.TextColumn(width=160),
             "parameters": st.column_config.NumberColumn(format="%d", width=85),
             "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
@@ -60,6 +88,20 @@ def _tools(catalog_id: int) -> None:
     )
 
 
+def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
+    """What another view selected stands first. What is ticked here stays where it is, so that
+    nothing moves under the hand.
+    """
+    chosen, first = _selection.selected(catalog_id), f"first_{catalog_id}"
+    if chosen is None or chosen.source != TABLE:
+        st.session_state[first] = chosen and chosen.key
+    if chosen and _selection.only():
+        rows = [row for row in rows if row.id in chosen.tool_ids]
+    key = st.session_state.get(first)
+    ahead = _ui.workspace().selections.get(catalog_id, key) if key else None
+    return sorted(rows, key=lambda row: row.id not in ahead.tool_ids) if ahead else rows
+
+
 def _servers(catalog_id: int) -> None:
     explore = _ui.workspace().explore
     rows = explore.servers(catalog_id)
@@ -67,7 +109,18 @@ def _servers(catalog_id: int) -> None:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
     st.caption(f"Tokens in {PROMPT_SHAPES[0]}: {explore.overview(catalog_id).counted}.")
-    st.dataframe(rows, hide_index=True, column_config={"tokens": "tokens ≈"}, alt="Servers")
+    st.dataframe(
+        [{**asdict(row), "select": _selection.SELECT_TOOLS} for row in rows],
+        hide_index=True,
+        column_order=("name", "select", "tools", "tokens", "description"),
+        column_config={
+            "tokens": "tokens ≈",
+            "select": _selection.server_column(
+                catalog_id, [row.name for row in rows], "select_server"
+            ),
+        },
+        alt="Servers",
+    )
 
 
 def _findings(catalog_id: int) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 import streamlit as st
 
-from pages import _ui
+from pages import _selection, _ui
 from pages._pair_view import pair_view, show_pair
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.datamodel import Pair
@@ -12,18 +14,28 @@ from toolscope_core.workspace.overlaps import PairFilter, PairRow
 from toolscope_core.workspace.pairs import pair_key
 
 OFFERED = 200
+COLUMNS = ("selected", *(name for name in PairRow.__slots__[:-2] if name != "selected"))
+MARKS = ("", "● one", "● ● both")
+"""By how many of the two are selected."""
 
 
 def pair_panel(catalog_id: int) -> None:
     """Filters, the table, and what is known of the chosen pair."""
+    chosen = _selection.selected(catalog_id)
     wanted = _filters(catalog_id)
+    if chosen is not None:
+        wanted = replace(wanted, tools=chosen.tool_ids, only=_selection.only())
     found = _ui.workspace().explore.pairs(catalog_id, wanted)
     if not found.rows:
-        st.info("No pair passes these filters; widen them.", icon=":material/filter_alt_off:")
+        also = " or show more than the selected tools" if wanted.only else ""
+        st.info(
+            f"No pair passes these filters; widen them{also}.", icon=":material/filter_alt_off:"
+        )
         return
     cut = f"the {len(found.rows):,} strongest of " if len(found.rows) < found.matching else ""
+    first = " Those with a selected tool come first." if chosen and not wanted.only else ""
     st.caption(
-        f"Shown: {cut}{found.matching:,} that pass, of {found.total:,}. Choose a row. "
+        f"Shown: {cut}{found.matching:,} that pass, of {found.total:,}.{first} Choose a row. "
         f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
     )
     shown = _shown(catalog_id, found.rows[0])
@@ -38,17 +50,18 @@ def pair_panel(catalog_id: int) -> None:
             show_pair(pair_key(Pair.of(*ids[rows[0]])))
 
     st.dataframe(
-        found.rows,
+        [{**asdict(row), "selected": MARKS[row.selected]} for row in found.rows],
         key=key,
         on_select=pick,
         selection_mode="single-row",
         hide_index=True,
         height=min(320, 38 + 35 * len(found.rows)),
-        column_order=PairRow.__slots__[:-2],
+        column_order=[name for name in COLUMNS if chosen or name != "selected"],
         column_config={
             "probability": st.column_config.ProgressColumn(
                 min_value=0.0, max_value=1.0, format="%.2f", help="That the two do the same job."
             ),
+            "selected": st.column_config.TextColumn(width=75),
             "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
             "left": "one",
             "left_server": "its server",

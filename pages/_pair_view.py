@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from pages import _decisions, _ui
+from pages import _decisions, _drawer, _selection, _ui
 from pages._picture import picture
 from toolscope_core.datamodel import Decision, Finding, Pair, Tool
 from toolscope_core.figures.waterfall import waterfall, waterfall_rows
@@ -81,6 +81,8 @@ def _buttons(catalog_id: int, view: PairView) -> None:
             on_click=_say,
             args=(catalog_id, view, "reject"),
         )
+        ids = [tool.id for tool in view.tools]
+        _selection.select_button(catalog_id, ids, "a pair", f"both_{view.key}", "Select both")
     for decision in view.said:
         _standing(decision)
 
@@ -99,12 +101,12 @@ def _standing(decision: Decision) -> None:
 
 
 def _say(catalog_id: int, view: PairView, action: str) -> None:
-    pairs, pair = _ui.workspace().pairs, view.verdict.pair
+    sets, pair = _ui.workspace().toolsets, view.verdict.pair
     names = " and ".join(tool.name for tool in view.tools)
-    does = pairs.never_merge if action == "reject" else pairs.send_to_review
+    does = sets.never_merge if action == "reject" else sets.send_to_review
     show_pair(view.key)
     _decisions.attempt(
-        lambda: does(catalog_id, pair, view.version, _ui.reviewer()),
+        lambda: does(catalog_id, (pair.left, pair.right), view.version, _ui.reviewer()),
         f"{_decisions.DONE[action]}: {names}",
     )
 
@@ -126,7 +128,9 @@ def _tool(tool: Tool, base: Tool | None) -> None:
     if base is not None and base.name != name:
         marked = _ui.word_diff(base.name.replace("_", " "), name.replace("_", " "))
     st.html(f"<b>{_ui.untrusted_html(name)}</b> <small>{marked}</small>")
-    st.badge(_ui.untrusted(tool.server or "no server"), color="gray", icon=":material/dns:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(_ui.untrusted(tool.server or "no server"), color="gray", icon=":material/dns:")
+        _drawer.open_button(tool, "pair")
     if not text.strip():
         st.caption("No description.")
     elif base is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _ui
+from pages import _selection, _ui
 from pages._picture import downloads
 from toolscope_core.workspace.twins import ServerPair, Twins
 
@@ -31,13 +31,17 @@ def twins_panel(catalog_id: int) -> None:
             for row in found.servers
         ]
         st.dataframe(
-            rows,
+            [{**row, "select": _selection.SELECT_TOOLS} for row in rows],
             hide_index=True,
             height=min(320, 38 + 35 * len(rows)),
+            column_order=("server", "select", *list(rows[0])[1:]) if rows else None,
             column_config={
+                "select": _selection.server_column(
+                    catalog_id, [row.server for row in found.servers], "select_twins"
+                ),
                 "share": st.column_config.ProgressColumn(
                     min_value=0.0, max_value=1.0, format="percent"
-                )
+                ),
             },
             alt="Servers and the share of their tools that have a twin on another server",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import Literal, NoReturn
 
@@ -157,10 +158,15 @@ STAGES = {
     "embed": "Reading what the tools say",
     "compare": "Finding near tools",
     "judge": "Judging pairs",
+    "merge": "Working out merges",
     "count": "Counting pairs",
     "audit": "A model looks at clusters",
     "synthesis": "A model writes documents",
     "quality": "A model grades documents",
+    "ready": "Getting ready; UMAP compiles its code first",
+    "neighbours": "Finding neighbours",
+    "layout": "Laying the tools out",
+    "cluster": "Clustering",
 }
 
 
@@ -172,6 +178,8 @@ def job_panel(job_id: str) -> None:
         st.rerun()
     stage = STAGES.get(job.stage, "Waiting for its turn")
     share = job.done / job.total if job.total else 0.0
-    st.progress(share, text=f"{stage}: {job.done:,} of {job.total:,}" if job.total else stage)
+    passed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
+    done = f": {job.done:,} of {job.total:,}" if job.total else ""
+    st.progress(share, text=f"{stage}{done} ({passed:,.0f} s so far)")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)

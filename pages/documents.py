@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _card, _decisions, _parameters, _ui
+from pages import _card, _decisions, _parameters, _selection, _ui
 from toolscope_core.errors import DecisionError
 
 st.title("Documents")
@@ -15,6 +15,18 @@ clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
 if not clusters:
     st.info("No tools do the same job here, so there is no document to edit.")
     st.stop()
+
+
+total, picked = len(clusters), _selection.selected(catalog_id)
+if picked and _selection.only():
+    clusters = {
+        key: cluster
+        for key, cluster in clusters.items()
+        if not picked.tool_ids.isdisjoint(_card.everybody(cluster))
+    }
+    st.caption(f"{len(clusters):,} of {total:,} clusters hold selected tools.")
+    if not clusters:
+        st.stop()
 
 
 def label(cluster_id: str) -> str:

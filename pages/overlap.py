@@ -7,10 +7,9 @@ import streamlit as st
 from pages import _ui
 from pages._curve import curve_panel
 from pages._heatmap import heatmap_panel
+from pages._map import map_panel
 from pages._pair import pair_panel
-from pages._picture import picture
 from pages._threshold import threshold_panel
-from toolscope_core.figures import charts, tables
 from toolscope_core.workspace.overlaps import PairFilter
 
 st.title("Overlap")
@@ -52,6 +51,4 @@ if heatmap.open:
         heatmap_panel(record.id)
 if plane.open:
     with plane:
-        drawn = explore.tool_map(record.id)
-        st.caption("Near tools say similar things (two principal components of the embeddings).")
-        picture(charts.tool_map(drawn), tables.map_rows(drawn), "plane", "Map of the tools")
+        map_panel(record.id)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import _card, _decisions, _ui
+from pages import _card, _decisions, _drawer, _selection, _ui
 from toolscope_core.datamodel import Tool
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
@@ -33,6 +33,13 @@ if not waiting:
     st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
     _decisions.trail(standing)
     st.stop()
+total, picked = len(waiting), _selection.selected(catalog_id)
+if picked and _selection.only():
+    waiting = tuple(c for c in waiting if not picked.tool_ids.isdisjoint(_card.everybody(c)))
+    st.caption(f"{len(waiting):,} of {total:,} clusters hold selected tools.")
+    if not waiting:
+        _decisions.trail(standing)
+        st.stop()
 ids = [cluster.id for cluster in waiting]
 asked = st.query_params.get("cluster")
 place = ids.index(asked) if asked in ids else 0
@@ -63,7 +70,7 @@ queue, body = st.columns([3, 7], gap="medium")
 with queue:
     st.session_state["queue"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
     st.dataframe(
-        _card.queue_table(waiting),
+        _card.queue_table(waiting, picked.tool_ids if picked else frozenset()),
         key="queue",
         height=480,
         hide_index=True,
@@ -79,6 +86,8 @@ with body:
     card = review.card(catalog_id, shown)
     _card.heading(card)
     _card.members(card, drop)
+    everybody = _card.everybody(shown)
+    _selection.select_button(catalog_id, everybody, "a cluster", f"all_{seen}", "Select members")
     _card.arguments(card)
     _card.evidence(card)
     _decisions.reshape(card, seen, onward)
@@ -99,7 +108,7 @@ with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
             name,
             key=f"{name.lower()}_{own.seq if name == 'Undo' and own else seen}",
             type="primary" if letter == "A" else "secondary",
-            shortcut=letter if keys else None,
+            shortcut=letter if keys and not _drawer.is_open() else None,
             disabled=args is None,
             on_click=action,
             args=args,

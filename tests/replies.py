@@ -35,6 +35,7 @@ def answering(verdict=None, groups=None, document=None, score=3):
                 row |= {"groups": groups(tokens, own) if groups else [tokens]}
             elif request.name == "documents":
                 own = {name: tool for name, tool in tools.items() if name.startswith(question)}
+                del row["reason"]
                 row |= {"name": "tool", "description": "Does it.", "parameters": []}
                 row |= document(own) if document else {}
             else:

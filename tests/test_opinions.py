@@ -3,8 +3,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Pair, Verdict
-from toolscope_core.opinions import Audit, Bars, Opinions, disagreements
+from toolscope_core.datamodel import Cluster, Document, Pair, Verdict
+from toolscope_core.opinions import (
+    Audit,
+    Bars,
+    Disagreement,
+    Opinions,
+    disagreements,
+    most_contested,
+)
 
 BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")
@@ -129,3 +136,19 @@ def test_disagreements_come_widest_first_and_the_unanalysed_are_none():
 
 def test_the_unanalysed_are_listed_with_the_reason():
     assert opinions(said("unanalysed")).unanalysed == {AB: "So."}
+
+
+def test_the_most_contested_clusters_come_first():
+    def cluster(known, *members):
+        document = Document("n", "d", None)
+        return Cluster(known, members, members[0], "prune", "proposed", 1.0, document, ())
+
+    def gap(a, b, model):
+        pair = Pair(a, b)
+        keep = Verdict(pair, 0.8, 0.1, "keep")
+        return Disagreement(pair, keep, said("merge", model, pair))
+
+    clusters = [cluster("z", "a", "b"), cluster("y", "c", "d", "e"), cluster("x", "f", "g")]
+    found = [gap("a", "c", 1.0), gap("d", "e", 0.9), gap("c", "d", 0.6), gap("a", "b", 0.7)]
+    assert most_contested(clusters, found) == ("y", "z")
+    assert most_contested(clusters, found[::-1]) == ("y", "z")

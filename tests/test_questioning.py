@@ -15,12 +15,16 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, Budget, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import ConfigError
+from toolscope_core.opinions import disagreements, most_contested
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.prompts.judge import Judging
 from toolscope_core.questioning import (
     Asking,
     _Joined,
     opine,
     pairs_to_ask,
+    side_by_side,
+    two_of,
     wary_of,
     with_documents,
     with_grades,
@@ -95,6 +99,40 @@ def test_the_uncertain_are_asked_first(example):
     order = pairs_to_ask(example, NOBODY, QuestionConfig()).pairs
     gaps = [abs(p - 0.5) for p in example.probabilities(order)]
     assert gaps == sorted(gaps)
+
+
+LETTERS = st.sampled_from("abcdefgh")
+
+
+@given(st.lists(st.builds(Pair, LETTERS, LETTERS), unique=True), st.integers(1, 5))
+def test_pairs_of_one_call_share_a_tool_with_its_first_and_calls_keep_the_order(pairs, batch):
+    found = side_by_side(pairs, batch)
+    assert sorted(found) == sorted(pairs)
+    assert side_by_side(pairs, 1) == pairs
+    rest = list(pairs)
+    while found:
+        first, *others = found[:batch]
+        assert first == rest[0]
+        size = 1
+        for other in others:
+            if not {first.left, first.right} & {other.left, other.right}:
+                break
+            size += 1
+        near = [p for p in rest if {first.left, first.right} & {p.left, p.right}]
+        assert size >= min(batch, len(near))
+        call, found = found[: min(batch, len(near))], found[min(batch, len(near)) :]
+        rest = [pair for pair in rest if pair not in call]
+
+
+def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
+    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, Judging(batch=8)
+
+    def tokens(order):
+        twos = two_of(example, order)
+        calls = [twos[at : at + 8] for at in range(0, len(twos), 8)]
+        return sum(task.request({str(n): two for n, two in enumerate(c)}).tokens for c in calls)
+
+    assert tokens(side_by_side(pairs, 8)) < 0.85 * tokens(pairs)
 
 
 @pytest.mark.parametrize("outcome", ["merge", "keep"])
@@ -267,3 +305,12 @@ def test_people_come_above_the_model(example):
     said = Decision("reject", tuple(prints), cluster.members, "ann", seq=1)
     after = plan_merge(replace(example, opinions=told), (said,), PlanConfig())
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
+
+
+def test_disagreements_lead_to_their_cards(example):
+    told = opine(example, NOBODY, asking(answering(same_verb))[0])
+    found = disagreements(told, example.offline)
+    assert found and all(one.offline.outcome != one.model.outcome for one in found)
+    plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
+    order = most_contested(plan.clusters, found)
+    assert order and set(order) <= {cluster.id for cluster in plan.clusters}

@@ -1,10 +1,9 @@
-"""Tool text, neighbours, counts and projection against brute force."""
+"""Tool text, neighbours and counts against brute force."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.decomposition import PCA
 
 from toolscope_core import similarity
 from toolscope_core.datamodel import Tool
@@ -13,7 +12,6 @@ from toolscope_core.similarity import (
     default_threshold,
     nearest,
     pairs_above,
-    project,
     split_name,
     tool_text,
 )
@@ -135,23 +133,6 @@ def test_counting_can_be_cancelled():
 
     with pytest.raises(InterruptedError):
         pairs_above(unit(3), np.array([0.5, 1.0]), stop)
-
-
-def test_the_projection_is_pca_with_a_fixed_sign():
-    vectors = unit(40)
-    flat = project(vectors)
-    oracle = PCA(2, svd_solver="full").fit_transform(vectors.astype(np.float64))
-    assert flat.shape == (40, 2)
-    assert np.allclose(np.abs(flat), np.abs(oracle), atol=1e-6)
-    order = np.random.default_rng(1).permutation(40)
-    assert np.allclose(project(vectors[order]), flat[order], atol=1e-6)
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (1, 3), (2, 1), (3, 0)])
-def test_tiny_catalogs_have_a_projection(shape):
-    flat = project(np.ones(shape, dtype=np.float32))
-    assert flat.shape == (shape[0], 2)
-    assert np.isfinite(flat).all()
 
 
 def test_each_model_has_its_own_threshold():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,35 +76,44 @@ class VectorCache:
         return self._folder / "vectors" / _key(model).hex()[:32]
 
 
-class CountCache:
-    """Exact counts per set of vectors in a folder, one small file each.
+class ArrayCache:
+    """What was computed of a set of vectors, in a folder, one small file each.
 
-    A file starts with the SHA-256 of its key and counts: a damaged one counts as absent and is
+    A file starts with the SHA-256 of its key and content: a damaged one counts as absent and is
     written again.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, key: str, size: int) -> NDArray[np.int64] | None:
-        """The ``size`` counts under this key, where they are known."""
-        try:
-            body = self._path(key).read_bytes()
-        except OSError:
-            return None
-        sealed, counts = body[:_KEY_BYTES], body[_KEY_BYTES:]
-        if sealed != _seal(key, counts) or len(counts) != 8 * size:
-            return None
-        return np.frombuffer(counts, dtype="<i8").astype(np.int64)
+    def counts(self, key: str, size: int) -> NDArray[np.int64] | None:
+        """The ``size`` whole numbers under this key, where they are known."""
+        body = self._read(key, size)
+        return None if body is None else np.frombuffer(body, dtype="<i8").astype(np.int64)
 
-    def write(self, key: str, counts: NDArray[np.int64]) -> None:
-        """Keep the counts. Raises ``ConfigError`` where the folder is unusable."""
-        path, body = self._path(key), counts.astype("<i8").tobytes()
+    def points(self, key: str, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+        """The float64 numbers of this shape under this key, where they are known."""
+        body = self._read(key, math.prod(shape))
+        if body is None:
+            return None
+        return np.frombuffer(body, dtype="<f8").reshape(shape).astype(np.float64)
+
+    def write(self, key: str, values: NDArray[np.int64] | NDArray[np.float64]) -> None:
+        """Keep the values. Raises ``ConfigError`` where the folder is unusable."""
+        path, body = self._path(key), values.astype(values.dtype.newbyteorder("<")).tobytes()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _put(path, _seal(key, body) + body)
         except OSError as error:
             raise _unusable(self._folder, error) from error
+
+    def _read(self, key: str, size: int) -> bytes | None:
+        try:
+            found = self._path(key).read_bytes()
+        except OSError:
+            return None
+        sealed, body = found[:_KEY_BYTES], found[_KEY_BYTES:]
+        return body if sealed == _seal(key, body) and len(body) == 8 * size else None
 
     def _path(self, key: str) -> Path:
         return self._folder / "counts" / f"{key}.cnt"
@@ -158,8 +168,8 @@ def _put(path: Path, body: bytes) -> None:
         raise
 
 
-def _seal(key: str, counts: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + counts).digest()
+def _seal(key: str, body: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + body).digest()
 
 
 def _unusable(folder: Path, error: OSError) -> ConfigError:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import JsonObject, Pair, Verdict
+from toolscope_core.datamodel import Cluster, JsonObject, Pair, Verdict
 
 Band = Literal["Low", "Medium", "High"]
 Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
@@ -233,6 +233,19 @@ def disagreements(
         if said.outcome != opinions.verdicts[pair].outcome
     )
     return tuple(sorted(found, key=lambda one: (-one.gap, one.pair)))
+
+
+def most_contested(clusters: Sequence[Cluster], found: Sequence[Disagreement]) -> tuple[str, ...]:
+    """Ids of the clusters that hold a pair of ``found``, the widest gap first, then by id: an order
+    for ``Review.queue``.
+    """
+    home = {member: cluster.id for cluster in clusters for member in cluster.members}
+    widest: dict[str, float] = {}
+    for one in found:
+        here = home.get(one.pair.left)
+        if here is not None and here == home.get(one.pair.right):
+            widest[here] = max(one.gap, widest.get(here, 0.0))
+    return tuple(sorted(widest, key=lambda known: (-widest[known], known)))
 
 
 def _listed(pairs: Sequence[Pair]) -> str:

@@ -30,10 +30,9 @@ from toolscope_core.datamodel import (
     Pair,
     Verdict,
 )
-from toolscope_core.merging.correction import correct
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.opinions import Audit, Grade, Opinions, Saved, Spent
-from toolscope_core.pipeline import Analysis, bars_of, merge_edges
+from toolscope_core.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.prompts.audit import Auditing, Members, groups_of
 from toolscope_core.prompts.fence import Shown, shown
 from toolscope_core.prompts.judge import Judging, Two
@@ -224,6 +223,27 @@ def two_of(analysis: Analysis, pairs: Iterable[Pair]) -> list[Two]:
     return [Two(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
 
 
+def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
+    """The pairs so that those of one call share tools, which a prompt tells only once.
+
+    Each call begins with the first pair left, so that the order holds from call to call.
+    """
+    near: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        near.setdefault(pair.left, []).append(pair)
+        near.setdefault(pair.right, []).append(pair)
+    found: dict[Pair, None] = {}
+    for first in pairs:
+        if first in found:
+            continue
+        call = {first: None}
+        for other in (*near[first.left], *near[first.right]):
+            if len(call) < batch and other not in found:
+                call[other] = None
+        found |= call
+    return list(found)
+
+
 def wary_of(catalog: Catalog) -> frozenset[str]:
     """Ids of the tools whose text speaks to whoever reads it, or of what a model is asked here."""
     spoken = {f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"}
@@ -243,7 +263,6 @@ def _in_rounds(
     verdicts: dict[Pair, Verdict] = {}
     while True:
         joined = _Joined(pair for pair, said in verdicts.items() if said.outcome == "merge")
-        waiting = [pair for pair in waiting if not joined.same(pair)]
         forest = [pair for pair in waiting if joined.join(pair)]
         if not now and not forest:
             return verdicts
@@ -254,6 +273,7 @@ def _in_rounds(
 def _verdicts(
     analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: Judging
 ) -> dict[Pair, Verdict]:
+    pairs = side_by_side(pairs, task.batch)
     answers = asking(task, two_of(analysis, pairs))
     left, right = (
         np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
@@ -321,10 +341,10 @@ def _parts(
     component: tuple[str, ...],
 ) -> list[tuple[str, ...]]:
     """What is left together of a component too large for one question."""
-    bars, inside = bars_of(analysis), set(component)
-    own = MergeGraph({pair: p for pair, p in graph.edges.items() if pair.left in inside})
-    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
-    groups = correct(own, judge, bars.merge_at, links, analysis.copies)
+    inside = set(component)
+    own = [pair for pair in graph.edges if pair.left in inside]
+    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars_of(analysis))
+    groups = correct_pairs(analysis, own, links, judge)
     return [group.members for group in groups if not group.decided]
 
 

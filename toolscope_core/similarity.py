@@ -1,4 +1,4 @@
-"""Which tools are close: tool text, exact neighbours, pairs and their number, projection."""
+"""Which tools are close: tool text, exact neighbours, pairs and their number."""
 
 from __future__ import annotations
 
@@ -109,22 +109,6 @@ def pairs_above(
         counts += np.histogram(near, bins=len(counts), range=span)[0]
         progress(Step("count", done, len(vectors)))
     return counts[::-1].cumsum()[::-1].copy()
-
-
-def project(vectors: Vectors) -> NDArray[np.float64]:
-    """Principal components, float64 of shape (n, 2), for a map of the catalog.
-
-    The sign is fixed: the largest loading of each axis is positive. Missing axes are zero.
-    """
-    flat = np.zeros((len(vectors), 2))
-    if len(vectors) < 2 or not vectors.shape[1]:
-        return flat
-    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    axes = axes[:, ::-1][:, :2]
-    largest = np.abs(axes).argmax(axis=0)
-    flat[:, : axes.shape[1]] = centred @ (axes * np.sign(axes[largest, range(axes.shape[1])]))
-    return flat
 
 
 def leaf_order(vectors: Vectors) -> list[int]:

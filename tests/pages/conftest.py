@@ -1,3 +1,5 @@
+import runpy
+
 import pytest
 
 from pages import _picture, _ui
@@ -27,3 +29,12 @@ def bench(monkeypatch):
 def _tables_are_open(monkeypatch):
     """A closed table is not sent; here it always is."""
     monkeypatch.setattr(_picture, "OPEN", True)
+
+
+@pytest.fixture
+def through_the_app(monkeypatch):
+    """Every run goes through app.py, as in a server; by itself AppTest runs a page alone from the
+    second run on, because the pages lie in a folder of that name.
+    """
+    runner = "streamlit.runtime.scriptrunner.script_runner._mpa_v1"
+    monkeypatch.setattr(runner, lambda path: runpy.run_path(path, run_name="__main__"))

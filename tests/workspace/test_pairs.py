@@ -19,8 +19,8 @@ LONE = Pair.of("alpha/get_weather", "alpha/send_mail")
 
 def say(work, catalog_id, pair, reject=False, who="ann"):
     version = work.pairs.view(catalog_id, pair).version
-    does = work.pairs.never_merge if reject else work.pairs.send_to_review
-    return does(catalog_id, pair, version, who)
+    does = work.toolsets.never_merge if reject else work.toolsets.send_to_review
+    return does(catalog_id, (pair.left, pair.right), version, who)
 
 
 # Addresses -----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_a_pair_seen_before_somebody_decided_is_refused(work, catalog_id):
     old = work.pairs.view(catalog_id, FAR).version
     say(work, catalog_id, FAR, reject=True, who="bob")
     with pytest.raises(StaleDecisionError, match="reject by bob"):
-        work.pairs.never_merge(catalog_id, FAR, old, "ann")
+        work.toolsets.never_merge(catalog_id, (FAR.left, FAR.right), old, "ann")
 
 
 def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, catalog_id):
@@ -135,9 +135,7 @@ def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, 
         plan = work.review.plan(catalog_id, PlanConfig(accept=accept))
         assert next(c for c in plan.clusters if c.id == card.id).state == "proposed"
     assert card.id in [c.id for c in work.review.queue(catalog_id)]
-    again = work.pairs.send_to_review(
-        catalog_id, FAR, work.pairs.view(catalog_id, FAR).version, "ann"
-    )
+    again = say(work, catalog_id, FAR)
     assert again.seq == decision.seq, "a double press"
     work.review.undo(catalog_id, "ann", decision.seq)
     assert work.pairs.view(catalog_id, FAR).card is None

@@ -29,6 +29,9 @@ LABELS = 72
 FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
 SKY, ROSE = "rgb(125,192,232)", "rgba(204,121,167,1)"
 YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
+FADED = 0.15
+"""Opacity of cells that stand back."""
+
 LOWEST = 0.2
 """Cosines below it have the faintest colour."""
 
@@ -36,15 +39,19 @@ LOWEST = 0.2
 def heatmap(grid: Grid, threshold: float) -> go.Figure:
     """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
 
-    The second trace has the cells that can be chosen: point p is cell p of ``grid.cells``, and
+    The scatter trace has the cells that can be chosen: point p is cell p of ``grid.cells``, and
     of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
     ``ValueError`` beyond ``MOST_SIDE`` a side.
     """
     height, width = grid.values.shape
     if max(height, width) > MOST_SIDE:
         raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {MOST_SIDE}")
-    cells = _cells(grid, threshold)
-    figure = style.figure([cells, _markers(grid)], height=_pixels(height))
+    cells = [_cells(grid, threshold)]
+    if grid.kept is not None:
+        bright = _cells(grid, threshold)
+        bright.z = np.where(grid.kept, bright.z, np.float32(np.nan))
+        cells = [cells[0].update(opacity=FADED, showscale=False), bright]
+    figure = style.figure([*cells, _markers(grid)], height=_pixels(height))
     figure.update_layout(dragmode="pan", hoverdistance=max(3, 1100 // max(2 * width, 1)))
     plain = {"showgrid": False, "zeroline": False, "ticks": ""}
     figure.update_xaxes(**plain)
@@ -74,9 +81,10 @@ def _cells(grid: Grid, threshold: float) -> go.Heatmap:
     if counted:
         return go.Heatmap(**_counts(grid.values), **look)
     if grid.measure == "cosine":
-        hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100).astype(np.uint8)
+        hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
+        gaps = bool(np.isnan(hundredths).any())
         return go.Heatmap(
-            z=hundredths,
+            z=hundredths.astype(np.float32 if gaps else np.uint8),
             hovertemplate="%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
             **_cosines(threshold, 100),
             **look,

@@ -38,18 +38,20 @@ def hover(name: str, server: str) -> str:
     return f"{label(name)}<br>{label(server)}" if server else label(name)
 
 
-def by_server(servers: Sequence[str]) -> tuple[tuple[str, list[int]], ...]:
-    """Rows of each server with its label: the largest servers first, all others together last."""
+def by_server(servers: Sequence[str], what: str = "server") -> tuple[tuple[str, list[int]], ...]:
+    """Rows of each server (or ``what`` else) with its label: the largest first, all others
+    together last.
+    """
     counts = Counter(servers)
     ranked = sorted(counts, key=lambda server: (-counts[server], server))
     rows: dict[str, list[int]] = {server: [] for server in ranked}
     for row, server in enumerate(servers):
         rows[server].append(row)
     shown = ranked if len(ranked) <= MOST_SERVERS + 1 else ranked[:MOST_SERVERS]
-    groups = [(label(server, 28) or "no server", rows[server]) for server in shown]
+    groups = [(label(server, 28) or f"no {what}", rows[server]) for server in shown]
     others = sorted(row for server in ranked[len(shown) :] for row in rows[server])
     if others:
-        groups.append((f"{len(ranked) - len(shown):,} other servers", others))
+        groups.append((f"{len(ranked) - len(shown):,} other {what}s", others))
     return tuple(groups)
 
 

@@ -12,6 +12,9 @@ from toolscope_core.datamodel import Pair
 
 Measure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
+Link = Literal["merge", "joined", "unsure", "never"]
+"""What stands between two tools: the judge's *merge*, a person's, the judge's doubt (which joins
+nothing), a person's *never merge*."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +24,8 @@ class Grid:
     ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
     ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
     is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
-    a ``symmetric`` grid each once, on or above the diagonal.
+    a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
+    ``values``, says which cells stand out; ``None`` where all do.
     """
 
     rows: tuple[str, ...]
@@ -30,19 +34,68 @@ class Grid:
     measure: Measure
     cells: NDArray[np.int64]
     symmetric: bool = True
+    kept: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """A toolset on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a point.
+
+    ``groups`` says what colours it; ``members`` are the rows of the catalog that it stands for.
+    """
+
+    title: str
+    points: NDArray[np.float64]
+    names: tuple[str, ...]
+    servers: tuple[str, ...]
+    groups: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A crowded place of the map with the words that tell its tools from the others."""
+
+    x: float
+    y: float
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolMap:
-    """Tools on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a tool.
-
-    ``clustered`` is bool of shape (n,): whether the tool is in a cluster.
+    """The same plane once for each of its panels, the first of which holds the whole catalog in
+    its order; ``by`` is what the groups are, in the singular.
     """
 
-    points: NDArray[np.float64]
-    names: tuple[str, ...]
-    servers: tuple[str, ...]
-    clustered: NDArray[np.bool_]
+    panels: tuple[Panel, ...]
+    regions: tuple[Region, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Silhouettes:
+    """The mean silhouette for each number of clusters, for each variant of a toolset: its name,
+    its number of tools, and float64 values, NaN where it has too few tools.
+    """
+
+    counts: tuple[int, ...]
+    variants: tuple[tuple[str, int, NDArray[np.float64]], ...]
+
+    @property
+    def reading(self) -> str:
+        """What the last variant changed in the first, in a sentence."""
+        (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
+        both = ~(np.isnan(first) | np.isnan(last))
+        change = last[both] - first[both]
+        if not len(change):
+            return "There are too few tools left to compare."
+        lower = int((change < 0).sum())
+        told = "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        return (
+            f"Of {before:,} tools {after:,} are left when {name}. The silhouette is lower at "
+            f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} in the mean: "
+            f"{told}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +110,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools joined with a merge probability, or kept apart by a person (``forbidden``)."""
+    """Two tools and what stands between them, with the judge's probability that they are one.
+
+    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
+    the pair's left tool and on the other side.
+    """
 
     pair: Pair
     probability: float
-    bridge: bool = False
-    forbidden: bool = False
+    link: Link = "merge"
+    parts: tuple[int, int] | None = None
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is an edge of the merge graph; the others are drawn beside those."""
+        return self.link in ("merge", "joined")
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A part of the merge graph; both ends of every edge are among the nodes.
-
-    ``left_out`` tools did not fit beside the nodes.
+    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
+    id. ``left_out`` tools did not fit beside the nodes.
     """
 
     nodes: tuple[Node, ...]

@@ -138,9 +138,7 @@ def _invented(
             )
     said = set(_names(before))
     others = around.names | {tool.name for tool in members}
-    sources = {
-        word for tool in members for text in passages(tool) for word in _WORD.findall(text.text)
-    }
+    sources = {word for tool in members for word in _words_of(tool, tool.id in around.wary)}
     for name in _names(after):
         if name in said:
             continue
@@ -189,6 +187,15 @@ def _plain(tool: Tool) -> str:
     """Name, description and descriptions of parameters, a line each."""
     texts = [tool.name, tool.description, *(p.description for p in tool.parameters)]
     return without_hidden("\n".join(texts))
+
+
+def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
+    """What its words may cite: anything it says, but only declared names of a tool that speaks to
+    models.
+    """
+    declared = (tool.name, *(parameter.name for parameter in tool.parameters))
+    for text in declared if wary else (passage.text for passage in passages(tool)):
+        yield from _WORD.findall(text)
 
 
 def _names(text: str) -> list[str]:

@@ -28,6 +28,7 @@ from toolscope_core.store.runs import (
     list_runs,
     open_run,
 )
+from toolscope_core.store.selections import Selection, get_selection, keep_selection
 from toolscope_core.store.settings import read_setting, write_setting
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "JobState",
     "ModelRun",
     "RunState",
+    "Selection",
     "Store",
     "StoredLedger",
     "append_decision",
@@ -43,6 +45,8 @@ __all__ = [
     "end_run",
     "get_job",
     "get_run",
+    "get_selection",
+    "keep_selection",
     "latest_job",
     "list_catalogs",
     "list_runs",

@@ -50,6 +50,15 @@ def m003_jobs(connection: sqlite3.Connection) -> None:
     )
 
 
+def m004_selections(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE selection ("
+        " number INTEGER PRIMARY KEY,"
+        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
+        " source TEXT NOT NULL, ids TEXT NOT NULL, UNIQUE (catalog_id, key))"
+    )
+
+
 def m005_ledger(connection: sqlite3.Connection) -> None:
     connection.execute(
         "CREATE TABLE answer ("
@@ -85,6 +94,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
     m003_jobs,
+    m004_selections,
     m005_ledger,
     m006_settings,
 )

@@ -90,6 +90,18 @@ class JobRow(Row, table=True):
     lease_until: str
 
 
+class SelectionRow(Row, table=True):
+    """Tools that somebody chose in one view; ``number`` grows with each time one is kept."""
+
+    __tablename__ = "selection"
+
+    number: int | None = Field(default=None, primary_key=True)
+    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    key: str
+    source: str = Field(sa_type=Json)
+    ids: list[str] = Field(sa_type=Json)
+
+
 class AnswerRow(Row, table=True):
     """One answer of a model, by ledger key; ``value`` is null where it cannot be used."""
 

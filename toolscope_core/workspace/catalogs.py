@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import Settings
-from toolscope_core.datamodel import Catalog
+from toolscope_core.datamodel import Catalog, digest
 from toolscope_core.errors import CatalogError
 from toolscope_core.store import CatalogRecord, Store, list_catalogs, load_catalog, save_catalog
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_path
@@ -19,6 +19,7 @@ class Catalogs:
         self._settings = settings
         self._store = store
         self._open: dict[int, Catalog] = {}
+        self._ids: dict[int, dict[str, str]] = {}
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
         """What an import of these files would bring, without storing anything.
@@ -49,3 +50,17 @@ class Catalogs:
         if catalog_id not in self._open:
             self._open[catalog_id] = load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
+
+    def named(self, catalog_id: int, key: str) -> str | None:
+        """The id of the tool that a link names; ``None`` where this catalog has none such."""
+        if catalog_id not in self._ids:
+            tools = self.open(catalog_id).tools
+            self._ids[catalog_id] = {tool_key(tool.id): tool.id for tool in tools}
+        return self._ids[catalog_id].get(key)
+
+
+def tool_key(tool_id: str) -> str:
+    """What stands for a tool in an address: a hash of its id, so that no text of a catalog gets
+    there.
+    """
+    return digest(tool_id)[:12]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +166,19 @@ def pair_at(analysis: Analysis, drawn: Tile, cell: int) -> Pair:
     row, column = drawn.grid.cells[cell]
     tools = analysis.catalog.tools
     return Pair.of(tools[drawn.rows[row]].id, tools[drawn.columns[column]].id)
+
+
+def with_selection(
+    grid: Grid, rows: NDArray[np.bool_], columns: NDArray[np.bool_], only: bool
+) -> Grid:
+    """The grid with the cells standing out whose row or column is selected; with ``only`` the
+    others are empty, and none of them can be chosen.
+    """
+    kept = np.logical_or.outer(rows, columns)
+    if not only:
+        return replace(grid, kept=kept)
+    cells = grid.cells[kept[grid.cells[:, 0], grid.cells[:, 1]]]
+    return replace(grid, values=np.where(kept, grid.values, np.nan), cells=cells)
 
 
 def titled(tool: Tool) -> str:

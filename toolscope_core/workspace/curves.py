@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Embedder, Progress, Vectors, silent
-from toolscope_core.cache import CountCache, VectorCache, embed_cached
+from toolscope_core.cache import ArrayCache, VectorCache, embed_cached
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import MergePlan, digest
 from toolscope_core.errors import JobError
@@ -39,7 +39,7 @@ class Curves:
         review: Review,
         embedder: Embedder,
         vectors: VectorCache,
-        counts: CountCache,
+        counts: ArrayCache,
     ) -> None:
         self._analyses = analyses
         self._review = review
@@ -112,7 +112,7 @@ class Curves:
         if len(vectors) <= COUNTED_AT_ONCE:
             pairs = self._pairs(vectors)
         else:
-            stored = self._counts.read(_key(vectors), len(THRESHOLDS))
+            stored = self._counts.counts(_key(vectors), len(THRESHOLDS))
             if stored is None:
                 return None
             pairs = stored
@@ -122,7 +122,7 @@ class Curves:
 
     def _pairs(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
         key = _key(vectors)
-        pairs = self._counts.read(key, len(THRESHOLDS))
+        pairs = self._counts.counts(key, len(THRESHOLDS))
         if pairs is None:
             pairs = pairs_above(vectors, np.array(THRESHOLDS), progress)
             self._counts.write(key, pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolscope_core.backends import Embedder, Progress, silent
-from toolscope_core.cache import CountCache, VectorCache
+from toolscope_core.cache import ArrayCache, VectorCache
 from toolscope_core.config import Settings
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import CatalogRecord, Store
@@ -15,10 +15,14 @@ from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.hearing import Hearing
 from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.judging import Judging
+from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
+from toolscope_core.workspace.tools import Tools
+from toolscope_core.workspace.toolsets import ToolSets
 from toolscope_core.workspace.versions import Versions
 
 
@@ -37,12 +41,16 @@ class Workspace:
         self.judging = Judging(self.store, self.catalogs, self.analyses, hearing, self.endpoints)
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
-        self.pairs = Pairs(self.store, self.catalogs, self.analyses, self.review)
+        self.pairs = Pairs(self.catalogs, self.analyses, self.review)
+        self.toolsets = ToolSets(self.store, self.catalogs, self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review)
         self.heatmaps = Heatmaps(self.analyses, self.review)
-        counts = CountCache(settings.cache_dir)
-        self.curves = Curves(self.analyses, self.review, embedder, cache, counts)
+        arrays = ArrayCache(settings.cache_dir)
+        self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)
+        self.maps = Maps(self.analyses, self.review, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
+        self.selections = Selections(self.store, self.catalogs)
+        self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import ConfigError, JobError
@@ -54,6 +58,24 @@ class Heatmaps:
             known = self._wholes[catalog_id] = (analysis, collisions.whole(analysis))
         return known[1]
 
+    def tile_with(
+        self, catalog_id: int, drawn: collisions.Tile, selected: Collection[str], only: bool
+    ) -> collisions.Tile:
+        """The tile with the selected tools (ids) standing out, or no others."""
+        inside = self._selected(catalog_id, selected)
+        grid = collisions.with_selection(
+            drawn.grid, inside[drawn.rows], inside[drawn.columns], only
+        )
+        return replace(drawn, grid=grid)
+
+    def blocks_with(
+        self, catalog_id: int, found: collisions.BlockGrid, selected: Collection[str], only: bool
+    ) -> collisions.BlockGrid:
+        """The blocks that hold selected tools (ids) standing out, or no others."""
+        inside = self._selected(catalog_id, selected)
+        held = np.array([inside[block.rows].any() for block in found.blocks], dtype=bool)
+        return replace(found, grid=collisions.with_selection(found.grid, held, held, only))
+
     def pair_at(self, catalog_id: int, drawn: collisions.Tile, cell: int) -> Pair:
         """Level three: the two tools of a cell."""
         return collisions.pair_at(self._analysis(catalog_id), drawn, cell)
@@ -72,6 +94,10 @@ class Heatmaps:
             raise ConfigError(f"{len(queries)} queries; give one to {MOST_QUERIES}, one a line")
         analysis = self._analysis(catalog_id)
         return query_grid(analysis, queries, self._analyses.embed(queries))
+
+    def _selected(self, catalog_id: int, selected: Collection[str]) -> NDArray[np.bool_]:
+        tools = self._analysis(catalog_id).catalog.tools
+        return np.array([tool.id in selected for tool in tools], dtype=bool)
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)

@@ -1,4 +1,4 @@
-"""Which tools overlap: the ranked pairs, and where the tools lie."""
+"""Which tools overlap: the ranked pairs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import MergePlan, Pair, digest
-from toolscope_core.figures.views import ToolMap
+from toolscope_core.datamodel import Pair, digest
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import nearest
 
@@ -20,12 +19,16 @@ SHOWN_PAIRS = 1_000
 class PairFilter:
     """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any;
     ``differing`` are those on which the model and the offline judge differ.
+
+    Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
     """
 
     verdict: str | None = None
     server: str | None = None
     least: float = 0.0
     differing: bool = False
+    tools: frozenset[str] = frozenset()
+    only: bool = False
 
     @property
     def key(self) -> str:
@@ -35,7 +38,8 @@ class PairFilter:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A candidate pair in the table, with what each of the two costs in every prompt.
+    """A candidate pair in the table, with what each of the two costs in every prompt;
+    ``selected`` counts those of the two that ``PairFilter.tools`` names.
 
     ``probability`` and ``verdict`` are the offline judge's, ``model`` is the model's verdict; empty
     where it was not asked.
@@ -44,6 +48,7 @@ class PairRow:
     probability: float
     similarity: float
     verdict: str
+    selected: int
     left: str
     left_server: str
     left_tokens: int
@@ -77,7 +82,9 @@ class PairList:
 def pair_list(
     analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The pairs that pass, by probability, then similarity, then ids; ``tokens`` by tool id."""
+    """The pairs that pass: those of ``wanted.tools`` first, then by probability, similarity, ids;
+    ``tokens`` by tool id.
+    """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
     passing = scores.probability >= wanted.least
@@ -89,11 +96,16 @@ def pair_list(
     model = said_of(analysis)
     if wanted.differing:
         passing &= (model != outcomes) & (model != "") & (model != "unanalysed")
+    named = np.array([tool.id in wanted.tools for tool in tools], dtype=np.int64)
+    selected = named[scores.left] + named[scores.right]
+    if wanted.only:
+        passing &= selected > 0
     found = np.flatnonzero(passing)
-    ranked = found[np.lexsort((found, -scores.similarity[found], -scores.probability[found]))]
+    strength = (found, -scores.similarity[found], -scores.probability[found])
+    ranked = found[np.lexsort((*strength, selected[found] == 0))][:limit]
     rows = [
-        _row(analysis, row, (str(outcomes[row]), str(model[row])), tokens)
-        for row in ranked[:limit].tolist()
+        _row(analysis, row, (str(outcomes[row]), str(model[row])), int(selected[row]), tokens)
+        for row in ranked.tolist()
     ]
     return PairList(
         rows=tuple(rows),
@@ -101,18 +113,6 @@ def pair_list(
         total=len(scores),
         merges=int((outcomes == "merge").sum()),
         expected=scores.expected_merges,
-    )
-
-
-def tool_map(plan: MergePlan, points: NDArray[np.float64]) -> ToolMap:
-    """All tools on a plane, ``points`` in the order of the catalog, those in a cluster marked."""
-    tools = plan.catalog.tools
-    inside = {member for cluster in plan.clusters for member in cluster.members}
-    return ToolMap(
-        points=points,
-        names=tuple(tool.name for tool in tools),
-        servers=tuple(tool.server for tool in tools),
-        clustered=np.array([tool.id in inside for tool in tools], dtype=bool),
     )
 
 
@@ -127,13 +127,20 @@ def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     return pair, float(near.similarity[row])
 
 
-def _row(analysis: Analysis, row: int, said: tuple[str, str], tokens: Mapping[str, int]) -> PairRow:
+def _row(
+    analysis: Analysis,
+    row: int,
+    said: tuple[str, str],
+    selected: int,
+    tokens: Mapping[str, int],
+) -> PairRow:
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
         probability=float(scores.probability[row]),
         similarity=float(scores.similarity[row]),
         verdict=said[0],
+        selected=selected,
         left=left.name,
         left_server=left.server,
         left_tokens=tokens[left.id],

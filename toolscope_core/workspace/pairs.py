@@ -1,4 +1,4 @@
-"""Two tools side by side: what is known of a pair, and what a person may say of it."""
+"""Two tools side by side: what is known of a pair."""
 
 from __future__ import annotations
 
@@ -7,35 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import (
-    Action,
     ArgumentMap,
     Catalog,
     Cluster,
     Decision,
     Finding,
-    MergePlan,
     Outcome,
     Pair,
     Parameter,
     Tool,
     Verdict,
     canonical_json,
-    digest,
 )
-from toolscope_core.decisions import resolve
-from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.errors import JobError
 from toolscope_core.figures.waterfall import Waterfall
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.matching import match_parameters
-from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.review import active, admit, suspended, version_of
-from toolscope_core.store import Store, append_decision, now
+from toolscope_core.pipeline import Analysis
+from toolscope_core.review import active, version_of
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import told
-from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.catalogs import Catalogs, tool_key
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.toolsets import card_with
 
 NEIGHBOURS = 5
 DIFFERS = "≠ "
@@ -48,6 +43,7 @@ _TITLES = ("name", "type", "required", "description")
 class Neighbour:
     """A tool near another: the judge's answer for the two, and the key of their pair."""
 
+    id: str
     tool: str
     server: str
     similarity: float
@@ -85,21 +81,14 @@ class PairView:
 class Pairs:
     """Any two tools of a catalog, candidates or not."""
 
-    def __init__(
-        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
-    ) -> None:
-        self._store = store
+    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
-        self._ids: dict[int, dict[str, str]] = {}
 
     def named(self, catalog_id: int, key: str) -> Pair | None:
         """The pair of a link; ``None`` where the catalog has not both of its tools."""
-        if catalog_id not in self._ids:
-            tools = self._catalogs.open(catalog_id).tools
-            self._ids[catalog_id] = {_short(tool.id): tool.id for tool in tools}
-        found = [self._ids[catalog_id].get(part) for part in key.split("~")]
+        found = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
         if len(found) != 2 or found[0] is None or found[1] is None or found[0] == found[1]:
             return None
         return Pair.of(found[0], found[1])
@@ -125,47 +114,9 @@ class Pairs:
             findings=(_findings(analysis, one), _findings(analysis, other)),
             neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
             said=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
-            card=_card(plan, pair),
+            card=card_with(plan, (pair.left, pair.right)),
             version=version_of([tool.fingerprint for tool in tools], log),
         )
-
-    def never_merge(self, catalog_id: int, pair: Pair, version: str, reviewer: str) -> Decision:
-        """Keep the two apart for good, until it is undone.
-
-        Raises ``StaleDecisionError`` where somebody decided meanwhile, ``DecisionError`` where a
-        standing decision says the opposite.
-        """
-        return self._say(catalog_id, "reject", pair, version, reviewer)
-
-    def send_to_review(self, catalog_id: int, pair: Pair, version: str, reviewer: str) -> Decision:
-        """Ask for a card that holds both, whatever the judge says. Nothing is merged by it.
-
-        Raises as ``never_merge`` does, and ``DecisionError`` where no card may hold both.
-        """
-        analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
-        asked = admit(log, self._decision(catalog_id, "propose", pair, reviewer))
-        if _card(plan_merge(analysis, (*log, asked), PlanConfig()), pair) is None:
-            raise DecisionError(
-                f"no card can hold both {pair.left} and {pair.right}: each is in an accepted "
-                "merge, or tools merged with them are never to merge; undo one of those first"
-            )
-        return self._say(catalog_id, "propose", pair, version, reviewer)
-
-    def _say(
-        self, catalog_id: int, action: Action, pair: Pair, version: str, reviewer: str
-    ) -> Decision:
-        catalog = self._catalogs.open(catalog_id)
-        decision = self._decision(catalog_id, action, pair, reviewer)
-        return append_decision(
-            self._store,
-            catalog_id,
-            lambda log: admit(log, decision, version, suspended(catalog, log)),
-        )
-
-    def _decision(self, catalog_id: int, action: Action, pair: Pair, reviewer: str) -> Decision:
-        ids = [pair.left, pair.right]
-        row = {"action": action, "ids": ids, "reviewer": reviewer, "at": now()}
-        return resolve(self._catalogs.open(catalog_id), row)
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)
@@ -175,10 +126,8 @@ class Pairs:
 
 
 def pair_key(pair: Pair) -> str:
-    """What stands for a pair in an address: a hash of each id, so that no text of a catalog gets
-    there.
-    """
-    return f"{_short(pair.left)}~{_short(pair.right)}"
+    """What stands for a pair in an address: the keys of both tools."""
+    return f"{tool_key(pair.left)}~{tool_key(pair.right)}"
 
 
 def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
@@ -210,6 +159,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
     chances = analysis.probabilities(pairs).tolist()
     return tuple(
         Neighbour(
+            id=other.id,
             tool=other.name,
             server=other.server,
             similarity=float(cosine[at]),
@@ -282,10 +232,6 @@ def _cells(parameter: Parameter | None) -> tuple[str, str, str, str]:
     return parameter.name, parameter.type, needed, " ".join(parameter.description.split())
 
 
-def _short(tool_id: str) -> str:
-    return digest(tool_id)[:12]
-
-
 def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
     tools = catalog.by_id
     return tools[pair.left], tools[pair.right]
@@ -293,8 +239,3 @@ def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
 
 def _findings(analysis: Analysis, tool: Tool) -> tuple[Finding, ...]:
     return tuple(found for found in analysis.catalog.findings if found.tool_id == tool.id)
-
-
-def _card(plan: MergePlan, pair: Pair) -> Cluster | None:
-    both = {pair.left, pair.right}
-    return next((c for c in plan.clusters if both <= {*c.members, *c.newcomers}), None)

@@ -1,0 +1,127 @@
+"""The drawer: any tool in full, opened from every view by ``tool`` in the address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages import _decisions, _selection, _ui
+from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
+from toolscope_core.workspace.catalogs import tool_key
+from toolscope_core.workspace.pairs import Neighbour
+from toolscope_core.workspace.tools import ToolView
+
+TEXT_SHOWN = 4_000
+COLORS = {"block": "red", "warn": "orange", "info": "gray"}
+JUDGED = {"merge": ":green[merge]", "unsure": ":orange[unsure]", "keep": "keep"}
+LABEL = ":material/right_panel_open: Open"
+"""On the button of a table's row."""
+
+
+def open_tool(tool_id: str) -> None:
+    """Open the drawer on a tool. Call it in a widget's callback."""
+    st.query_params["tool"] = tool_key(tool_id)
+
+
+def open_button(tool: Tool, place: str) -> None:
+    """A button that opens the drawer; ``place`` makes its key unlike that of another view."""
+    st.button(
+        "Open", key=f"open_{place}_{tool_key(tool.id)}", type="tertiary",
+        icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
+        help="Its definition, what is near it, and what became of it.",
+    )  # fmt: skip
+
+
+def is_open() -> bool:
+    """Whether a drawer lies over the page; keys of the page must do nothing then."""
+    return "tool" in st.query_params
+
+
+def close() -> None:
+    """Close the drawer. Call it in a widget's callback."""
+    st.query_params.pop("tool", None)
+
+
+def drawer() -> None:
+    """The drawer, where the address names a tool."""
+    if not is_open():
+        return
+    catalog_id = _ui.current().id
+    view = _ui.workspace().tools.view(catalog_id, st.query_params["tool"])
+    if view is None:
+        close()
+        st.toast("The link leads to a tool that this catalog does not have.")
+        return
+    title, icon = _ui.untrusted(view.tool.name), ":material/build:"
+    panel = st.dialog(title, position="right", width="medium", icon=icon, on_dismiss=close)
+    panel(_content)(catalog_id, view)
+
+
+def _content(catalog_id: int, view: ToolView) -> None:
+    tool = view.tool
+    with st.container(horizontal=True):
+        st.badge(_ui.untrusted(tool.server or "no server"), color="gray", icon=":material/dns:")
+        chosen = _selection.selected(catalog_id)
+        if chosen is not None and tool.id in chosen.tool_ids:
+            st.badge("Selected", color="blue", icon=":material/check:")
+    _findings(view.findings)
+    st.text(tool.description[:TEXT_SHOWN] or "No description.")
+    _home(view.cluster)
+    _near(catalog_id, tool, view.neighbours)
+    _said(view.said)
+    st.markdown("**As it came in**")
+    st.json(json.dumps(tool.raw), expanded=2)
+
+
+def _findings(found: Sequence[Finding]) -> None:
+    for finding in found:
+        label = _ui.untrusted(f"{finding.severity}: {finding.message}")
+        st.badge(label, color=COLORS[finding.severity], icon=":material/shield:")
+
+
+def _home(cluster: Cluster | None) -> None:
+    if cluster is None:
+        st.caption("In no cluster.")
+        return
+    name = _ui.untrusted(cluster.document.name)
+    st.page_link(
+        "pages/review.py",
+        label=f"In the cluster **{name}**: {len(cluster.members)} tools, {cluster.state}",
+        icon=":material/rule:",
+        query_params={"cluster": cluster.id},
+    )
+
+
+def _near(catalog_id: int, tool: Tool, found: Sequence[Neighbour]) -> None:
+    if not found:
+        return
+    st.markdown("**The nearest tools** (choose one to compare)")
+    for near in found:
+        name = _ui.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
+        st.page_link(
+            "pages/overlap.py",
+            label=f"{near.similarity:.2f} {JUDGED[near.verdict]} **{name}**",
+            icon=":material/compare_arrows:",
+            query_params={"pair": near.key},
+        )
+    st.button(
+        "Select these", key="select_near", icon=":material/select_all:", on_click=_select,
+        args=(catalog_id, [tool.id, *(near.id for near in found)], f"what is near {tool.name}"),
+        help="The tool and its nearest, in every view.",
+    )  # fmt: skip
+
+
+def _select(catalog_id: int, ids: Sequence[str], source: str) -> None:
+    _selection.select(catalog_id, ids, source)
+    close()
+
+
+def _said(said: Sequence[Decision]) -> None:
+    if said:
+        st.markdown("**Decisions on it**")
+    for decision in said:
+        names = _ui.untrusted(", ".join(decision.ids))
+        who = _ui.untrusted(f"{decision.reviewer}, {decision.at}")
+        st.markdown(f"- {_decisions.DONE[decision.action]}: {names} :gray[({who})]")

@@ -1,0 +1,91 @@
+"""The map in Chromium: lasso and box select tools, which are put forward and taken back; dark."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def open_map(watched, **query):
+    page = watched.open("overlap", catalog="Example", view="Map", **query)
+    page.locator(".js-plotly-plot .nsewdrag").first.wait_for(timeout=120_000)
+    page.wait_for_timeout(1_500)
+    return watched.settled()
+
+
+def drag(page, *corners):
+    """Draw through these places of the first panel, given in shares of it."""
+    box = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=8)
+    page.mouse.up()
+
+
+def selected(page):
+    """How many tools the page says are selected."""
+    said = page.get_by_text(re.compile(r"^[\d,]+ tools selected$"))
+    expect(said).to_be_visible(timeout=30_000)
+    return int(said.text_content().split()[0].replace(",", ""))
+
+
+def faint(page):
+    """How many points are dimmed."""
+    return page.locator(".js-plotly-plot .point").evaluate_all(
+        "points => points.filter(p => getComputedStyle(p).opacity < 0.5).length"
+    )
+
+
+def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
+    page = open_map(watched, method="PCA")
+    assert faint(page) == 0
+    drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
+    count = selected(page)
+    assert 1 < count < 60
+    watched.settled()
+    page.wait_for_timeout(1_000)
+    assert faint(page) > 0, "what is not selected is dimmed, in a figure drawn anew"
+    page.reload()
+    assert selected(page) == count, "the link says what is selected"
+    watched.settled()
+    page.get_by_role("button", name=re.compile("^Never merge")).click()
+    expect(page.get_by_text(f"Never merge: {count} tools")).to_be_visible(timeout=30_000)
+    page.locator('[class*="st-key-undo_batch_"] button').click()
+    expect(page.get_by_text(re.compile("taken back"))).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_text("Draw round tools")).to_be_visible(timeout=30_000)
+
+
+def test_a_box_selects_too_and_other_colours_keep_it(watched):
+    page = open_map(watched, method="PCA")
+    page.locator(".js-plotly-plot").first.hover()
+    page.locator('.modebar-btn[data-val="select"]').first.click()
+    drag(page, (0.1, 0.1), (0.95, 0.95))
+    count = selected(page)
+    watched.settled()
+    page.get_by_text("Contours").click()
+    expect(page.locator(".js-plotly-plot .contourlayer path").first).to_be_attached(timeout=30_000)
+    assert selected(page) == count
+
+
+def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
+    watched.page.emulate_media(color_scheme="dark")
+    page = open_map(watched)
+    expect(page.get_by_text("how far apart groups lie")).to_be_visible(timeout=240_000)
+    watched.settled()
+    ground = page.locator('[data-testid="stApp"]').evaluate(
+        "e => getComputedStyle(e).backgroundColor"
+    )
+    assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60
+    plate = page.locator(".js-plotly-plot .annotation rect.bg").last
+    assert "45" in plate.evaluate("e => getComputedStyle(e).fill"), (
+        "words stand on their own ground"
+    )
+    page.get_by_role("button", name=re.compile("^Measure before")).click()
+    expect(page.get_by_text(re.compile("The silhouette is lower at"))).to_be_visible(
+        timeout=120_000
+    )

@@ -1,0 +1,228 @@
+import json
+import threading
+
+import pytest
+import streamlit as st
+
+from pages import _map
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+from toolscope_core import projection
+from toolscope_core.datamodel import digest
+from toolscope_core.workspace import aside, toolsets
+
+pytestmark = pytest.mark.usefixtures("through_the_app")
+EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
+
+
+@pytest.fixture
+def work(monkeypatch, tmp_path):
+    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    work, _ = desk.open_desk()
+    yield work
+    work.close()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Projections of small catalogs, without another process."""
+
+    def compute(task, vectors, counts=(), progress=None):
+        if task == "silhouettes":
+            return projection.silhouettes(vectors, counts)
+        return projection.pca(vectors) * 2
+
+    monkeypatch.setattr(aside, "compute", compute)
+    monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
+
+
+def plane(monkeypatch, work, **query):
+    return open_page(monkeypatch, work, "overlap", view="Map", **query)
+
+
+def drawn(app):
+    return json.loads(app.get("plotly_chart")[0].proto.spec)
+
+
+@pytest.fixture(autouse=True)
+def _called_back(monkeypatch):
+    """What a lasso calls before the page runs, which AppTest leaves out, is called here."""
+    calls = []
+    picture, panel = _map.picture, _map.map_panel
+
+    def noted(*args, **more):
+        calls[:] = [more["on_select"]] if "on_select" in more else calls
+        return picture(*args, **more)
+
+    def called(catalog_id):
+        if st.session_state.get("lassoed"):
+            st.session_state["lassoed"] = False
+            calls[0]()
+        panel(catalog_id)
+
+    monkeypatch.setattr(_map, "picture", noted)
+    monkeypatch.setattr(_map, "map_panel", called)
+
+
+def lasso(app, work, *points):
+    key = f"map_{work.catalogs.newest()[0].id}"
+    points = [{"curve_number": curve, "point_index": index} for curve, index in points]
+    app.session_state[key] = {
+        "selection": {"points": points, "point_indices": [], "box": [], "lasso": []}
+    }
+    app.session_state["lassoed"] = True
+    return app.run()
+
+
+def selected(app, work):
+    """What the link says is selected."""
+    key = app.query_params.get("sel")
+    key = key if isinstance(key, str) or key is None else key[0]
+    found = work.selections.get(work.catalogs.newest()[0].id, key) if key else None
+    return set(found.tool_ids) if found else set()
+
+
+def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):
+    app = plane(monkeypatch, work)
+    assert "UMAP needs at least 16 tools, here are 8" in words(app)
+    assert "Two principal components" in words(app)
+    assert list(app.dataframe[0].value.columns) == ["tool", "server", "x", "y", "merged"]
+    assert len({trace["xaxis"] for trace in drawn(app)["data"]}) == 2
+
+
+def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, quick):
+    app = plane(monkeypatch, work)
+    catalog_id = work.catalogs.newest()[0].id
+    work.analyses.wait(work.maps.job(catalog_id, "UMAP").id)
+    app.run()
+    assert "how far apart groups lie" in words(app)
+    assert "principal components" not in words(app)
+
+
+def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypatch, work, quick):
+    def fail(*_args, **_more):
+        raise aside.JobError("umap of 8 tools ended early; start it again")
+
+    good = aside.compute
+    monkeypatch.setattr(aside, "compute", fail)
+    app = plane(monkeypatch, work)
+    catalog_id = work.catalogs.newest()[0].id
+    while work.maps.job(catalog_id, "UMAP").live:
+        pass
+    app.run()
+    assert "ended early" in words(app)
+    failed = work.maps.job(catalog_id, "UMAP").id
+    app.run()
+    assert work.maps.job(catalog_id, "UMAP").id == failed
+    monkeypatch.setattr(aside, "compute", good)
+    app.button(key="project").click().run()
+    assert work.maps.job(catalog_id, "UMAP").id != failed
+
+
+def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
+    monkeypatch.setattr("pages._map.UNASKED", 7)
+    app = plane(monkeypatch, work)
+    catalog_id = work.catalogs.newest()[0].id
+    assert work.maps.job(catalog_id, "UMAP") is None
+    assert "an estimate" in app.button(key="project").label
+    app.button(key="project").click().run()
+    assert work.maps.job(catalog_id, "UMAP") is not None
+
+
+def test_one_panel_without_words_by_the_state_of_the_cluster(monkeypatch, work):
+    app = plane(
+        monkeypatch, work, method="PCA", beside="false", contours="true", words="false",
+        colour="state of the cluster",
+    )  # fmt: skip
+    kinds = [trace.get("type", "scatter") for trace in drawn(app)["data"]]
+    assert kinds.count("contour") == 1
+    assert {trace.get("xaxis") for trace in drawn(app)["data"]} == {"x"}
+    assert {"proposed", "no cluster state"} <= {t.get("name") for t in drawn(app)["data"]}
+
+
+def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA")
+    assert "Draw round tools" in words(app)
+    lasso(app, work, (0, 0), (0, 1))
+    first = selected(app, work)
+    assert len(first) == 2
+    assert "**2 tools selected**" in words(app)
+    assert drawn(app)["data"][0]["selectedpoints"] == [0, 1]
+    lasso(app, work)
+    assert selected(app, work) == first, "a redrawn figure has lost its selection"
+
+
+def test_a_selection_is_proposed_as_a_cluster_and_taken_back(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA")
+    lasso(app, work, (0, 0), (0, 3))
+    ids = selected(app, work)
+    (button,) = [b for b in app.button if b.key.startswith("propose_")]
+    assert button.label == "Propose all 2 as a cluster"
+    button.click().run()
+    catalog_id = work.catalogs.newest()[0].id
+    (decision,) = work.review.standing(catalog_id)
+    assert (decision.action, set(decision.ids)) == ("propose", ids)
+    assert "Sent to review\\: 2 tools" in words(app)
+    app.button(key=f"undo_batch_{decision.seq}").click().run()
+    assert work.review.standing(catalog_id) == ()
+
+
+def test_only_the_ticked_rows_are_never_to_merge(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA")
+    lasso(app, work, (0, 0), (0, 1), (0, 2))
+    table = digest(sorted(selected(app, work)))[:12]
+    app.session_state[f"chosen_{table}"] = {"selection": {"rows": [0, 2]}}
+    app.run()
+    (button,) = [b for b in app.button if b.key.startswith("never_")]
+    assert button.label == "Never merge the 2 ticked"
+    button.click().run()
+    (decision,) = work.review.standing(work.catalogs.newest()[0].id)
+    assert (decision.action, len(decision.ids)) == ("reject", 2)
+
+
+def test_too_many_are_refused_in_words(monkeypatch, work):
+    monkeypatch.setattr(toolsets, "MOST_APART", 2)
+    app = plane(monkeypatch, work, method="PCA")
+    lasso(app, work, (0, 0), (0, 1), (0, 2))
+    (button,) = [b for b in app.button if b.key.startswith("never_")]
+    button.click().run()
+    assert "select at most 2" in words(app)
+    assert work.review.standing(work.catalogs.newest()[0].id) == ()
+
+
+def test_silhouettes_are_measured_when_asked(monkeypatch, work, quick):
+    app = plane(monkeypatch, work, method="PCA")
+    app.button(key="silhouette").click().run()
+    catalog_id = work.catalogs.newest()[0].id
+    work.analyses.wait(work.maps.job(catalog_id, "silhouettes").id)
+    app.run()
+    assert "Of 8 tools 7 are left when merged" in words(app)
+    assert "not whether tools are redundant" in words(app)
+    assert list(app.dataframe[-1].value.columns) == ["clusters", "as it came in", "merged"]
+
+
+def test_a_measurement_waits_for_the_job_that_runs(monkeypatch, work, quick):
+    held = threading.Event()
+    catalog_id = work.catalogs.newest()[0].id
+    job = work.analyses.background(catalog_id, "UMAP", lambda progress: held.wait(30))
+    app = plane(monkeypatch, work, method="PCA")
+    app.button(key="silhouette").click().run()
+    held.set()
+    assert "Another job of this catalog is running" in words(app)
+    work.analyses.wait(job)
+    app.button(key="silhouette").click().run()
+    work.analyses.wait(work.maps.job(catalog_id, "silhouettes").id)
+
+
+def test_hostile_names_are_shown_as_text(monkeypatch, work):
+    evil = [desk.tool(f"{s} {EVIL}", f"send {EVIL} {i}", EVIL) for i in range(6) for s in "ab"]
+    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    work.analyses.run(record.id)
+    app = plane(monkeypatch, work, catalog="Evil", method="PCA")
+    key = f"map_{record.id}"
+    app.session_state[key] = {"selection": {"points": [{"curve_number": 0, "point_index": 0}]}}
+    app.run()
+    said = words(app) + "".join(button.label for button in app.button)
+    assert "![x](" not in said
+    assert "<img" not in said.replace("\\<", "")
+    assert "<img" not in str(app.get("plotly_chart")[0].proto)

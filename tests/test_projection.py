@@ -1,0 +1,106 @@
+"""Projections and silhouettes: seeded, in a process of their own, against scikit-learn."""
+
+import io
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.metrics import silhouette_score
+
+from toolscope_core import projection
+from toolscope_core.backends import Step
+
+
+def unit(rows, width=8, seed=0, groups=0):
+    """Random unit rows; around as many centres as there are groups."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(rows, width))
+    if groups:
+        vectors = rng.normal(size=(groups, width))[np.arange(rows) % groups] + 0.2 * vectors
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_pca_has_a_fixed_sign():
+    vectors = unit(40)
+    flat = projection.pca(vectors)
+    oracle = PCA(2, svd_solver="full").fit_transform(vectors.astype(np.float64))
+    assert flat.shape == (40, 2)
+    assert np.allclose(np.abs(flat), np.abs(oracle), atol=1e-6)
+    order = np.random.default_rng(1).permutation(40)
+    assert np.allclose(projection.pca(vectors[order]), flat[order], atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (1, 3), (2, 1), (3, 0)])
+def test_tiny_catalogs_have_a_projection(shape):
+    flat = projection.pca(np.ones(shape, dtype=np.float32))
+    assert flat.shape == (shape[0], 2)
+    assert np.isfinite(flat).all()
+
+
+@pytest.mark.parametrize("method", [projection.umap, projection.tsne])
+def test_a_projection_is_the_same_each_time_and_keeps_groups_together(method):
+    vectors, steps = unit(60, groups=3), []
+    points = method(vectors, steps.append)
+    assert np.array_equal(points, method(vectors)), "deterministic for a seed"
+    away = np.linalg.norm(points[:, None] - points[None], axis=2)
+    np.fill_diagonal(away, np.inf)
+    assert (away.argmin(axis=1) % 3 == np.arange(60) % 3).all()
+    layout = [step for step in steps if step.stage == "layout"]
+    assert layout, "passes are told while they are made"
+    assert layout[-1].done == layout[-1].total
+
+
+def test_copies_find_themselves_first():
+    vectors = np.repeat(unit(1), 40, axis=0)
+    rows, distances = projection._neighbours(vectors, 15)
+    assert rows[:, 0].tolist() == list(range(40))
+    assert np.abs(distances).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("tools", "counts"), [(0, ()), (3, ()), (4, (2,)), (10, (2, 3, 4, 5)), (100_000, None)]
+)
+def test_numbers_of_clusters_are_spread_on_a_log_scale(tools, counts):
+    found = projection.cluster_counts(tools)
+    if counts is not None:
+        assert found == counts
+    else:
+        assert (found[0], found[-1], len(found)) == (2, projection.MOST_CLUSTERS, 20)
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 30])
+def test_the_silhouette_is_that_of_scikit_learn(clusters):
+    vectors = unit(90, groups=6)
+    owner = np.random.default_rng(2).integers(0, clusters, 90)
+    owner = np.unique(owner, return_inverse=True)[1]
+    expected = silhouette_score(vectors, owner, metric="cosine")
+    assert projection.silhouette(vectors, owner) == pytest.approx(expected, abs=1e-5)
+
+
+def test_silhouettes_of_too_many_clusters_are_empty_and_each_number_is_told():
+    steps = []
+    found = projection.silhouettes(unit(12, groups=3), (2, 3, 12, 40), steps.append)
+    assert np.isnan(found).tolist() == [False, False, True, True]
+    assert found[1] > found[0] > 0
+    assert steps[-1] == Step("cluster", 3, 4)
+
+
+def test_what_libraries_print_becomes_steps():
+    steps = []
+    heard = projection._Heard(steps.append, 1_000)
+    for text in ("[t-SNE] Iteration 50: error = 7", "\r7/500", "nothing", "\n"):
+        heard.write(text)
+    heard.flush()
+    assert steps == [Step("layout", 50, 1_000), Step("layout", 7, 500)]
+
+
+def test_the_process_of_its_own_writes_what_it_made(tmp_path, monkeypatch):
+    said = io.StringIO()
+    monkeypatch.setattr("sys.__stdout__", said)
+    monkeypatch.setattr(projection, "_end_with_the_parent", lambda: None)
+    vectors = unit(20, groups=2)
+    np.save(tmp_path / projection.GIVEN, vectors)
+    projection._main("silhouettes", str(tmp_path), ["2", "3"])
+    made = np.load(tmp_path / projection.MADE)
+    assert np.array_equal(made, projection.silhouettes(vectors, (2, 3)))
+    assert said.getvalue() == "cluster 0 2\ncluster 1 2\n"

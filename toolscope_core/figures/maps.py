@@ -1,0 +1,231 @@
+"""The map of a toolset, and its silhouettes, as Plotly figures. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from toolscope_core.figures import style
+from toolscope_core.figures.style import GREY, PALETTE
+from toolscope_core.figures.views import Panel, Silhouettes, ToolMap
+
+MOST_SVG = 5_000
+"""Up to as many points SVG is on the screen sooner than WebGL."""
+
+HEIGHT = 600
+CELLS = 64
+LEVELS = 6
+_BLUR = 2.0
+_SHOWN = 0.9
+DIMMED = 0.12
+KEPT = 4
+"""So many maps are remembered with their texts: what is selected changes more often."""
+_GAP = 0.02
+_PLATE = "rgba(45,49,58,0.78)"
+
+
+def tool_map(
+    tools: ToolMap,
+    picked: Collection[int] = (),
+    contours: bool = False,
+    labels: bool = True,
+    dimmed: float = DIMMED,
+) -> go.Figure:
+    """Tools where their embeddings put them, a panel beside the other, to the same scale.
+
+    ``picked`` are rows of the catalog: all others are ``dimmed`` to this opacity, unless there is
+    none. Contours are drawn at the same densities in every panel.
+    """
+    wanted = frozenset(picked)
+    traces = [_points(tools, wanted, *layer) for layer in _layers(tools)]
+    for trace in traces:
+        trace.unselected.marker.opacity = dimmed
+    if contours:
+        traces += _contours(tools)
+    figure = style.figure(traces, HEIGHT)
+    figure.update_layout(
+        dragmode="lasso",
+        uirevision="map",
+        legend={"orientation": "h", "y": -0.01, "yanchor": "top", "itemsizing": "constant"},
+        **_axes(tools),
+    )
+    for at, panel in enumerate(tools.panels):
+        _title(figure, at, panel)
+        if labels:
+            _words(figure, at, tools)
+    return figure
+
+
+def chosen(tools: ToolMap, points: Sequence[Mapping[str, Any]]) -> frozenset[int]:
+    """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them."""
+    layers = _layers(tools)
+    found: set[int] = set()
+    for point in points:
+        if point["curve_number"] < len(layers):
+            panel, _, _, rows = layers[point["curve_number"]]
+            found.update(tools.panels[panel].members[rows[point["point_index"]]])
+    return frozenset(found)
+
+
+def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How crowded each of ``CELLS`` × ``CELLS`` cells of the frame is, blurred; (rows, columns) as
+    y and x ascend. ``frame`` is ((least x, most x), (least y, most y)).
+    """
+    found, _, _ = np.histogram2d(points[:, 1], points[:, 0], bins=CELLS, range=frame[::-1])
+    reach = np.arange(-int(3 * _BLUR), int(3 * _BLUR) + 1)
+    bell = np.exp(-0.5 * (reach / _BLUR) ** 2)
+    for axis in (0, 1):
+        found = np.apply_along_axis(np.convolve, axis, found, bell / bell.sum(), mode="same")
+    return np.asarray(found, dtype=np.float64)
+
+
+def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The plane around the points with some room, as ``density`` takes it."""
+    if not len(points):
+        return np.array([[-1.0, 1.0], [-1.0, 1.0]])
+    least, most = points.min(axis=0), points.max(axis=0)
+    room = np.maximum(0.04 * (most - least), 1e-6)
+    return np.stack([least - room, most + room], axis=1)
+
+
+def silhouettes(view: Silhouettes) -> go.Figure:
+    """The mean silhouette over the number of clusters, a line for each variant."""
+    lines = [
+        go.Scatter(
+            x=list(view.counts),
+            y=style.rounded(values),
+            name=f"{style.label(name)}, {tools:,} tools",
+            mode="lines+markers",
+            line={"color": PALETTE[at], "dash": ("solid", "dash")[at % 2], "width": 2},
+            marker={"symbol": style.SYMBOLS[at % 2], "size": 7},
+            hovertemplate="%{y:.3f} at %{x:,} clusters<extra>%{fullData.name}</extra>",
+        )
+        for at, (name, tools, values) in enumerate(view.variants)
+    ]
+    figure = style.figure(lines, height=360)
+    figure.update_layout(
+        xaxis={
+            "type": "log",
+            "title": "number of clusters (k-means)",
+            "tickvals": list(view.counts[::2]),
+        },
+        yaxis={"title": "mean silhouette"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        margin={"t": 56},
+    )
+    return figure
+
+
+@lru_cache(maxsize=KEPT)
+def _layers(tools: ToolMap) -> tuple[tuple[int, int, str, list[int]], ...]:
+    """A trace each: its panel, the place of its group, the group's label, its points."""
+    found = []
+    sizes = [len(panel.names) for panel in tools.panels]
+    starts = [0, *np.cumsum(sizes).tolist()]
+    groups = [group for panel in tools.panels for group in panel.groups]
+    for rank, (name, rows) in enumerate(style.by_server(groups, tools.by)):
+        place = rank if groups[rows[0]] else style.MOST_SERVERS
+        for at, start in enumerate(starts[:-1]):
+            own = [row - start for row in rows if start <= row < starts[at + 1]]
+            if own:
+                found.append((at, place, name, own))
+    return tuple(found)
+
+
+@lru_cache(maxsize=2 * KEPT)
+def _hovers(panel: Panel) -> list[str]:
+    return [style.hover(*tool) for tool in zip(panel.names, panel.servers, strict=True)]
+
+
+def _points(
+    tools: ToolMap, picked: frozenset[int], at: int, place: int, name: str, rows: list[int]
+) -> Any:
+    panel, hovers = tools.panels[at], _hovers(tools.panels[at])
+    scatter = go.Scatter if len(tools.panels[0].names) <= MOST_SVG else go.Scattergl
+    colour, symbol = style.look(place)
+    sizes = [10 if len(panel.members[row]) > 1 else 6 for row in rows]
+    return scatter(
+        x=style.rounded(panel.points[rows, 0]),
+        y=style.rounded(panel.points[rows, 1]),
+        xaxis=f"x{at + 1}" if at else "x",
+        yaxis=f"y{at + 1}" if at else "y",
+        mode="markers",
+        name=name,
+        legendgroup=str(place),
+        showlegend=not at,
+        marker={
+            "size": sizes if 10 in sizes else 6,
+            "color": colour,
+            "symbol": symbol,
+            "opacity": _SHOWN,
+        },
+        hovertext=[hovers[row] for row in rows],
+        hoverinfo="text",
+        selectedpoints=[
+            point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
+        ]
+        if picked
+        else None,
+    )
+
+
+def _contours(tools: ToolMap) -> list[object]:
+    frame = frame_of(tools.panels[0].points)
+    grids = [density(panel.points, frame) for panel in tools.panels]
+    top = float(grids[0].max()) or 1.0
+    step = top / (LEVELS + 1)
+    at_x, at_y = (
+        style.rounded(low + (np.arange(CELLS) + 0.5) * (high - low) / CELLS) for low, high in frame
+    )
+    return [
+        go.Contour(
+            x=at_x,
+            y=at_y,
+            z=[style.rounded(row) for row in grid],
+            xaxis=f"x{at + 1}" if at else "x",
+            yaxis=f"y{at + 1}" if at else "y",
+            contours={"coloring": "none", "start": step, "end": top, "size": step},
+            line={"color": GREY, "width": 1},
+            hoverinfo="skip",
+            showscale=False,
+            showlegend=False,
+        )
+        for at, grid in enumerate(grids)
+    ]
+
+
+def _axes(tools: ToolMap) -> dict[str, object]:
+    """Panels side by side; what is zoomed in one is zoomed in all; one scale both ways."""
+    across, up = frame_of(tools.panels[0].points).tolist()
+    wide = 1 / len(tools.panels)
+    made: dict[str, object] = {}
+    for at in range(len(tools.panels)):
+        n = str(at + 1) if at else ""
+        domain = [at * wide + (_GAP if at else 0), (at + 1) * wide]
+        same_x, same_y = ({"matches": "x"}, {"matches": "y"}) if at else ({}, {"scaleanchor": "x"})
+        made[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
+        made[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
+    return made
+
+
+def _title(figure: go.Figure, at: int, panel: Panel) -> None:
+    n = str(at + 1) if at else ""
+    figure.add_annotation(
+        text=f"{style.label(panel.title)}, {len(panel.names):,} tools",
+        xref=f"x{n} domain", yref="paper", x=0, y=1, yanchor="bottom", showarrow=False,
+    )  # fmt: skip
+
+
+def _words(figure: go.Figure, at: int, tools: ToolMap) -> None:
+    n = str(at + 1) if at else ""
+    for region in tools.regions:
+        figure.add_annotation(
+            text=style.label(" · ".join(region.words)),
+            x=region.x, y=region.y, xref=f"x{n}", yref=f"y{n}", showarrow=False,
+            font={"size": 11, "color": "white"}, bgcolor=_PLATE, borderpad=2,
+        )  # fmt: skip

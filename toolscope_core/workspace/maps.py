@@ -1,0 +1,265 @@
+"""The map of a catalog: projections made once and kept, colours, regions, silhouettes."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+from operator import is_not
+from typing import Literal
+
+from toolscope_core import projection
+from toolscope_core.backends import Progress, Vectors, silent
+from toolscope_core.cache import ArrayCache
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import MergePlan, digest
+from toolscope_core.errors import ConfigError, JobError
+from toolscope_core.figures.views import Panel, Region, Silhouettes, ToolMap
+from toolscope_core.pipeline import Analysis
+from toolscope_core.projection import Points
+from toolscope_core.store import Job
+from toolscope_core.workspace import aside, collisions
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.curves import new_texts, plan_vectors
+from toolscope_core.workspace.regions import regions
+from toolscope_core.workspace.review import Review
+
+Method = Literal["PCA", "UMAP", "t-SNE"]
+METHODS: tuple[Method, ...] = ("UMAP", "t-SNE", "PCA")
+STATES = "states"
+BEFORE, AFTER = "as it came in", "merged"
+
+MOST_TSNE = 10_000
+UNASKED = 10_000
+"""Up to this many tools a projection starts by itself."""
+
+_Basis = tuple[Points, MergePlan, MergePlan | None]
+_TASKS: dict[str, aside.Task] = {"UMAP": "umap", "t-SNE": "tsne"}
+_PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
+_RATES = {"UMAP": (30.0, 4e-3), "t-SNE": (5.0, 8e-3)}
+"""Seconds at the start and for each tool, measured on two cores (benchmarks/map_speed.py)."""
+
+SILHOUETTES = "silhouettes"
+_SILHOUETTE_RATE = 1e-2
+
+
+class Maps:
+    """Projections and silhouettes of analysed catalogs; changes nothing."""
+
+    def __init__(self, analyses: Analyses, review: Review, arrays: ArrayCache) -> None:
+        self._analyses = analyses
+        self._review = review
+        self._arrays = arrays
+        self._hashes: dict[int, tuple[Analysis, str]] = {}
+        self._points: dict[tuple[int, Method], tuple[Analysis, Points]] = {}
+        self._regions: dict[int, tuple[Points, tuple[Region, ...]]] = {}
+        self._drawn: dict[int, tuple[tuple[str, str, bool], _Basis, ToolMap]] = {}
+        self._groups: dict[tuple[int, str], tuple[MergePlan, tuple[str, ...]]] = {}
+
+    def refusal(self, catalog_id: int, method: Method) -> str:
+        """Why this method cannot be had for the catalog; empty if it can."""
+        tools = len(self._analysis(catalog_id).catalog.tools)
+        if method == "t-SNE" and tools > MOST_TSNE:
+            return (
+                f"t-SNE of {tools:,} tools would take most of an hour; it is offered up to "
+                f"{MOST_TSNE:,}. UMAP shows neighbourhoods as well."
+            )
+        if method != "PCA" and tools < projection.LEAST_TOOLS:
+            return f"{method} needs at least {projection.LEAST_TOOLS} tools, here are {tools}."
+        return ""
+
+    def points(self, catalog_id: int, method: Method) -> Points | None:
+        """Where the tools lie, in the order of the catalog; ``None`` where that has to be
+        computed first.
+        """
+        analysis = self._analysis(catalog_id)
+        known = self._points.get((catalog_id, method))
+        if known is not None and known[0] is analysis:
+            return known[1]
+        if method == "PCA":
+            found: Points | None = projection.pca(analysis.vectors)
+        else:
+            key, shape = self._map_key(catalog_id, method), (len(analysis.vectors), 2)
+            found = self._arrays.points(key, shape)
+        if found is not None:
+            self._points[catalog_id, method] = (analysis, found)
+        return found
+
+    def seconds(self, catalog_id: int, method: Method) -> int:
+        """About how long a projection takes, from measured rates."""
+        start, each = _RATES[method]
+        return round(start + each * len(self._analysis(catalog_id).catalog.tools))
+
+    def start(self, catalog_id: int, method: Method) -> str:
+        """Project in the background; returns the job's id (that of a running one, if any).
+
+        Raises ``ConfigError`` where the method is refused.
+        """
+        if refused := self.refusal(catalog_id, method):
+            raise ConfigError(refused)
+        return self._analyses.background(
+            catalog_id, method, lambda progress: self.run(catalog_id, method, progress)
+        )
+
+    def run(self, catalog_id: int, method: Method, progress: Progress = silent) -> None:
+        """Project here and now, in a process of its own, unless it is known."""
+        if self.points(catalog_id, method) is None:
+            vectors = self._analysis(catalog_id).vectors
+            made = aside.compute(_TASKS[method], vectors, progress=progress)
+            self._arrays.write(self._map_key(catalog_id, method), made)
+
+    def job(self, catalog_id: int, kind: str) -> Job | None:
+        """The latest job on the catalog for a method, or ``SILHOUETTES``."""
+        return self._analyses.job(catalog_id, kind)
+
+    def colours(self, catalog_id: int) -> tuple[str, ...]:
+        """By what the tools can be coloured."""
+        return (*collisions.groupings(self._analysis(catalog_id).catalog), STATES)
+
+    def drawn(self, catalog_id: int, method: Method, by: str, beside: bool) -> ToolMap:
+        """The map; ``beside`` it the toolset with the decided and the safe merges.
+
+        A merged tool stands where its canonical stood. The same object for as long as nothing
+        changed. Raises ``JobError`` before the projection
+        is known.
+        """
+        points = self.points(catalog_id, method)
+        if points is None:
+            raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
+        plan = self._review.plan(catalog_id)
+        basis = (points, plan, self._decided(catalog_id) if beside else None)
+        known = self._drawn.get(catalog_id)
+        wanted = (method, by, beside)
+        if known is None or known[0] != wanted or any(map(is_not, known[1], basis)):
+            made = self._draw(catalog_id, points, by, beside)
+            known = self._drawn[catalog_id] = (wanted, basis, made)
+        return known[2]
+
+    def rewritten(self, catalog_id: int) -> int:
+        """How many merged tools have another text than their canonical had."""
+        return len(new_texts(self._analysis(catalog_id), self._decided(catalog_id)))
+
+    def silhouettes(self, catalog_id: int) -> Silhouettes | None:
+        """Before and after merging; ``None`` where they have to be computed first."""
+        counts = projection.cluster_counts(len(self._analysis(catalog_id).catalog.tools))
+        plan = self._decided(catalog_id)
+        sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
+        found = []
+        for name, size in sizes.items():
+            values = self._arrays.points(self._silhouette_key(catalog_id, name), (len(counts),))
+            if values is None:
+                return None
+            found.append((name, size, values))
+        return Silhouettes(counts, tuple(found))
+
+    def silhouette_seconds(self, catalog_id: int) -> int:
+        """About how long both variants take, from measured rates."""
+        return round(10 + _SILHOUETTE_RATE * len(self._analysis(catalog_id).catalog.tools))
+
+    def start_silhouettes(self, catalog_id: int) -> str:
+        """Compute in the background; returns the job's id (that of a running one, if any)."""
+        return self._analyses.background(
+            catalog_id, SILHOUETTES, lambda progress: self.run_silhouettes(catalog_id, progress)
+        )
+
+    def run_silhouettes(self, catalog_id: int, progress: Progress = silent) -> None:
+        """Compute here and now what is not known."""
+        analysis = self._analysis(catalog_id)
+        counts = projection.cluster_counts(len(analysis.catalog.tools))
+        for name in (BEFORE, AFTER):
+            key = self._silhouette_key(catalog_id, name)
+            if self._arrays.points(key, (len(counts),)) is None:
+                vectors = self._variant(catalog_id, name)
+                made = aside.compute("silhouettes", vectors, counts, progress)
+                self._arrays.write(key, made)
+
+    def _variant(self, catalog_id: int, name: str) -> Vectors:
+        analysis = self._analysis(catalog_id)
+        if name == BEFORE:
+            return analysis.vectors
+        return plan_vectors(analysis, self._decided(catalog_id), self._analyses.embed)
+
+    def _decided(self, catalog_id: int) -> MergePlan:
+        return self._review.plan(catalog_id, PlanConfig(accept="auto"))
+
+    def _draw(self, catalog_id: int, points: Points, by: str, beside: bool) -> ToolMap:
+        tools = self._analysis(catalog_id).catalog.tools
+        whole = Panel(
+            title=BEFORE,
+            points=points,
+            names=tuple(tool.name for tool in tools),
+            servers=tuple(tool.server for tool in tools),
+            groups=self._grouped(catalog_id, by),
+            members=tuple((row,) for row in range(len(tools))),
+        )
+        known = self._regions.get(catalog_id)
+        if known is None or known[0] is not points:
+            known = self._regions[catalog_id] = (points, regions(tools, points))
+        panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
+        return ToolMap(panels, known[1], _SINGULAR.get(by, "value"))
+
+    def _merged(self, catalog_id: int, whole: Panel) -> Panel:
+        rows = self._analysis(catalog_id).rows
+        tools = self._decided(catalog_id).tools
+        at = [rows[item.tool.id] for item in tools]
+        return Panel(
+            title=AFTER,
+            points=whole.points[at],
+            names=tuple(item.tool.name for item in tools),
+            servers=tuple(whole.servers[row] for row in at),
+            groups=tuple(whole.groups[row] for row in at),
+            members=tuple(tuple(rows[member] for member in item.members) for item in tools),
+        )
+
+    def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:
+        """What colours each tool; known for as long as the plan is the same."""
+        plan = self._review.plan(catalog_id)
+        known = self._groups.get((catalog_id, by))
+        if known is None or known[0] is not plan:
+            known = self._groups[catalog_id, by] = (plan, _groups(plan, by))
+        return known[1]
+
+    def _hash(self, catalog_id: int) -> str:
+        analysis = self._analysis(catalog_id)
+        known = self._hashes.get(catalog_id)
+        if known is None or known[0] is not analysis:
+            made = hashlib.sha256(analysis.vectors.tobytes()).hexdigest()
+            known = self._hashes[catalog_id] = (analysis, made)
+        return known[1]
+
+    def _map_key(self, catalog_id: int, method: Method) -> str:
+        """Equal for equal vectors, parameters and library."""
+        knobs = (projection.SEED, projection.NEIGHBOURS, projection.PERPLEXITY, projection.PASSES)
+        return digest(self._hash(catalog_id), method, knobs, version(_PACKAGES[method]))
+
+    def _silhouette_key(self, catalog_id: int, name: str) -> str:
+        analysis = self._analysis(catalog_id)
+        counts = projection.cluster_counts(len(analysis.catalog.tools))
+        base = (self._hash(catalog_id), SILHOUETTES, counts, projection.SEED)
+        if name == BEFORE:
+            return digest(base, version("scikit-learn"))
+        plan = self._decided(catalog_id)
+        rows = [analysis.rows[item.tool.id] for item in plan.tools]
+        return digest(base, version("scikit-learn"), rows, new_texts(analysis, plan))
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+_SINGULAR = {collisions.SERVERS: "server", collisions.CLUSTERS: "cluster", STATES: "cluster state"}
+
+
+def _groups(plan: MergePlan, by: str) -> tuple[str, ...]:
+    groups = [""] * len(plan.catalog.tools)
+    if by == STATES:
+        rows = {tool.id: row for row, tool in enumerate(plan.catalog.tools)}
+        for cluster in plan.clusters:
+            for member in cluster.members:
+                groups[rows[member]] = cluster.state
+        return tuple(groups)
+    for block in collisions.blocks_of(plan, by):
+        for row in block.rows.tolist():
+            groups[row] = block.name
+    return tuple(groups)

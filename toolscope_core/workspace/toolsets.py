@@ -1,0 +1,106 @@
+"""What a person says of any set of tools, whether or not a cluster holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Action, Cluster, Decision, MergePlan
+from toolscope_core.decisions import listed, resolve
+from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.pipeline import plan_merge
+from toolscope_core.review import admit, suspended, version_of
+from toolscope_core.store import Store, append_decision, now
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.review import Review
+
+MOST_ON_A_CARD = 30
+"""A person who accepts a card has looked at each of its tools."""
+
+MOST_APART = 100
+"""4,950 pairs; each is checked against what stands, and again whenever the plan is made."""
+
+
+class ToolSets:
+    """Decisions on sets of tools that somebody put together by hand."""
+
+    def __init__(
+        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+
+    def version(self, catalog_id: int, ids: Sequence[str]) -> str:
+        """What a decision on these tools must carry."""
+        tools = self._catalogs.open(catalog_id).by_id
+        return version_of([tools[i].fingerprint for i in ids], self._review.log(catalog_id))
+
+    def card(self, catalog_id: int, ids: Sequence[str]) -> Cluster | None:
+        """The cluster that holds them all in the plan as it stands, if there is one."""
+        return card_with(self._review.plan(catalog_id), ids)
+
+    def never_merge(
+        self, catalog_id: int, ids: Sequence[str], version: str, reviewer: str
+    ) -> Decision:
+        """Keep each of them apart from each other for good, until it is undone.
+
+        Raises ``StaleDecisionError`` where somebody decided meanwhile, ``DecisionError`` where a
+        standing decision says the opposite, or for more than ``MOST_APART``.
+        """
+        if len(ids) > MOST_APART:
+            raise DecisionError(
+                f"{len(ids):,} tools are {len(ids) * (len(ids) - 1) // 2:,} pairs to be kept "
+                f"apart, each for good; select at most {MOST_APART} tools"
+            )
+        return self._say(catalog_id, "reject", ids, version, reviewer)
+
+    def send_to_review(
+        self, catalog_id: int, ids: Sequence[str], version: str, reviewer: str
+    ) -> Decision:
+        """Ask for a card that holds them all, whatever the judge says. Nothing is merged by it.
+
+        Raises as ``never_merge`` does (beyond ``MOST_ON_A_CARD``), and ``DecisionError`` where no
+        card may hold them all.
+        """
+        if len(ids) > MOST_ON_A_CARD:
+            raise DecisionError(
+                f"nobody could look through a card of {len(ids):,} tools; select at most "
+                f"{MOST_ON_A_CARD}"
+            )
+        analysis, log = self._analyses.get(catalog_id), self._review.log(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        asked = admit(log, self._decision(catalog_id, "propose", ids, reviewer))
+        if card_with(plan_merge(analysis, (*log, asked), PlanConfig()), ids) is None:
+            held = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {listed(ids)}"
+            raise DecisionError(
+                f"no card can hold {held}: they are in more than one accepted merge, or tools "
+                "merged with them are never to merge; undo one of those first"
+            )
+        return self._say(catalog_id, "propose", ids, version, reviewer)
+
+    def _say(
+        self, catalog_id: int, action: Action, ids: Sequence[str], version: str, reviewer: str
+    ) -> Decision:
+        catalog = self._catalogs.open(catalog_id)
+        decision = self._decision(catalog_id, action, ids, reviewer)
+        return append_decision(
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, version, suspended(catalog, log)),
+        )
+
+    def _decision(
+        self, catalog_id: int, action: Action, ids: Sequence[str], reviewer: str
+    ) -> Decision:
+        row = {"action": action, "ids": list(ids), "reviewer": reviewer, "at": now()}
+        return resolve(self._catalogs.open(catalog_id), row)
+
+
+def card_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
+    """The cluster that holds all of these tools, if there is one."""
+    wanted = set(ids)
+    return next((c for c in plan.clusters if wanted <= {*c.members, *c.newcomers}), None)
