@@ -220,7 +220,7 @@ def test_relabel_prints_counts_and_every_shrink(tmp_path, bundle):
         (("diff", "bad.json", EXAMPLE), "bad.json"),
         (("merge", "bad.json", "--out", "o"), "bad.json"),
         (("merge", EXAMPLE, "--out", "o", "--threshold", "7"), "threshold is 7"),
-        (("merge", EXAMPLE, "--out", "o", "--model", "no-such-model"), "no-such-model"),
+        (("merge", EXAMPLE, "--out", "o", "--embedder", "no-such-model"), "no-such-model"),
         (("merge", EXAMPLE, "--out", "o", "--decisions", "bad.json"), "not JSON"),
         (("merge", EXAMPLE, "--out", "o", "--decisions", "unknown.jsonl"), "unknown.jsonl, line 1"),
         (("judge", EXAMPLE, "--pairs", "unknown.jsonl", "--out", "v"), "no tool id"),

@@ -19,9 +19,10 @@ import typer
 
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
-from toolscope_core.errors import ToolScopeError
+from toolscope_core.errors import ConfigError, ToolScopeError
 
 if TYPE_CHECKING:
+    from toolscope_core.opinions import Spent
     from toolscope_core.workspace.batch import Inspection
 
 app = typer.Typer(
@@ -58,6 +59,28 @@ class Shape(StrEnum):
     mcp = "mcp"
     gemini = "gemini"
     neutral = "neutral"
+
+
+class Judge(StrEnum):
+    """Who says which tools are one."""
+
+    offline = "offline"
+    llm = "llm"
+
+
+ModelName = Annotated[
+    str | None, typer.Option("--model", help="The model asked; default TOOLSCOPE_MODEL.")
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", help="An OpenAI-compatible address; default TOOLSCOPE_BASE_URL."),
+]
+BudgetCalls = Annotated[
+    int | None, typer.Option(help="The most calls of this command; given again, it goes on.")
+]
+Paper = Annotated[
+    bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
+]
 
 
 class FailOn(StrEnum):
@@ -105,13 +128,30 @@ def merge(
     correct: Annotated[
         bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
     ] = True,
-    model: Annotated[
+    embedder: Annotated[
         str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
     ] = None,
+    judge: Annotated[
+        Judge, typer.Option(help="Who says which tools are one: offline, or a model as well.")
+    ] = Judge.offline,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    embeddings_model: Annotated[
+        str | None, typer.Option(help="An embedding model of the endpoint.")
+    ] = None,
+    budget_calls: BudgetCalls = None,
+    paper: Paper = False,
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
     from toolscope_core.workspace.batch import MergeRequest, merge_files
+    from toolscope_core.workspace.batch_asking import AskRequest
 
+    ask = AskRequest(base_url, model, paper, budget_calls)
+    if judge is Judge.offline and ask != AskRequest(base_url):
+        raise ConfigError(
+            "--model, --budget-calls and --paper are for --judge llm; give it too (the embedding "
+            "model is --embedder)"
+        )
     request = MergeRequest(
         out=out,
         analysis=AnalysisConfig(threshold=threshold),
@@ -119,7 +159,10 @@ def merge(
         shape=shape.value if shape else None,
         fix=fix,
         decisions=decisions,
-        model=model,
+        embedder=embedder,
+        embeddings_model=embeddings_model,
+        base_url=base_url,
+        ask=ask if judge is Judge.llm else None,
     )
     report = merge_files(catalogs, request, read_environment(), _progress())
     plan = report.plan
@@ -140,6 +183,7 @@ def merge(
             f"too many tools for one file: the toolset is in {report.toolsets}, by server; "
             "manifest.json lists them"
         )
+    _tell_spent(report.spent)
     typer.echo(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
 
 
@@ -224,6 +268,53 @@ def diff(
 
 @app.command()
 @_errors_as_sentences
+def quality(
+    catalogs: Catalogs,
+    out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+) -> None:
+    """Have a model grade how well each tool is documented, 1 to 5."""
+    from toolscope_core.workspace.batch import quality_files
+    from toolscope_core.workspace.batch_asking import AskRequest
+
+    ask = AskRequest(base_url, model, budget_calls=budget_calls)
+    bands, tools, spent = quality_files(catalogs, out, ask, read_environment(), _progress())
+    told = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
+    typer.echo(f"{tools} tools: {told}{_more(tools - bands.total(), 'unanalysed')}; grades: {out}")
+    _tell_spent(spent)
+
+
+@app.command()
+@_errors_as_sentences
+def estimate(
+    catalogs: Catalogs,
+    threshold: Annotated[
+        float | None, typer.Option(help="Least cosine of a candidate pair; default by model.")
+    ] = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    paper: Paper = False,
+) -> None:
+    """Say what asking a model would take; sends nothing."""
+    from toolscope_core.workspace.batch import estimate_files
+    from toolscope_core.workspace.batch_asking import AskRequest
+
+    ask, config = AskRequest(base_url, model, paper), AnalysisConfig(threshold=threshold)
+    found = estimate_files(catalogs, ask, config, read_environment(), _progress())
+    for kind, estimates in found.items():
+        for task, one in estimates.tasks.items():
+            typer.echo(
+                f"{kind:8} {task}: {one.questions - one.known} questions in {one.calls} calls, "
+                f"{one.known} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
+            )
+    questions, tokens = found["judge"].saved
+    typer.echo(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
+
+
+@app.command()
+@_errors_as_sentences
 def relabel(
     queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
     bundle: Annotated[Path, typer.Option(help="Folder that merge wrote.")],
@@ -258,6 +349,15 @@ def prepare() -> None:
     finally:
         work.close()
     typer.echo(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
+
+
+def _tell_spent(spent: Spent | None) -> None:
+    if spent is not None:
+        typer.echo(
+            f"{spent.task}: {spent.questions} questions, {spent.known} known before"
+            f"{_more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
+            f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
+        )
 
 
 def _more(count: int, what: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,10 +34,22 @@ from toolscope_core.decisions import resolve
 from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.merging.validity import document_problems
+from toolscope_core.opinions import Spent
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.review import admit, recorded, suspended
 from toolscope_core.versions.diff import CatalogDiff, diff
+from toolscope_core.workspace.batch_asking import (
+    AskRequest,
+    bands_of,
+    embedder_of,
+    estimates_of,
+    grade_rows,
+    grades_of,
+    spent_on,
+    with_opinions,
+)
+from toolscope_core.workspace.estimates import Estimates
 
 _DOCUMENT = ("name", "description", "schema")
 
@@ -47,7 +59,7 @@ SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 @dataclass(frozen=True, slots=True)
 class MergeReport:
     """What a merge did: the plan, the tokens before and after (``counted`` says whether they are
-    estimates), where it was put, and in how many files the toolset is.
+    estimates), where it was put, in how many files the toolset is, and what a model took.
     """
 
     plan: MergePlan
@@ -56,6 +68,7 @@ class MergeReport:
     counted: str
     out: Path
     toolsets: int = 1
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +152,7 @@ class RelabelReport:
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
-    """The options of one merge."""
+    """The options of one merge; ``ask`` where a model is the judge."""
 
     out: Path
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
@@ -147,16 +160,25 @@ class MergeRequest:
     shape: str | None = None
     fix: bool = False
     decisions: Path | None = None
-    model: str | None = None
+    embedder: str | None = None
+    embeddings_model: str | None = None
+    base_url: str | None = None
+    ask: AskRequest | None = None
 
 
 def merge_files(
     paths: Sequence[Path], request: MergeRequest, settings: Settings, progress: Progress = silent
 ) -> MergeReport:
-    """Merge the catalogs into one bundle folder. Raises ``ToolScopeError``s only."""
+    """Merge the catalogs into one bundle folder; none is written while questions to a model are
+    open. Raises ``ToolScopeError``s only.
+    """
     catalog = read_catalog(load_paths(paths))
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
-    analysis = _analysis(catalog, request.analysis, settings, request.model, progress)
+    remote = (request.embeddings_model, request.base_url)
+    embedder = embedder_of(settings, request.embedder, *remote)
+    analysis = _analysis(catalog, request.analysis, settings, embedder, progress)
+    if request.ask:
+        analysis = with_opinions(analysis, log, request.ask, settings, progress)
     plan = plan_merge(analysis, log, request.plan)
     files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
@@ -168,7 +190,37 @@ def merge_files(
         counted=told["tokens"]["counted"],
         out=request.out,
         toolsets=len(told["toolsets"]),
+        spent=spent_on(analysis.opinions),
     )
+
+
+def quality_files(
+    paths: Sequence[Path],
+    out: Path,
+    ask: AskRequest,
+    settings: Settings,
+    progress: Progress = silent,
+) -> tuple[Counter[str], int, Spent | None]:
+    """The documentation quality of every tool as JSONL; how many are in each band, of how many
+    tools, and what it took. Raises as ``with_opinions`` does, having written nothing.
+    """
+    catalog = read_catalog(load_paths(paths))
+    told = grades_of(catalog, ask, settings, progress)
+    _write_rows(out, grade_rows(catalog, told))
+    return bands_of(told), len(catalog.tools), spent_on(told)
+
+
+def estimate_files(
+    paths: Sequence[Path],
+    ask: AskRequest,
+    config: AnalysisConfig,
+    settings: Settings,
+    progress: Progress = silent,
+) -> Mapping[str, Estimates]:
+    """What asking a model about the catalogs would take, by kind; sends nothing."""
+    catalog = read_catalog(load_paths(paths))
+    analysis = _analysis(catalog, config, settings, SentenceEmbedder(), progress)
+    return estimates_of(analysis, ask, settings)
 
 
 def judge_files(
@@ -181,7 +233,7 @@ def judge_files(
     catalog = read_catalog(load_paths(paths))
     known = catalog.by_id
     rows = [_asked(number, row, known.keys()) for number, row in _read_rows(pairs)]
-    analysis = _analysis(catalog, AnalysisConfig(), settings, None, progress)
+    analysis = _analysis(catalog, AnalysisConfig(), settings, SentenceEmbedder(), progress)
     said = analysis.verdicts([Pair.of(left, right) for left, right in rows])
     answers = [verdict_row(*ids, verdict) for ids, verdict in zip(rows, said, strict=True)]
     _write_rows(out, answers)
@@ -275,10 +327,9 @@ def _analysis(
     catalog: Catalog,
     config: AnalysisConfig,
     settings: Settings,
-    model: str | None,
+    embedder: Embedder,
     progress: Progress,
 ) -> Analysis:
-    embedder: Embedder = SentenceEmbedder(model) if model else SentenceEmbedder()
     return analyse(catalog, config, embedder, VectorCache(settings.cache_dir), progress)
 
 
