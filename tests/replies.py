@@ -3,6 +3,8 @@
 import json
 import re
 
+from toolscope_core.backends import ChatRequest
+
 
 def asked(request):
     """The tools by token, as they are shown, and the tokens of each question."""
@@ -44,3 +46,30 @@ def answering(verdict=None, groups=None, document=None, score=3):
         return {"answers": rows}
 
     return reply
+
+
+def served(reply):
+    """``reply`` as the ``answer`` of a ``ModelServer``; it also passes a test of the connection."""
+
+    def answer(body):
+        name = body["response_format"]["json_schema"]["name"]
+        if name == "connection":
+            return {"ready": True}
+        return reply(ChatRequest("", body["messages"][-1]["content"], name, {}))
+
+    return answer
+
+
+def same_verb(one, other):
+    """Tools are one if their names begin alike."""
+    verbs = [re.split("[_ ]", tool["name"])[0] for tool in (one, other)]
+    return "merge" if verbs[0] == verbs[1] else "keep"
+
+
+def questions_of(received):
+    """What a server was asked about, each question as often as it was."""
+    return [name for got in received for name in asked(_request(got))[1]]
+
+
+def _request(got):
+    return ChatRequest("", got.user, "", {})
