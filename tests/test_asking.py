@@ -1,6 +1,7 @@
 """Asking with a budget, a ledger and repairs; the model is a function, the ledger lives in memory."""
 
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -158,19 +159,19 @@ def test_time_spent_in_calls_ends_the_repeats():
     assert len(model.requests) == 2
 
 
-def test_a_wait_that_is_asked_for_holds_every_lane(monkeypatch):
-    times, first = [], threading.Event()
-    import time
+def test_a_wait_that_is_asked_for_holds_every_lane():
+    times, first = [], threading.Lock()
 
     def answer(request):
         times.append(time.monotonic())
-        if not first.is_set():
-            first.set()
-            return ChatReply(None, "429", final=False, wait=0.3)
+        if first.acquire(blocking=False):
+            return ChatReply(None, "429", final=False, wait=0.4)
+        time.sleep(0.1)
         return add(request)
 
-    asked = ask(ScriptedModel(answer), PAIRS)
-    assert asked.state == "done" and times[1] - times[0] >= 0.3
+    asked = ask(ScriptedModel(answer), PAIRS, concurrency=3)
+    assert asked.state == "done"
+    assert all(later - times[0] >= 0.4 for later in times[3:]), "3 were in flight"
 
 
 def test_a_wait_that_is_too_long_is_a_failure():

@@ -138,6 +138,14 @@ def test_a_key_is_in_no_error_and_no_log(server, model, caplog):
     assert SECRET not in caplog.text + repr(model) + repr(model._key) + repr(vars(model))
 
 
+@pytest.mark.parametrize("status", [402, 404])
+def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(server, model, status, monkeypatch):
+    server.statuses.append((status, {}))
+    monkeypatch.setattr("tests.model_server.error", lambda *_: {"error": f"not for {SECRET}!"})
+    with pytest.raises(ModelStopError, match=r"not for \[key\]!"):
+        model.ask(REQUEST)
+
+
 def test_opening_the_door_reads_no_key_from_the_environment(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     door = Door(endpoint_at(server), Key(server.origin, ""))
