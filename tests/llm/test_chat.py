@@ -103,7 +103,6 @@ def test_a_broken_schema_rule_is_named():
         ("filtered", "filter", "content_filter"),
         ("huge", "larger than 5 MB", ""),
         ("too-long", "too long (400)", "length"),
-        ("compressed", "compressed", ""),
     ],
 )
 def test_what_the_model_did_say_is_final(server, model, mode, reason, finish):
@@ -119,6 +118,7 @@ def test_what_the_model_did_say_is_final(server, model, mode, reason, finish):
         ("html", "no chat completion (text/html): <html><body>Please", 0.0),
         ("bad-request", "does not take the request (400): that is no request", None),
         ("closed", "no connection", 0.0),
+        ("compressed", "compressed, which was not asked for", None),
     ],
 )
 def test_what_is_not_the_models_word_may_be_asked_again(server, model, mode, reason, wait):

@@ -100,7 +100,7 @@ def ask_all(
     fresh = {key: item for key, item in questions.items() if key not in known}
     run = Run(task, model, ledger, terms, _batches(fresh, task.batch))
     drive(run, lambda done: progress(Step(task.name, len(known) + done, len(questions))))
-    answers = ledger.known(list(questions))
+    answers = {**known, **ledger.known(list(fresh))}
     if len(answers) < len(questions):
         run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
     return Asked(

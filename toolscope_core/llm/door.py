@@ -21,10 +21,8 @@ import openai
 
 from toolscope_core.config import Endpoint, Key, origin_of
 from toolscope_core.errors import ConfigError
-from toolscope_core.llm.pages import Page
+from toolscope_core.llm.pages import MOST_BYTES, TOO_LARGE, Page
 
-MOST_BYTES = 5_000_000
-"""The largest reply that is read."""
 SENT = ("accept", "content-type", "content-length", "host")
 _CHUNK = 65_536
 
@@ -196,7 +194,7 @@ def _body(response: httpx2.Response) -> bytes:
     for part in cast(Iterable[bytes], response.stream):
         body += part
         if len(body) > MOST_BYTES:
-            raise _UnreadableError(f"the reply is larger than {MOST_BYTES // 1_000_000} MB")
+            raise _UnreadableError(TOO_LARGE)
     return bytes(body)
 
 

@@ -9,6 +9,9 @@ from typing import Any
 from toolscope_core.config import Endpoint
 from toolscope_core.errors import ModelStopError
 
+MOST_BYTES = 5_000_000
+"""The largest reply that is read."""
+TOO_LARGE = f"the reply is larger than {MOST_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may be over soon."""
 WORDS = 200
@@ -78,7 +81,7 @@ def trouble(page: Page, endpoint: Endpoint, keyed: bool) -> Trouble | None:
     if page.failure.startswith("no connection"):
         return Trouble(f"{origin}: {page.failure}", wait=0.0)
     if page.failure:
-        return Trouble(page.failure, final=True)
+        return Trouble(page.failure, final=page.failure == TOO_LARGE)
     if page.ok:
         return None
     said = page.complaint()
