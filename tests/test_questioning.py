@@ -314,3 +314,14 @@ def test_disagreements_lead_to_their_cards(example):
     plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
     order = most_contested(plan.clusters, found)
     assert order and set(order) <= {cluster.id for cluster in plan.clusters}
+
+
+def test_a_catalog_without_candidates_costs_nothing(tmp_path):
+    lone = Catalog((Tool("a", "find_notes", "Find notes."),))
+    analysis = analyse(lone, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
+    for config in (QuestionConfig(), PAPER):
+        ask, model = asking(answering(same_verb))
+        told = opine(analysis, NOBODY, ask, config)
+        assert not told.verdicts and not told.audits and not model.requests
+        heard = replace(analysis, opinions=told)
+        assert plan_merge(heard, (), PlanConfig()) == plan_merge(analysis, (), PlanConfig())
