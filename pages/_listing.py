@@ -10,6 +10,9 @@ from pages import _ui
 from toolscope_core.catalog.tokens import PROMPT_SHAPES
 from toolscope_core.workspace.listing import FindingKind, FindingRow, finding_kinds, rejects_csv
 
+SHOWN = 5_000
+"""So many rows of tools are sent: 40,000 are 10 MB and two more seconds."""
+
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
@@ -35,9 +38,10 @@ def _tools(catalog_id: int) -> None:
     shape = bar.selectbox("Tokens in", PROMPT_SHAPES, key="tokens_in")
     rows = explore.tools(catalog_id, find, server, shape)
     seen = explore.overview(catalog_id)
-    st.caption(f"{len(rows):,} of {seen.tools:,} tools. Tokens in {shape}: {seen.counted}.")
+    cut = f" Shown: the first {SHOWN:,}; look for others above." if len(rows) > SHOWN else ""
+    st.caption(f"{len(rows):,} of {seen.tools:,} tools.{cut} Tokens in {shape}: {seen.counted}.")
     st.dataframe(
-        rows,
+        rows[:SHOWN],
         hide_index=True,
         height=480,
         column_order=("name", "server", "parameters", "tokens", "findings", "description"),
