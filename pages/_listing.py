@@ -17,6 +17,9 @@ from toolscope_core.workspace.listing import (
     rejects_csv,
 )
 
+MOST = 5_000
+"""So many rows of tools are sent: 40,000 are 10 MB and two more seconds."""
+
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 SHOWN = ("name", "server", "parameters", "tokens", "findings", "description")
 TABLE = "the table of tools"
@@ -45,10 +48,12 @@ def _tools(catalog_id: int) -> None:
     rows = explore.tools(catalog_id, find, server, shape)
     seen = explore.overview(catalog_id)
     rows = _selected_first(catalog_id, rows)
+    cut = f" Shown: the first {MOST:,}; look for others above." if len(rows) > MOST else ""
     st.caption(
-        f"{len(rows):,} of {seen.tools:,} tools. Tick rows to select tools in every view. "
+        f"{len(rows):,} of {seen.tools:,} tools.{cut} Tick rows to select tools in every view. "
         f"Tokens in {shape}: {seen.counted}."
     )
+    rows = rows[:MOST]
     ids, key = [row.id for row in rows], f"tools_{catalog_id}"
     chosen = _selection.selected(catalog_id)
     here = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]

@@ -60,7 +60,9 @@ def found(places: Places) -> None:
     with places.steps:
         _ui.analysis()
     explore, overview = _ui.workspace().explore, _ui.workspace().overview
-    seen, after = explore.overview(record.id), explore.forecast(record.id)
+    with places.steps, st.spinner("Working out what merging brings"):
+        seen, after = explore.overview(record.id), explore.forecast(record.id)
+        collisions, steps = overview.worst(record.id), overview.steps(record.id)
     places.clusters.metric(
         "Overlapping clusters", f"{after.clusters:,}", border=True, height="stretch"
     )
@@ -76,9 +78,9 @@ def found(places: Places) -> None:
         "Safe merges are those that need no person, and those already accepted.",
     )
     with places.worst:
-        _worst(overview.worst(record.id))
+        _worst(collisions)
     with places.steps:
-        _links(overview.steps(record.id), first=True)
+        _links(steps, first=True)
 
 
 def _worst(collisions: Sequence[Collision]) -> None:

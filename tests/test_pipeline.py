@@ -11,6 +11,7 @@ from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import Catalog, Decision, Pair, Tool
 from toolscope_core.errors import CatalogError, ConfigError
+from toolscope_core.merging import makings
 from toolscope_core.pipeline import analyse, graph_of, plan_merge
 from toolscope_core.workspace.example import example_path
 
@@ -40,6 +41,28 @@ def test_any_pair_can_be_asked_for_and_the_answer_is_remembered(example):
     first = example.probabilities(pairs)
     assert np.array_equal(first, example.probabilities(pairs))
     assert example.verdict(pairs[0]).probability == pytest.approx(first[0])
+
+
+def test_the_plan_without_decisions_makes_nothing_anew(example, monkeypatch):
+    def fail(*_):
+        raise AssertionError("the analysis has made this")
+
+    before = plan_merge(example.forgetful(), (), PlanConfig())
+    monkeypatch.setattr(makings, "synthesise", fail)
+    monkeypatch.setattr(makings, "guards", fail)
+    assert plan_merge(example, (), PlanConfig()) == before
+    with pytest.raises(AssertionError, match="has made this"):
+        plan_merge(example.forgetful(), (), PlanConfig())
+
+
+def test_every_stage_reports_its_end(tmp_path):
+    steps = []
+    catalog = read_catalog(load_paths([example_path()]))
+    cache = VectorCache(tmp_path / "cache")
+    analyse(catalog, AnalysisConfig(threshold=0.4), WordEmbedder(), cache, steps.append)
+    ends = {step.stage: (step.done, step.total) for step in steps}
+    assert list(ends) == ["embed", "compare", "judge", "merge"]
+    assert all(ends[stage][0] == ends[stage][1] > 0 for stage in ("embed", "judge", "merge"))
 
 
 def test_an_empty_catalog_is_refused(tmp_path):

@@ -11,7 +11,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
 from toolscope_core.decisions import decision_row, resolve
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import active, admit, constraints, edits, recorded, suspended, version_of
+from toolscope_core.review import (
+    active,
+    admit,
+    constraints,
+    edits,
+    recorded,
+    suspended,
+    version_of,
+    versions_of,
+)
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
 CATALOG = Catalog(tools=tuple(TOOLS.values()))
@@ -316,6 +325,15 @@ def test_a_stale_version_is_refused_with_who_did_what():
     with pytest.raises(StaleDecisionError, match="shown differently"):
         admit(log, decide("edit", "ef", name="y"), seen)
     assert admit(log, decide("edit", "ab", name="y"), version_of(fps("ba"), log)).seq == 3
+
+
+def test_the_versions_of_many_are_those_of_each():
+    log = logged(decide("accept", "ab"), decide("accept", "cd"))
+    forms = [fps("ab"), fps("cd"), fps("ef"), fps("bc")]
+    assert versions_of(forms, log) == [version_of(form, log) for form in forms]
+    assert len(set(versions_of(forms, log))) == 4
+    assert versions_of(forms, log)[2:3] == versions_of(forms[2:3], ())
+    assert versions_of(forms, log)[3] != version_of(fps("bc"), log[:1])
 
 
 def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
@@ -134,7 +134,7 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         fix = f"the server called {short}"
         remedy = "Give the server that name in the client's configuration."
         if len(tool.name) > TOOL_ROOM:
-            fix += f", the tool {_offer(replace(tool, server=short), target, set())}"
+            fix += f", the tool {_offer(replace(tool, server=short), target)}"
     elif not target.is_shape:
         remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
     yield Violation(tool.id, rule, tool.name, message, fix, remedy)
@@ -226,26 +226,36 @@ def _new_names(
     for tool in tools:
         if tool.id in wrong:
             mine = used[_scope(tool, target)]
-            name = _offer(tool, target, mine | (taken - {folded(tool.name)}))
+            name = _offer(tool, target, mine, taken)
             mine.add(folded(name))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
 
 
-def _offer(tool: Tool, target: Target, taken: set[str]) -> str:
-    """A name that fits and is free: the tool's own if mending it is enough."""
+def _offer(
+    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
+) -> str:
+    """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
+    only for the tool itself.
+    """
+    own = folded(tool.name)
+
+    def free(name: str) -> bool:
+        key = folded(name)
+        return key not in used and (key == own or key not in reserved)
+
     room = (target.longest_name or 128) - len(_prefix(tool, target))
     if room < HASH_DIGITS + 2:
         return ""
     plain = _plain(tool.name, target)
     candidates = [plain, _plain(f"{tool.server}_{tool.name}", target)] if tool.server else [plain]
     for name in candidates:
-        if len(name) <= room and folded(name) not in taken:
+        if len(name) <= room and free(name):
             return name
     hashed = (
         f"{plain[: room - HASH_DIGITS - 1]}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count()
     )
-    return next(name for name in hashed if folded(name) not in taken)
+    return next(name for name in hashed if free(name))
 
 
 def _plain(name: str, target: Target) -> str:

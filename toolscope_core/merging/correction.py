@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -140,8 +141,8 @@ def _divided(
     rest of its part would join.
     """
     strength = _strengths(component)
-    links = _witnessed(strength, merge_at) if divide else _allowed(component)
-    parts = _agglomerate(links, merge_at)
+    links = strength if divide else _allowed(component)
+    parts = _parts(links.tobytes(), component.size, merge_at, divide)
     for part in parts:
         fixed = [at for at in part if component.first + at in atoms.decided]
         free = [at for at in part if at not in fixed]
@@ -154,6 +155,15 @@ def _divided(
             ids = tuple(graph.ids[row] for row in rows)
             yield Group(ids, _least(rows, judge), decided=True, newcomers=proposed)
             proposed = ()
+
+
+@lru_cache(maxsize=2_048)
+def _parts(links: bytes, size: int, merge_at: float, divide: bool) -> list[list[int]]:
+    """What stays together of ``size`` atoms linked so. Remembered: a threshold that moves, or a
+    decision, leaves nearly all components as they were.
+    """
+    matrix = np.frombuffer(links).reshape(size, size)
+    return _agglomerate(_witnessed(matrix, merge_at) if divide else matrix, merge_at)
 
 
 def _strengths(component: Component) -> NDArray[np.float64]:
