@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,3 +131,20 @@ def test_the_twin_has_the_cells_to_choose_in_their_order():
         {"one": "one", "other": HOSTILE, "pairs": 10.0},
     ]
     assert [row["cosine"] for row in tables.grid_rows(NEAR)] == [0.75, 0.5]
+
+
+def test_what_is_not_kept_stands_back_on_the_same_scale():
+    kept = np.array([[False, True, False], [True, True, True], [False, True, False]])
+    faded, bright, markers = heatmap(replace(COUNTS, kept=kept), 0.6).data
+    assert faded.opacity == heatmaps.FADED and bright.opacity is None
+    assert not faded.showscale
+    assert (faded.zmax, faded.colorscale) == (bright.zmax, bright.colorscale)
+    assert np.isnan(bright.z[~kept]).all()
+    assert np.array_equal(bright.z[kept], faded.z[kept], equal_nan=True)
+    assert markers.mode == "markers"
+
+
+def test_hidden_cosines_are_gaps():
+    values = np.where(NEAR.values < 0.6, NONE, NEAR.values)
+    (cells, _) = heatmap(replace(NEAR, values=values), 0.6).data
+    assert np.isnan(cells.z[0, 1]) and cells.z[1, 2] == 75

@@ -1,7 +1,8 @@
 import pytest
 
-from tests.pages.screen import open_page
+from tests.pages.screen import open_page, words
 from tests.workspace import desk
+from toolscope_core.workspace.catalogs import tool_key
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 MAILS = ("alpha/send_mail", "beta/send_mail")
@@ -76,3 +77,84 @@ def test_the_selection_goes_along_to_every_page(monkeypatch, work, kept, page):
     assert not app.exception
     assert "**2 tools** from" in sidebar(app)
     assert app.query_params["sel"] == kept.key
+
+
+def rows(app, start):
+    (found,) = [table for table in app.dataframe if (table.key or "").startswith(start)]
+    return found.value
+
+
+def test_what_another_view_selected_is_ticked_first_in_the_table_of_tools(monkeypatch, work, kept):
+    app = open_page(monkeypatch, work, sel=kept.key)
+    assert rows(app, "tools_")["id"].tolist()[:3] == [*MAILS, "alpha/get_weather"]
+    key = f"tools_{kept.catalog_id}"
+    assert app.session_state[key]["selection"]["rows"] == [0, 1]
+    assert len(rows(app, "tools_")) == 8
+
+
+def test_only_these_narrows_each_table(monkeypatch, work, kept):
+    app = open_page(monkeypatch, work, sel=kept.key, only="1")
+    assert rows(app, "tools_")["id"].tolist() == [*MAILS]
+    app.switch_page("pages/overlap.py").run()
+    pairs = rows(app, "pairs_")
+    assert {"● one", "● ● both"} == set(pairs["selected"])
+    app.switch_page("pages/graph.py").run()
+    assert rows(app, "clusters_")["name"].tolist() == ["send_mail"]
+    app.switch_page("pages/review.py").run()
+    assert rows(app, "queue")["name"].tolist() == ["send_mail"]
+    assert "1 of 3 clusters hold selected tools." in words(app)
+    app.switch_page("pages/documents.py").run()
+    assert app.selectbox(key="merge").options == ["send_mail (3 tools, proposed)"]
+
+
+def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, work, kept):
+    app = open_page(monkeypatch, work, "review", sel=kept.key)
+    queue = rows(app, "queue")
+    assert len(queue) == 3
+    assert queue[queue[""] == "●"]["name"].tolist() == ["send_mail"]
+    app.switch_page("pages/graph.py").run()
+    marks = dict(
+        zip(rows(app, "clusters_")["name"], rows(app, "clusters_")["selected"], strict=True)
+    )
+    assert marks == {"send_mail": "● 2", "get_weather": "", "list_files": ""}
+
+
+def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypatch, work):
+    alone = work.selections.keep(work.catalogs.newest()[0].id, ["beta/add_numbers"], "the map")
+    for page in ("graph", "review", "documents"):
+        app = open_page(monkeypatch, work, page, sel=alone.key, only="1")
+        assert "0 of 3 clusters hold selected tools." in words(app)
+
+
+def test_the_members_of_a_card_can_be_selected(monkeypatch, work):
+    app = open_page(monkeypatch, work, "review")
+    (button,) = [b for b in app.button if b.label == "Select members"]
+    button.click().run()
+    assert "tools** from a cluster" in sidebar(app)
+
+
+def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):
+    app = open_page(monkeypatch, work, "review", tool=tool_key("beta/send_mail"))
+    assert app.json
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert any(label.startswith("In the cluster **send\\_mail**") for label in labels)
+    assert any("alpha" in label and ":green[merge]" in label for label in labels)
+    app.button(key="select_near").click().run()
+    assert "tool" not in app.query_params
+    assert "**8 tools** from what is near send\\_mail" in sidebar(app)
+
+
+def test_a_link_to_an_unknown_tool_says_so(monkeypatch, work):
+    app = open_page(monkeypatch, work, tool="0123456789ab")
+    assert "a tool that this catalog does not have" in app.toast[0].value
+    assert "tool" not in app.query_params
+
+
+def test_keys_of_the_review_page_rest_while_the_drawer_is_open(monkeypatch, work):
+    app = open_page(monkeypatch, work, "review")
+    (accept,) = [b for b in app.button if b.label == "Accept"]
+    assert accept.proto.shortcut
+    app.query_params["tool"] = tool_key("beta/send_mail")
+    app.run()
+    (accept,) = [b for b in app.button if b.label == "Accept"]
+    assert not accept.proto.shortcut

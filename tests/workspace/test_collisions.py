@@ -182,3 +182,22 @@ def test_the_cells_to_choose_are_the_highest_and_come_in_order():
 
 def test_repeated_names_are_numbered():
     assert collisions.distinct(["get", "put", "get"]) == ("get", "put", "get #2")
+
+
+def test_cells_of_selected_rows_and_columns_stand_out(known):
+    drawn = whole(known).grid
+    rows = np.arange(6) == 2
+    kept = collisions.with_selection(drawn, rows, rows, only=False)
+    assert kept.kept[2].all() and kept.kept[:, 2].all() and kept.kept.sum() == 11
+    assert np.array_equal(kept.values, drawn.values)
+    assert kept.cells is drawn.cells
+
+
+def test_only_the_selected_cells_can_be_chosen_when_the_rest_is_hidden(known):
+    drawn = whole(known)
+    rows = np.arange(6) == 2
+    grid = collisions.with_selection(drawn.grid, rows, rows, only=True)
+    assert np.isfinite(grid.values).sum() == 11
+    assert all(2 in cell for cell in grid.cells.tolist()) and len(grid.cells) == 5
+    pair = collisions.pair_at(known, replace(drawn, grid=grid), 0)
+    assert known.catalog.tools[drawn.rows[2]].id in (pair.left, pair.right)

@@ -201,6 +201,20 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
     assert few.matching == found.matching
 
 
+def test_pairs_of_selected_tools_come_first_or_alone(shared):
+    explore, catalog_id, *_ = shared
+    named = frozenset({"alpha/list_files", "alpha/list_files-2"})
+    everything = explore.pairs(catalog_id, PairFilter(least=0.5))
+    found = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named))
+    counts = [row.selected for row in found.rows]
+    assert found.matching == everything.matching
+    assert counts == sorted(counts, key=lambda count: count == 0)
+    assert 2 in counts and 0 in counts
+    alone = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named, only=True))
+    assert alone.rows == tuple(row for row in found.rows if row.selected)
+    assert alone.matching == len(alone.rows) < found.matching
+
+
 def test_the_table_and_the_verdict_agree(shared):
     explore, catalog_id, analysis, _ = shared
     for row in explore.pairs(catalog_id, PairFilter()).rows:

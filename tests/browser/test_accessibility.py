@@ -1,0 +1,47 @@
+"""Every page against axe-core: no serious or critical finding, by light and by dark."""
+
+import pytest
+from playwright.sync_api import expect
+
+from toolscope_core.workspace.catalogs import tool_key
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+PAGES = {
+    "tools": ("", {}),
+    "findings": ("", {"part": "Findings"}),
+    "servers": ("", {"part": "Servers"}),
+    **{view: ("overlap", {"view": view}) for view in "Pairs Curve Threshold Heatmap Map".split()},
+    **{page: (page, {}) for page in ("graph", "review", "documents", "export")},
+    "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
+}
+NOT_OURS = {
+    "light": {},
+    # Streamlit writes white on the primary colour, which must be light enough here to be read as
+    # text on the dark ground: no colour does both.
+    "dark": {"exclude": [["[data-testid='stBaseButton-primary']"]]},
+}
+
+
+def found(page, scheme):
+    report = axe.Axe().run(page, NOT_OURS[scheme]).response
+    return [
+        (violation["id"], node["html"][:300], node["target"])
+        for violation in report["violations"]
+        if violation["impact"] in {"serious", "critical"}
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_shuts_anybody_out(watched, scheme):
+    watched.page.emulate_media(color_scheme=scheme)
+    first = watched.open("")
+    expect(first.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    trouble = {}
+    for name, (path, query) in PAGES.items():
+        page = watched.open(path, **query)
+        page.wait_for_timeout(1_500)
+        trouble[name] = found(page, scheme)
+    assert {name: items for name, items in trouble.items() if items} == {}

@@ -1,0 +1,93 @@
+"""The one selection in Chromium: from the table of tools to every page, and back to nothing."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def tick(watched, *rows):
+    """Tick rows of the table of tools; the header is row 0."""
+    page = watched.page
+    canvas = page.locator('[data-testid="stDataFrame"] canvas')
+    canvas.first.scroll_into_view_if_needed()
+    for row in rows:
+        watched.settled()
+        page.wait_for_timeout(500)
+        box = canvas.first.bounding_box()
+        page.mouse.click(box["x"] + 15, box["y"] + 35 * row + 17)
+        page.wait_for_timeout(500)
+    return watched.settled()
+
+
+def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
+    page = watched.open("")
+    expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    tick(watched, 1, 2)
+    chip = page.get_by_text("2 tools from the table of tools")
+    expect(chip).to_be_visible()
+    address = re.search("sel=[0-9a-f]{16}", page.url).group()
+    for name in ("Review", "Overlap", "Graph", "Documents", "Export"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible(timeout=30_000)
+        expect(chip).to_be_visible()
+        watched.settled()
+        expect(page).to_have_url(re.compile(f"/{name.lower()}?.*{address}"))
+    page.get_by_role("link", name="Review", exact=True).click()
+    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_visible(timeout=30_000)
+    page.get_by_text("Only these").click()
+    expect(page.get_by_text(re.compile(r"\d of \d+ clusters hold selected tools"))).to_be_visible()
+    expect(page).to_have_url(re.compile("only=1"))
+    page.reload()
+    expect(page.get_by_text(re.compile("clusters hold selected tools"))).to_be_visible(
+        timeout=60_000
+    )
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_text("2 tools from the table of tools")).to_be_visible(timeout=60_000)
+    other.close()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(chip).to_have_count(0)
+    watched.settled()
+    assert "sel=" not in page.url and "only=" not in page.url
+
+
+def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
+    page = watched.open("")
+    expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    canvas = page.locator('[data-testid="stDataFrame"] canvas').first
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(1_000)
+    box = canvas.bounding_box()
+    page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_text("The nearest tools")).to_be_visible(timeout=30_000)
+    assert re.search("tool=[0-9a-f]{12}", page.url)
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    watched.settled()
+    assert "tool=" not in page.url
+
+    page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
+    drawer.locator('[data-testid="stPageLink"] a').nth(1).click()
+    expect(page.get_by_role("heading", name="Overlap", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("What the judge weighed")).to_be_visible(timeout=30_000)
+    expect(drawer).to_have_count(0)
+
+
+@pytest.fixture
+def dark(watched):
+    watched.page.emulate_media(color_scheme="dark")
+    return watched
+
+
+def test_in_the_dark_the_chip_can_be_read(dark):
+    page = dark.open("")
+    expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    tick(dark, 1)
+    text = page.get_by_text("1 tool from the table of tools")
+    expect(text).to_be_visible()
+    light = text.evaluate("node => getComputedStyle(node).color.match(/\\d+/g).map(Number)")
+    assert min(light[:3]) > 180

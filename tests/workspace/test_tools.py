@@ -1,0 +1,46 @@
+import pytest
+
+from tests.workspace.desk import by_name, catalog, open_desk
+from toolscope_core.workspace.catalogs import tool_key
+
+
+@pytest.fixture(scope="module")
+def desk():
+    work, catalog_id = open_desk()
+    yield work, catalog_id
+    work.close()
+
+
+def test_a_tool_is_known_by_a_hash_of_its_id(desk):
+    work, catalog_id = desk
+    view = work.tools.view(catalog_id, tool_key("beta/send_mail"))
+    assert view.tool.id == "beta/send_mail"
+    assert work.tools.view(catalog_id, "beta/send_mail") is None
+    assert work.tools.view(catalog_id, tool_key("gone")) is None
+
+
+def test_it_comes_with_its_neighbours_and_its_cluster(desk):
+    work, catalog_id = desk
+    view = work.tools.view(catalog_id, tool_key("beta/send_mail"))
+    assert {near.id for near in view.neighbours[:2]} == {"alpha/send_mail", "gamma/send_mail"}
+    assert [near.similarity for near in view.neighbours[:2]] == pytest.approx([1, 1])
+    assert view.cluster == by_name(work, catalog_id, "send_mail")
+    assert work.tools.view(catalog_id, tool_key("beta/add_numbers")).cluster is None
+
+
+def test_it_tells_the_decisions_on_it_and_on_no_other(desk):
+    work, catalog_id = desk
+    cluster = by_name(work, catalog_id, "get_weather")
+    made = work.review.decide(catalog_id, "accept", cluster, "ana")
+    assert work.tools.view(catalog_id, tool_key("beta/get_weather")).said == (made,)
+    assert work.tools.view(catalog_id, tool_key("beta/send_mail")).said == ()
+    work.review.undo(catalog_id, "ana")
+    assert work.tools.view(catalog_id, tool_key("beta/get_weather")).said == ()
+
+
+def test_before_the_analysis_the_definition_is_there(desk):
+    work, _ = desk
+    record = work.catalogs.add("New", catalog())
+    view = work.tools.view(record.id, tool_key("beta/send_mail"))
+    assert view.tool.name == "send_mail"
+    assert (view.neighbours, view.cluster) == ((), None)
