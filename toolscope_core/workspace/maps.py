@@ -60,8 +60,9 @@ class Maps:
         tools = len(self._analysis(catalog_id).catalog.tools)
         if method == "t-SNE" and tools > MOST_TSNE:
             return (
-                f"t-SNE of {tools:,} tools would take most of an hour; it is offered up to "
-                f"{MOST_TSNE:,}. UMAP shows neighbourhoods as well."
+                f"t-SNE is offered up to {MOST_TSNE:,} tools, here are {tools:,}: its "
+                f"{projection.PASSES:,} passes over so many take too long. UMAP shows "
+                "neighbourhoods as well."
             )
         if method != "PCA" and tools < projection.LEAST_TOOLS:
             return f"{method} needs at least {projection.LEAST_TOOLS} tools, here are {tools}."
