@@ -134,7 +134,8 @@ def main() -> None:
         show_errors([one for one in maps if one.half == "dev"])
         return
     aligners = {"toolscope": ours, "equal names": equal_names, "fuzzy names": fuzzy_names}
-    report("dev, second round", [one for one in maps if one.round == 2], aligners)
+    for number in (2, 3, 4, 5):
+        report(f"dev, round {number}", [one for one in maps if one.round == number], aligners)
     for half in ("dev", "test"):
         chosen = [one for one in maps if one.half == half]
         for catalog in CATALOGS:

@@ -23,9 +23,9 @@ from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.labelled_clusters import Example, examples
 from benchmarks.train_judge import CATALOGS, Labelled, load
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Constraints, Pair
+from toolscope_core.datamodel import Constraints
+from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.correction import correct
-from toolscope_core.merging.graph import merge_graph
 from toolscope_core.pipeline import Analysis, plan_merge
 
 _RESAMPLES = 1000
@@ -80,11 +80,12 @@ def audit(catalog: Labelled, analysis: Analysis, cuts: Sequence[float]) -> Audit
 
 def is_called_wrong(analysis: Analysis, example: Example, cut_at: float) -> bool:
     """Whether correction changes the cluster, which it is given as a set: all pairs joined."""
-    ids = [analysis.catalog.tools[row].id for row in example.rows]
-    edges = {Pair.of(a, b): 1.0 for a, b in combinations(ids, 2)}
-    graph = merge_graph(edges, Constraints())
-    groups = correct(graph, analysis.probabilities, cut_at, Constraints(), analysis.copies)
-    return [set(group.members) for group in groups] != [set(ids)]
+    ids = tuple(analysis.rows)
+    copies = np.array([analysis.rows[first] for first in analysis.copies.values()], dtype=np.int32)
+    ends = np.array(list(combinations(sorted(example.rows), 2)), dtype=np.int32)
+    graph = RowGraph(ids, copies, ends[:, 0], ends[:, 1])
+    groups = correct(graph, analysis.chances, cut_at, Constraints())
+    return [set(group.members) for group in groups] != [{ids[row] for row in example.rows}]
 
 
 def best(audits: Sequence[Audit]) -> float:

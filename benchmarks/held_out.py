@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.train_judge import Labelled, left_out
 from toolscope_core.cache import VectorCache
@@ -75,16 +76,23 @@ def rejudged(found: Analysis, weights: Weights) -> Analysis:
     old = found.scores
     probability = judge.probabilities(old.left, old.right)
     scores = PairScores(old.left, old.right, old.similarity, probability)
-    return replace(found, judge=judge, scores=scores, _judged={}, _made={})
+    return replace(found, judge=judge, scores=scores).forgetful()
 
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:
     """What became of the labelled pairs where the ids of each cluster are put together."""
-    place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
-    into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
-    together = into[labelled.left] == into[labelled.right]
+    together = put_together(labelled, catalog, clusters)
     return Kept(
         right=int((together & labelled.merge).sum()),
         together=int(together.sum()),
         merges=int(labelled.merge.sum()),
     )
+
+
+def put_together(
+    labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]
+) -> NDArray[np.bool_]:
+    """Which of the labelled pairs end in one cluster."""
+    place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
+    into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
+    return into[labelled.left] == into[labelled.right]

@@ -141,6 +141,7 @@ def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
     from toolscope_core import pipeline
     from toolscope_core.catalog import readers
+    from toolscope_core.merging import makings
     from toolscope_core.merging.judge import OfflineJudge
     from toolscope_core.workspace import batch
 
@@ -150,8 +151,8 @@ def lay_around(watch: Watch) -> None:
         ("embed", pipeline, "embed_cached"),
         ("candidates", pipeline, "_candidates _copies"),
         ("judge", OfflineJudge, "of probabilities"),
-        ("graph + correct", pipeline, "merge_edges merge_graph correct"),
-        ("align + synthesise", pipeline, "synthesise"),
+        ("graph + correct", pipeline, "row_graph correct"),
+        ("align + synthesise", makings, "synthesise guards unit_conflicts"),
         ("plan", pipeline, "build_clusters accept apply_clusters"),
         ("write", batch, "bundle_files write_folder"),
     ):

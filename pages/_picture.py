@@ -36,36 +36,41 @@ def picture(
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
     config = {"toImageButtonOptions": image, "displaylogo": False}
     selected = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
-    more = st.expander(
+    more = twin(key)
+    if more.open:
+        _more(more, figure, rows, key, alt, choose_rows)
+    return selected
+
+
+def twin(key: str) -> DeltaGenerator:
+    """Where the facts of a picture stand as a table; fill it once somebody opens it."""
+    return st.expander(
         "As a table, and to download",
         expanded=OPEN,
         key=f"{key}_more",
         icon=":material/table:",
         on_change="rerun",
     )
-    if more.open:
-        _more(more, figure, rows, key, alt, choose_rows)
-    return selected
+
+
+def table(rows: list[Row], key: str, alt: str, **choice: Any) -> None:
+    """The first rows of a twin; ``choice`` says what can be chosen."""
+    if len(rows) > ROWS:
+        st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
+    st.dataframe(
+        rows[:ROWS], key=f"{key}_rows", hide_index=True, alt=f"{alt}, as a table", **choice
+    )
 
 
 def _more(
     box: DeltaGenerator, figure: go.Figure, rows: list[Row], key: str, alt: str, choose_rows: bool
 ) -> None:
-    """What is sent only once somebody asks for it."""
     with box:
-        if len(rows) > ROWS:
-            st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
-        st.dataframe(
-            rows[:ROWS],
-            key=f"{key}_rows",
-            hide_index=True,
-            on_select="rerun" if choose_rows else "ignore",
-            selection_mode="single-row",
-            alt=f"{alt}, as a table",
-        )
+        choice = "rerun" if choose_rows else "ignore"
+        table(rows, key, alt, on_select=choice, selection_mode="single-row")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             downloads(rows, key)
-            _file("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True), key)
+            file("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True), key)
             st.segmented_control(
                 "Camera saves",
                 ["PNG", "SVG"],
@@ -78,8 +83,8 @@ def _more(
 
 def downloads(rows: list[Row], key: str) -> None:
     """A table as files."""
-    _file("CSV", "text/csv", lambda: table_csv(rows), key)
-    _file("JSON", "application/json", lambda: table_json(rows), key)
+    file("CSV", "text/csv", lambda: table_csv(rows), key)
+    file("JSON", "application/json", lambda: table_json(rows), key)
 
 
 def table_csv(rows: list[Row]) -> bytes:
@@ -93,7 +98,8 @@ def table_json(rows: list[Row]) -> bytes:
     return json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
 
 
-def _file(name: str, kind: str, content: Callable[[], str | bytes], key: str) -> None:
+def file(name: str, kind: str, content: Callable[[], str | bytes], key: str) -> None:
+    """A button that makes a file when it is pressed."""
     st.download_button(
         name,
         content,

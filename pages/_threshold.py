@@ -12,7 +12,6 @@ from toolscope_core.figures import curves, tables
 from toolscope_core.workspace.thresholds import (
     LEAST_PROBABILITY,
     Cut,
-    Effect,
     Moved,
     NextToFall,
 )
@@ -71,19 +70,10 @@ def _figures(moved: Moved) -> None:
     ):
         change = f"{value - before:+,}" if value != before else None
         row.metric(title, f"{value:,}", change, delta_color="off")
-    st.caption(_basis(now))
-
-
-def _basis(now: Effect) -> str:
-    corrected = (
-        "Clusters are corrected, as in the plan."
-        if now.corrected
-        else "Too many pairs to correct while you move: clusters are shown before correction, "
-        "which divides some of them."
-    )
-    return (
-        f"If every cluster is merged; each counts the tokens of its longest tool. {corrected} "
-        "Nothing is changed by moving; differences are to the plan as it stands."
+    st.caption(
+        "If every cluster is merged; each counts the tokens of its longest tool. Clusters are "
+        "corrected, as in the plan. Nothing is changed by moving; differences are to the plan as "
+        "it stands."
     )
 
 

@@ -143,6 +143,7 @@ STAGES = {
     "embed": "Reading what the tools say",
     "compare": "Finding near tools",
     "judge": "Judging pairs",
+    "merge": "Working out merges",
     "count": "Counting pairs",
     "ready": "Getting ready; UMAP compiles its code first",
     "neighbours": "Finding neighbours",

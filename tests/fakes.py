@@ -1,9 +1,12 @@
-"""A fake embedder with structure: texts that share words are close."""
+"""Fakes: an embedder with structure (texts that share words are close), a ledger, a model."""
 
 import re
+import threading
 import zlib
 
 import numpy as np
+
+from toolscope_core.backends import ChatReply
 
 
 class WordEmbedder:
@@ -22,3 +25,38 @@ class WordEmbedder:
                 rng = np.random.default_rng(zlib.crc32(word.encode()))
                 rows[row] += rng.normal(size=64).astype(np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+class MemoryLedger:
+    """A ledger that lives as long as the test; ``calls`` is its log."""
+
+    def __init__(self):
+        self.rows = {}
+        self.calls = []
+        self._lock = threading.Lock()
+
+    def known(self, keys):
+        with self._lock:
+            return {key: self.rows[key] for key in keys if key in self.rows}
+
+    def commit(self, call, answers):
+        with self._lock:
+            self.calls.append(call)
+            for answer in answers:
+                self.rows.setdefault(answer.key, answer)
+
+
+class ScriptedModel:
+    """A model that answers by a function of the request; ``requests`` is what it was asked."""
+
+    name, origin = "fake", "http://127.0.0.1:1"
+
+    def __init__(self, answer):
+        self.parameters = {"temperature": 0}
+        self.requests = []
+        self._answer = answer
+
+    def ask(self, request):
+        self.requests.append(request)
+        found = self._answer(request)
+        return found if isinstance(found, ChatReply) else ChatReply(found, tokens_in=10)

@@ -25,14 +25,21 @@ LAYERS = (
         "figures",
         "providers",
         "store",
+        "asking",
+        "llm",
+        "opinions",
+        "prompts",
     },
-    {"pipeline", "outgoing", "bundle", "versions"},
+    {"pipeline", "questioning", "outgoing", "bundle", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
     ("review", "decisions"),  # the log admits what has the form of a decision
+    ("prompts", "catalog"),  # hidden characters are hidden in prompts too
+    ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
+    ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "outgoing"),  # what is written is what may leave
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("__main__", "cli"),
@@ -49,6 +56,8 @@ VENDORS = {
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
+    "httpx2": {"llm"},
+    "httpcore2": {"llm"},
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
     "sqlite3": {"store"},
@@ -56,7 +65,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"catalog"},
+    "jsonschema_rs": {"catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
 }
@@ -146,7 +155,7 @@ def test_importing_the_package_loads_nothing_heavy():
         "torch streamlit umap openai sentence_transformers faiss sklearn plotly sqlmodel".split()
     )
     code = (
-        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle; "
+        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle, {PACKAGE}.llm; "
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
     done = subprocess.run(

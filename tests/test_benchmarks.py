@@ -10,10 +10,17 @@ from benchmarks.correction_quality import scores
 from benchmarks.gold_calls import Call, survival
 from benchmarks.held_out import Kept, kept
 from benchmarks.labelled_clusters import examples
+from benchmarks.llm_calls import Labels, interval
+from benchmarks.llm_calls import scores as pair_scores
 from benchmarks.merge_quality import components
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Catalog, Tool
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import AnalysisConfig, QuestionConfig
+from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Catalog, Constraints, Pair, Tool
+from toolscope_core.pipeline import analyse
+from toolscope_core.questioning import opine
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
 PAIRS = {  # a, b, c are one job; d, e another; f is none of them
@@ -102,3 +109,30 @@ def test_the_watch_of_an_outer_stage_stands_still_while_an_inner_one_runs():
 def test_the_shares_divide_the_limits():
     assert sum(cold for cold, _ in SHARES.values()) == pytest.approx(90)
     assert sum(again for _, again in SHARES.values()) == pytest.approx(5)
+
+
+def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
+    names = ("find_notes", "search_notes", "find_files")
+    tools = tuple(Tool(name, name, f"Will {name}.") for name in sorted(names))
+    analysis = analyse(
+        Catalog(tools), AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path)
+    )
+    labels = {Pair("find_notes", "search_notes"): True, Pair("find_files", "find_notes"): False}
+    asker = Labels(analysis, labels)
+    told = opine(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    outcomes = {pair: said.outcome for pair, said in told.verdicts.items()}
+    assert outcomes[Pair("find_notes", "search_notes")] == "merge"
+    assert outcomes[Pair("find_files", "find_notes")] == "keep"
+    assert (len(asker.asked["judge"]), asker.offline) == (3, 1)
+    assert [audit.groups for audit in told.audits] == [(("find_notes", "search_notes"),)]
+    spent = (asker.calls, asker.tokens_in)
+    opine(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    assert (asker.calls, asker.tokens_in) == spent  # what is known is not asked again
+
+
+def test_f1_of_pairs_put_together():
+    merge = np.array([True, True, False, False])
+    assert pair_scores(np.array([True, False, True, False]), merge) == (0.5, 0.5, 0.5)
+    many = np.tile(merge, 10)
+    assert interval(many, many, many) == (0.0, 0.0)
+    assert interval(~many, many, many) == (-1.0, -1.0)

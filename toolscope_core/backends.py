@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import JsonObject, digest
+from toolscope_core.datamodel import JsonObject, canonical_json, digest
 
 Vectors = NDArray[np.float32]
 
@@ -63,14 +63,30 @@ class ChatRequest:
     schema: JsonObject
     most_tokens: int = 1_000
 
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of the prompt, the schema included: four bytes each."""
+        return -(-self._bytes // 4)
+
+    @property
+    def tokens_at_most(self) -> int:
+        """Never fewer than a vocabulary of bytes makes of the prompt and what frames it."""
+        return self._bytes + 200
+
+    @property
+    def _bytes(self) -> int:
+        texts = (self.system, self.user, canonical_json(self.schema))
+        return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
     """What came of a call: ``value``, an object that is valid against the schema, or a ``reason``.
 
     ``final`` is false where the model has not spoken (no connection, 429, a time-out): asking
-    again may bring an answer. ``text`` is what it said, ``finish`` why it stopped, ``seconds`` the
-    time it took. ``counted`` is false where the endpoint does not report tokens.
+    again may bring an answer, after ``wait`` seconds; ``None`` where this very request would meet
+    the same again. ``text`` is what it said, ``finish`` why it stopped (``length``: cut off),
+    ``seconds`` the time it took. ``counted`` is false where the endpoint does not report tokens.
     """
 
     value: JsonObject | None
@@ -82,6 +98,7 @@ class ChatReply:
     tokens_out: int = 0
     counted: bool = True
     seconds: float = 0.0
+    wait: float | None = None
 
 
 class ChatModel(Protocol):
@@ -100,7 +117,7 @@ class ChatModel(Protocol):
     def parameters(self) -> JsonObject: ...
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """One call, at most as long as its deadline; failures of one call are in the reply.
+        """One call, never repeated, at most as long as its deadline; what fails is in the reply.
 
         Safe to call from several threads. Raises ``ModelStopError`` where no further call can
         succeed (the key is refused, the quota used up, the model unknown).

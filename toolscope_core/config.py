@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from toolscope_core.datamodel import digest
 from toolscope_core.errors import ConfigError
 
 AcceptPolicy = Literal["auto", "all", "none"]
+OPENAI = "https://api.openai.com"
+DEFAULT_PORTS = {"http": 80, "https": 443}
+ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
 
 @dataclass(frozen=True, slots=True)
+class Key:
+    """A secret that goes to ``origin`` and nowhere else; it is never shown, stored or compared."""
+
+    origin: str
+    secret: str = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """Where data lives. See ``read_environment``."""
+    """Where data lives, and who may be asked. See ``read_environment``."""
 
     store_url: str
     cache_dir: Path
     data_dir: Path
     token_cache: Path | None = None
+    base_url: str = ""
+    model: str = ""
+    keys: tuple[Key, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +87,162 @@ class PlanConfig:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Price of a million tokens, in one currency."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def __post_init__(self) -> None:
+        for value in (self.tokens_in, self.tokens_out):
+            if not 0.0 <= value < math.inf:
+                raise ConfigError(f"a price is {value}; give the price of a million tokens")
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most a run may spend: calls, and money in the currency of the prices; ``None``: any."""
+
+    calls: int | None = None
+    money: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.calls is not None and self.calls < 0:
+            raise ConfigError(f"budget is {self.calls} calls; give 0 or more")
+        if self.money is not None and not 0.0 <= self.money < math.inf:
+            raise ConfigError(f"budget is {self.money}; give an amount of money from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an endpoint that does not answer is asked again.
+
+    One call is sent at most ``attempts`` times and not again after ``seconds`` spent in calls; a
+    wait that the endpoint asks for is kept up to ``longest_wait`` seconds. ``failures`` calls given
+    up in a row stop the run.
+    """
+
+    attempts: int = 8
+    seconds: float = 90.0
+    longest_wait: float = 120.0
+    first_wait: float = 0.5
+    failures: int = 3
+
+    def pause(self, attempt: int, told: float) -> float | None:
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``told``.
+
+        ``None`` where that attempt is one too many, or the wait too long.
+        """
+        if attempt >= self.attempts or told > self.longest_wait:
+            return None
+        return max(told, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible server and the model asked there; it holds no key.
+
+    ``base_url`` is the address up to ``/chat/completions``; ``deadline`` the seconds of one call,
+    its body included.
+    """
+
+    base_url: str
+    model: str
+    concurrency: int = 8
+    deadline: float = 60.0
+    temperature: float = 0.0
+    prices: Prices | None = None
+    budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        origin_of(self.base_url)
+        if not self.model.strip() or not self.model.isprintable():
+            raise ConfigError(f"the model is {self.model!r}; give the name the endpoint knows")
+        if not 1 <= self.concurrency <= 64:
+            raise ConfigError(f"concurrency is {self.concurrency}; give 1 to 64 calls at a time")
+        if not 0.0 < self.deadline <= 600.0:
+            raise ConfigError(f"deadline is {self.deadline}; give up to 600 seconds")
+        if not 0.0 <= self.temperature <= 2.0:
+            raise ConfigError(f"temperature is {self.temperature}; give 0 to 2")
+
+    @property
+    def origin(self) -> str:
+        return origin_of(self.base_url)
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address, in one spelling: ``https://api.openai.com``.
+
+    Raises ``ConfigError`` for what is no http address, and for one that holds a password or a
+    query: it is shown and stored.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    plain = url.isascii() and url.isprintable() and " " not in url
+    if parts.scheme not in DEFAULT_PORTS or not host or not plain:
+        shown = url.rsplit("@", maxsplit=1)[-1]
+        raise ConfigError(f"the address {shown!r} cannot be used; {ADDRESS}")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(f"the address of {host} holds a password or a query; {ADDRESS}")
+    host = f"[{host}]" if ":" in host else host
+    standard = port is None or port == DEFAULT_PORTS[parts.scheme]
+    return f"{parts.scheme}://{host}" if standard else f"{parts.scheme}://{host}:{port}"
+
+
+def read_keys(values: Mapping[str, str]) -> tuple[Key, ...]:
+    """The keys in the environment, or in a file of secrets with the same names.
+
+    ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
+    ``TOOLSCOPE_BASE_URL``; without either it is not used. ``OPENAI_API_KEY`` belongs to OpenAI.
+    """
+    address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL")
+    own = values.get("TOOLSCOPE_API_KEY", "").strip()
+    openai = values.get("OPENAI_API_KEY", "").strip()
+    keys = [Key(origin_of(address), own)] if own and address else []
+    return (*keys, *([Key(OPENAI, openai)] if openai else []))
+
+
+def key_for(origin: str, keys: Sequence[Key]) -> Key:
+    """The first key given for ``origin``; one with an empty secret where there is none."""
+    return next((key for key in keys if key.origin == origin), Key(origin, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionConfig:
+    """What a model is asked about.
+
+    ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
+    pairs that the offline judge gives less than ``sure_below`` are taken for *keep*, and a cluster
+    of more than ``largest_cluster`` tools is corrected offline before its parts are audited.
+    ``batch`` pairs are asked about in one call.
+    """
+
+    paper: bool = False
+    sure_below: float = 0.1
+    largest_cluster: int = 80
+    batch: int = 8
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.sure_below <= 1.0:
+            raise ConfigError(f"sure_below is {self.sure_below}; give a probability")
+        if self.batch < 1 or self.largest_cluster < 2:
+            raise ConfigError(
+                f"batch is {self.batch} and largest_cluster {self.largest_cluster}; give at least "
+                "1 and 2"
+            )
+
+
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR`` and ``TOOLSCOPE_DATA``, and
-    from tiktoken's ``TIKTOKEN_CACHE_DIR``.
+    """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
+    ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL`` and the keys (``read_keys``), and from tiktoken's
+    ``TIKTOKEN_CACHE_DIR``.
 
     Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none.
     """
@@ -84,4 +253,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         cache_dir=Path(env.get("TOOLSCOPE_CACHE_DIR") or user_cache / "toolscope"),
         data_dir=Path(env.get("TOOLSCOPE_DATA") or "../shared/data"),
         token_cache=Path(env["TIKTOKEN_CACHE_DIR"]) if env.get("TIKTOKEN_CACHE_DIR") else None,
+        base_url=env.get("TOOLSCOPE_BASE_URL", ""),
+        model=env.get("TOOLSCOPE_MODEL", ""),
+        keys=read_keys(env),
     )

@@ -315,7 +315,8 @@ class Group:
     the connected component it came from was divided, ``intransitive`` whether two members are
     joined only through a third, ``decided`` whether people put exactly these together.
     ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
-    to it; ``asked`` tells whether a person put the group forward.
+    to it; ``asked`` tells whether a person put the group forward. ``doubts`` are sentences on what
+    judges do not agree on.
     """
 
     members: tuple[str, ...]
@@ -325,6 +326,7 @@ class Group:
     decided: bool = False
     newcomers: tuple[str, ...] = ()
     asked: bool = False
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,15 @@
 """The merge end to end: a catalog is analysed once, then planned again after every decision.
 
 ``analyse`` does what takes time and depends on nobody's opinion: embed, find near pairs, judge
-them. ``plan_merge`` does the rest in a fraction of a second: graph, correction, alignment,
-synthesis, φ and α under what people decided.
+them, align and synthesise what would be merged. ``plan_merge`` does the rest in a fraction of a
+second: graph, correction, φ and α under what people decided, and anew what they changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,41 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.errors import CatalogError
-from toolscope_core.merging.correction import brought, correct, suspended
+from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.correction import Judge, brought, correct, suspended
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import OfflineJudge
+from toolscope_core.merging.makings import Makings
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
-from toolscope_core.merging.synthesis import Synthesis, synthesise
-from toolscope_core.review import constraints, edits, version_of
+from toolscope_core.opinions import Bars, Opinions
+from toolscope_core.review import constraints, edits, versions_of
+
+_PROGRESS = 16_384
+"""So many pairs are judged between two reports."""
+
+_REPORTED = 64
+"""So many clusters are made between two reports."""
+
+
+class _Answers:
+    """What the judge said of pairs of rows, by code: kept sorted, replaced whole."""
+
+    def __init__(self) -> None:
+        self._said = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def known(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The answers, NaN where there is none yet."""
+        have, answers = self._said
+        if not len(have):
+            return np.full(len(codes), np.nan)
+        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
+        return np.where(have[at] == codes, answers[at], np.nan)
+
+    def learn(self, codes: NDArray[np.int64], answers: NDArray[np.float64]) -> None:
+        """Remember the answers of other codes."""
+        have, told = self._said
+        codes, first = np.unique(np.concatenate([have, codes]), return_index=True)
+        self._said = codes, np.concatenate([told, answers])[first]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,28 +84,30 @@ class Analysis:
     judge: OfflineJudge
     copies: Mapping[str, str]
     rows: Mapping[str, int]
-    _judged: dict[Pair, float] = field(default_factory=dict, repr=False)
-    _made: dict[tuple[tuple[str, ...], str | None], Synthesis] = field(
-        default_factory=dict, repr=False
-    )
+    _made: Makings = field(repr=False)
+    _judged: _Answers = field(default_factory=_Answers, repr=False)
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Merge probabilities of any pairs of tools, in their order; remembered."""
-        missing = [pair for pair in pairs if pair not in self._judged]
-        if missing:
-            left = np.array([self.rows[pair.left] for pair in missing], dtype=np.int32)
-            right = np.array([self.rows[pair.right] for pair in missing], dtype=np.int32)
-            found = self.judge.probabilities(left, right)
-            self._judged.update(zip(missing, found.tolist(), strict=True))
-        return np.array([self._judged[pair] for pair in pairs], dtype=np.float64)
+        ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
+        rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
+        return self.chances(rows[:, 0], rows[:, 1])
 
-    def synthesis(self, members: tuple[str, ...], canonical: str | None) -> Synthesis:
-        """What the members would become, with a chosen canonical if any; remembered."""
-        key = (members, canonical)
-        if key not in self._made:
-            tools = [self.catalog.tools[self.rows[member]] for member in members]
-            self._made[key] = synthesise(tools, self.catalog.blocked, canonical)
-        return self._made[key]
+    def chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
+        """The same of pairs of rows, left < right."""
+        codes = left.astype(np.int64) * len(self.rows) + right
+        found = self._judged.known(codes)
+        missing = np.flatnonzero(np.isnan(found))
+        if len(missing):
+            _, first = np.unique(codes[missing], return_index=True)
+            once = missing[first]
+            self._judged.learn(codes[once], self.judge.probabilities(left[once], right[once]))
+            found = self._judged.known(codes)
+        return found
+
+    def forgetful(self) -> Analysis:
+        """The same, with nothing remembered: for whoever takes the time, or another judge."""
+        return replace(self, _judged=_Answers(), _made=Makings(self.catalog))
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The verdicts on any pairs of tools, in their order, with their evidence."""
@@ -95,7 +127,7 @@ def analyse(
     cache: VectorCache,
     progress: Progress = silent,
 ) -> Analysis:
-    """Embed, find the near pairs and judge them.
+    """Embed, find the near pairs and judge them, and make what would be merged.
 
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
     """
@@ -110,20 +142,22 @@ def analyse(
     left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
-    probability = judge.probabilities(left, right)
-    progress(Step("judge", len(left), len(left)))
-    scores = PairScores(left, right, cosine, probability)
-    return Analysis(
+    probability = _judged(judge, left, right, progress)
+    analysis = Analysis(
         catalog=catalog,
         config=config,
         model=embedder.name,
         threshold=threshold,
         vectors=vectors,
-        scores=scores,
+        scores=PairScores(left, right, cosine, probability),
         judge=judge,
         copies=copies,
         rows=rows,
+        _made=Makings(catalog),
     )
+    analysis._judged.learn(left.astype(np.int64) * len(rows) + right, probability)
+    _make(analysis, progress)
+    return analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,24 +173,38 @@ def own_cut(analysis: Analysis) -> Cut:
     return Cut(analysis.threshold, analysis.judge.weights.merge_at)
 
 
-def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
-    """The candidate pairs that the judge would merge (or those of another cut), with their
-    probability.
-    """
-    tools, scores, cut = analysis.catalog.tools, analysis.scores, cut or own_cut(analysis)
+def bars_of(analysis: Analysis) -> Bars:
+    """Where the offline judge's words begin."""
+    weights = analysis.judge.weights
+    return Bars(weights.unsure_at, weights.merge_at, weights.auto_at)
+
+
+def merge_edges(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge would merge, with their probability."""
+    return _pairs(analysis, merges_at(analysis, own_cut(analysis)))
+
+
+def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge is unsure of, with their probability."""
+    weights, probability = analysis.judge.weights, analysis.scores.probability
+    return _pairs(analysis, (probability >= weights.unsure_at) & (probability < weights.merge_at))
+
+
+def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
+    """Which candidate pairs are merges at a cut."""
+    scores = analysis.scores
     near = scores.similarity >= cut.similarity
-    merged = np.flatnonzero(near & (scores.probability >= cut.probability))
-    return {
-        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
-            scores.probability[row]
-        )
-        for row in merged
-    }
+    return np.asarray(near & (scores.probability >= cut.probability))
 
 
-def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
+def graph_of(
+    analysis: Analysis, log: Sequence[Decision], opinions: Opinions | None = None
+) -> MergeGraph:
     """The merge graph under the decisions."""
-    return merge_graph(merge_edges(analysis), constraints(analysis.catalog, log))
+    edges = merge_edges(analysis)
+    if opinions is not None:
+        edges = opinions.edges(edges, bars_of(analysis), analysis.threshold)
+    return merge_graph(edges, constraints(analysis.catalog, log))
 
 
 def groups_at(
@@ -165,28 +213,144 @@ def groups_at(
     """What would be merged at this cut: corrected groups, those that people's changed
     decisions hold, and those that people put forward. ``divide`` as in ``correct``.
     """
-    graph = merge_graph(merge_edges(analysis, cut), links)
+    joined = row_graph(analysis, links, merges_at(analysis, cut))
     judge = analysis.probabilities
-    groups = correct(graph, judge, cut.probability, links, analysis.copies, divide=divide)
+    groups = correct(joined, analysis.chances, cut.probability, links, divide=divide)
     return brought(groups + suspended(groups, links, judge), links, judge)
 
 
-def plan_merge(analysis: Analysis, log: Sequence[Decision], config: PlanConfig) -> MergePlan:
-    """The merge plan under the decisions of ``log`` and the accept policy of ``config``."""
-    catalog, judge = analysis.catalog, analysis.judge
-    links = constraints(catalog, log)
-    groups = groups_at(analysis, links, own_cut(analysis), divide=config.correct)
-    wishes = edits(catalog, log)
-    built = build_clusters(
-        catalog, groups, links, wishes, judge.weights.auto_at, analysis.synthesis
+def groups_heard(
+    analysis: Analysis, links: Constraints, opinions: Opinions, *, divide: bool = True
+) -> tuple[Group, ...]:
+    """The same where a model's ``opinions`` come before the offline judge's; each group says what
+    the two do not agree on.
+    """
+    bars = bars_of(analysis)
+    edges = opinions.edges(merge_edges(analysis), bars, analysis.threshold)
+    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
+    groups = correct_pairs(analysis, edges, links, judge, divide=divide)
+    found = brought(groups + suspended(groups, links, judge), links, judge)
+    doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
+    return tuple(replace(group, doubts=doubts(group.members)) for group in found)
+
+
+def correct_pairs(
+    analysis: Analysis,
+    edges: Iterable[Pair],
+    links: Constraints,
+    judge: Judge,
+    *,
+    divide: bool = True,
+) -> tuple[Group, ...]:
+    """``correct`` for a graph and a judge of pairs of ids."""
+    ids, rows = tuple(analysis.rows), analysis.rows
+    ends = [sorted((rows[pair.left], rows[pair.right])) for pair in edges]
+    left, right = np.array(ends, dtype=np.int32).reshape(-1, 2).T
+
+    def chances(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
+        return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
+
+    graph = _row_graph(analysis, links, left, right)
+    return correct(graph, chances, bars_of(analysis).merge_at, links, divide=divide)
+
+
+def row_graph(analysis: Analysis, links: Constraints, kept: NDArray[np.bool_]) -> RowGraph:
+    """The candidate pairs in ``kept`` without those that people keep apart, and what people put
+    together joined to its first tool; the latter come last.
+    """
+    return _row_graph(analysis, links, analysis.scores.left[kept], analysis.scores.right[kept])
+
+
+def _row_graph(
+    analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
+) -> RowGraph:
+    rows, size = analysis.rows, len(analysis.rows)
+    if links.cannot:
+        pairs = [sorted((rows[pair.left], rows[pair.right])) for pair in links.cannot]
+        apart = np.array(pairs, dtype=np.int64) @ (size, 1)
+        kept = ~np.isin(left.astype(np.int64) * size + right, apart)
+        left, right = left[kept], right[kept]
+    stars = [
+        sorted((rows[min(group)], rows[other]))
+        for group in links.must
+        for other in group - {min(group)}
+    ]
+    joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
+    return RowGraph(
+        ids=tuple(rows),
+        copies=np.array([rows[first] for first in analysis.copies.values()], dtype=np.int32),
+        left=np.concatenate([left, joined[:, 0]]),
+        right=np.concatenate([right, joined[:, 1]]),
     )
+
+
+def plan_merge(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    config: PlanConfig,
+    opinions: Opinions | None = None,
+) -> MergePlan:
+    """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
+
+    A model's ``opinions`` decide what is proposed; what may be accepted without a person they
+    decide only together with the offline judge (DESIGN, auto-accept).
+    """
+    catalog = analysis.catalog
+    links = constraints(catalog, log)
+    if opinions is None:
+        auto_at = bars_of(analysis).auto_at
+        groups = groups_at(analysis, links, own_cut(analysis), divide=config.correct)
+    else:
+        auto_at = 0.0  # the doubts speak of each pair
+        groups = groups_heard(analysis, links, opinions, divide=config.correct)
+    wishes = edits(catalog, log)
+    built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._made)
     clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
-    versioned = tuple(
-        replace(c, version=version_of([tools[m].fingerprint for m in c.members], log))
-        for c in clusters
-    )
+    versions = versions_of(([tools[m].fingerprint for m in c.members] for c in clusters), log)
+    versioned = tuple(replace(c, version=v) for c, v in zip(clusters, versions, strict=True))
     return apply_clusters(catalog, versioned, config.routers)
+
+
+def verdicts_of(
+    analysis: Analysis, pairs: Sequence[Pair], opinions: Opinions | None
+) -> tuple[Verdict, ...]:
+    """The model's verdict where it was asked, else the offline judge's; each names who said it."""
+    own = analysis.verdicts(pairs)
+    said = opinions.verdicts if opinions else {}
+    return tuple(said.get(pair, verdict) for pair, verdict in zip(pairs, own, strict=True))
+
+
+def _judged(
+    judge: OfflineJudge, left: similarity.Rows, right: similarity.Rows, progress: Progress
+) -> NDArray[np.float64]:
+    parts = [np.empty(0)]
+    for start in range(0, len(left), _PROGRESS):
+        part = slice(start, start + _PROGRESS)
+        parts.append(judge.probabilities(left[part], right[part]))
+        progress(Step("judge", min(part.stop, len(left)), len(left)))
+    return np.concatenate(parts)
+
+
+def _make(analysis: Analysis, progress: Progress) -> None:
+    """Work out, so that it is remembered, what the plan needs before anybody decides anything."""
+    groups = groups_at(analysis, Constraints(), own_cut(analysis))
+    for done, group in enumerate(groups):
+        if done % _REPORTED == 0:
+            progress(Step("merge", done, len(groups)))
+        made = analysis._made.synthesis(group.members, None)
+        analysis._made.differences(group.members, made.canonical, made.kind)
+    progress(Step("merge", len(groups), len(groups)))
+
+
+def _pairs(analysis: Analysis, chosen: NDArray[np.bool_]) -> dict[Pair, float]:
+    tools, scores = analysis.catalog.tools, analysis.scores
+    return {
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
+            scores.probability[row]
+        )
+        for row in np.flatnonzero(chosen)
+    }
 
 
 def _copies(catalog: Catalog) -> dict[str, str]:

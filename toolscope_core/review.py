@@ -31,8 +31,20 @@ def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
 
 def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
     """What a form on these fingerprints was based on: a hash of them and of who touched them."""
-    wanted = sorted(members)
-    return digest(wanted, [item.seq for item in _touching(active(log), wanted)])
+    return versions_of([members], log)[0]
+
+
+def versions_of(forms: Iterable[Iterable[str]], log: Sequence[Decision]) -> list[str]:
+    """``version_of`` for many sets of fingerprints at once."""
+    touched: dict[str, list[int]] = {}
+    for item in active(log):
+        for member in item.members:
+            touched.setdefault(member, []).append(item.seq)
+    versions = []
+    for members in forms:
+        wanted = sorted(members)
+        versions.append(digest(wanted, sorted({s for m in wanted for s in touched.get(m, ())})))
+    return versions
 
 
 def admit(

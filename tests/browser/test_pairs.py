@@ -31,6 +31,7 @@ def worst(page):
 
 def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     page = analysed(watched, "Example")
+    expect(worst(page)).to_have_count(5)
     worst(page).last.click()
     expect(page.locator("h1")).to_have_text("Overlap")
     heading = page.locator("h3").first
@@ -45,6 +46,7 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
 
 def test_never_merge_and_its_undo(watched):
     page = analysed(watched, "Example")
+    expect(worst(page)).to_have_count(5)
     worst(page).last.click()
     expect(page.locator("h1")).to_have_text("Overlap")
     never = page.get_by_role("button", name="Never merge")

@@ -1,3 +1,4 @@
+import json
 import math
 from itertools import combinations, pairwise
 
@@ -24,52 +25,88 @@ def edge(a, b, probability=0.9, **kind):
 MIXED = part(
     [
         edge("a1", "a2", 0.97),
-        edge("a2", "b1", 0.85, bridge=True),
+        edge("a2", "b1", 0.85, parts=(2, 3)),
         edge("b1", "b2", 0.7),
-        edge("a1", "b2", 0.0, forbidden=True),
+        edge("b1", "b3", 1.0, link="joined"),
+        edge("a1", "b2", 0.0, link="never"),
+        edge("a2", "b2", 0.6, link="unsure"),
     ],
     {"b2": "alone", "b1": "accepted"},
 )
 
 
-def traces(view):
-    return {trace.name: trace for trace in network.network(view).data if trace.name}
+def lines(view):
+    """The line of each edge, by its ends."""
+    drawn = network.drawing(view)
+    return {
+        (view.nodes[e["from"]].id, view.nodes[e["to"]].id): network.LINES[e["line"]].name
+        for e in drawn.edges
+    }
 
 
-def test_lines_tell_bridges_probability_and_never_merge():
-    drawn = traces(MIXED)
-    assert drawn["never merge"].line.dash == "dash"
-    assert drawn["bridge"].line.width > drawn["probability 0.95 or more"].line.width
-    assert len(drawn["probability below 0.80"].x) == 3
-    assert "probability 0.80 to 0.95" not in drawn, "a bridge is drawn once"
+def test_lines_tell_what_stands_between_two_tools():
+    assert lines(MIXED) == {
+        ("a1", "a2"): "merge, probability 0.95 or more",
+        ("a2", "b1"): "bridge: cutting it divides",
+        ("b1", "b2"): "merge, probability below 0.95",
+        ("b1", "b3"): "merge, a person says",
+        ("a1", "b2"): "never merge",
+        ("a2", "b2"): "the judge is unsure",
+    }
+    looks = {
+        line["color"]["color"] + str(line["dashes"]) + str(line["width"])
+        for line in network.drawing(MIXED).lines
+    }
+    assert len(looks) == len(network.LINES), "each has a look of its own"
+    assert {line.name for line in network.LINES if line.dashes} == {
+        "never merge",
+        "the judge is unsure",
+    }
 
 
-def test_markers_tell_the_state_and_the_legend_explains_those_present():
-    drawn = traces(MIXED)
-    assert list(drawn["a"].marker.symbol) == ["circle", "circle"]
-    assert list(drawn["b"].marker.symbol) == ["square", "circle-open"]
-    assert {"proposed", "accepted", "alone"} <= drawn.keys()
-    assert "stale" not in drawn
+def test_a_bridge_says_what_falls_apart():
+    (bridge,) = [e for e in network.drawing(MIXED).edges if "label" in e]
+    assert bridge["label"] == "2 | 3"
+    assert "leaves 2 and 3 tools" in bridge["title"]
 
 
-def test_an_edge_can_be_read_by_the_pointer():
-    (unseen,) = [t for t in network.network(MIXED).data if not t.name and len(t.x) == 4]
-    assert list(unseen.text) == [
-        "a1<br>a2<br>probability 0.97",
-        "a2<br>b1<br>probability 0.85, bridge",
-        "b1<br>b2<br>probability 0.70",
-        "a1<br>b2<br>never merge",
-    ]
+def test_shapes_tell_the_state_and_the_legend_explains_what_occurs():
+    drawn = network.drawing(MIXED)
+    shape = {MIXED.nodes[n["id"]].id: drawn.groups[n["group"]]["shape"] for n in drawn.nodes}
+    assert (shape["a1"], shape["b1"], shape["b2"]) == ("dot", "square", "dot")
+    groups = {MIXED.nodes[n["id"]].id: n["group"] for n in drawn.nodes}
+    hollow, full = (drawn.groups[groups[i]]["color"]["background"] for i in ("b2", "a1"))
+    assert hollow.startswith("rgba")
+    assert not full.startswith("rgba")
+    told = [key.text for key in drawn.legend]
+    assert {"a", "b", "proposed", "accepted", "in no cluster"} < set(told)
+    assert "stale" not in told
+    assert [key.text for key in drawn.legend if key.line] == [line.name for line in network.LINES]
 
 
-def test_names_are_escaped_and_left_to_the_pointer_in_a_crowd():
-    few = Network((Node("x", "<b>n", "<i>s", "stale"),), ())
-    node = next(trace for trace in network.network(few).data if trace.text)
-    assert node.mode == "markers+text"
-    assert list(node.text) == ["&lt;b&gt;n"]
-    assert node.customdata[0][0] == "&lt;b&gt;n<br>&lt;i&gt;s"
-    crowd = part([edge(f"n{a:02}", f"n{a + 1:02}") for a in range(50)])
-    assert all(trace.mode != "markers+text" for trace in network.network(crowd).data)
+def test_text_of_a_catalog_stays_as_it_is_and_on_one_line():
+    evil = "<img src=x onerror=alert(1)> href &amp; $x$\n" + "x" * 200
+    drawn = network.drawing(Network((Node("i", evil, evil, "stale"),), ()))
+    node = json.loads(network.as_json(Network((Node("i", evil, evil, "stale"),), ())))["nodes"][0]
+    assert node["title"].startswith("<img src=x onerror=alert(1)> href &amp; $x$ xx")
+    assert len(node["label"]) == 32
+    assert node["title"].count("\n") == 2
+    assert drawn.legend[0].text.startswith("<img src=x")
+
+
+def test_names_are_left_to_the_pointer_in_a_crowd():
+    crowd = part([edge(f"n{a:02}", f"n{a + 1:02}", parts=(a + 1, 50 - a)) for a in range(50)])
+    drawn = network.drawing(crowd)
+    assert not any("label" in item for item in (*drawn.nodes, *drawn.edges))
+    assert all(node["title"].startswith("n") for node in drawn.nodes)
+
+
+def test_the_seventh_server_wears_a_ring():
+    nodes = [Node(f"{at}", f"{at}", f"s{at}", "proposed") for at in range(8)]
+    groups = network.drawing(Network(tuple(nodes), ())).groups
+    first, seventh = groups["0 proposed"]["color"], groups["6 proposed"]["color"]
+    assert first["background"] == seventh["background"]
+    assert first["border"] != seventh["border"]
 
 
 @given(st.permutations(range(9)), st.integers(0, 3))
@@ -83,7 +120,7 @@ def test_the_layout_does_not_depend_on_the_order(order, seed):
     assert network.layout(view, seed) == network.layout(shuffled, seed)
 
 
-@pytest.mark.parametrize("size", [2, 8, 9, 70])
+@pytest.mark.parametrize("size", [2, 8, 9, 70, 410])
 def test_components_do_not_overlap(size):
     chains = [[f"{name}{at:02}" for at in range(size)] for name in "pqrs"]
     places = network.layout(part([edge(a, b) for chain in chains for a, b in pairwise(chain)]))
@@ -98,20 +135,42 @@ def test_components_do_not_overlap(size):
         )
 
 
-def test_every_node_is_inside_the_shown_range():
-    figure = network.network(MIXED)
-    for x, y in network.layout(MIXED).values():
-        assert figure.layout.xaxis.range[0] < x < figure.layout.xaxis.range[1]
-        assert figure.layout.yaxis.range[0] < y < figure.layout.yaxis.range[1]
+def test_a_large_component_stands_on_rings_around_its_middle():
+    star = [edge("m", f"n{at:03}") for at in range(300)]
+    far = [edge(f"n{at:03}", f"o{at:03}") for at in range(150)]
+    places = network.layout(part(star + far))
+    distance = {i: round(math.dist(place, places["m"]), 6) for i, place in places.items()}
+    assert {i[0]: found for i, found in distance.items()}.keys() == {"m", "n", "o"}
+    assert len({found for i, found in distance.items() if i[0] == "n"}) == 1
+    assert distance["o000"] == pytest.approx(2 * distance["n000"])
+    assert len(set(places.values())) == 451
+
+
+def test_only_merges_decide_who_stands_together():
+    apart = [edge("a", "b"), edge("c", "d"), edge("a", "c", 0, link="never")]
+    joined = [*apart[:2], edge("a", "c")]
+    assert network.layout(part(apart)) == network.layout(part(apart[:2]))
+    assert network.layout(part(apart)) != network.layout(part(joined))
 
 
 def test_nothing_is_drawn_of_nothing():
-    assert math.isfinite(network.network(Network((), ())).layout.xaxis.range[0])
+    assert network.drawing(Network((), ())).nodes == []
 
 
 def test_the_twin_has_a_row_an_edge_the_doubtful_first():
     rows = tables.network_rows(MIXED)
-    assert [row["note"] for row in rows] == ["never merge", "", "bridge", ""]
-    assert [row["probability"] for row in rows] == [0.0, 0.7, 0.85, 0.97]
+    assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0]
+    assert rows[0]["between them"] == "never merge, a person says"
+    assert [row["cutting it leaves"] for row in rows] == ["", "", "2 and 3", "", "", ""]
     assert rows[0]["one"] == "a1"
     assert rows[0]["other's server"] == "b"
+
+
+def test_the_twin_counts_the_merges_of_each_tool():
+    assert {row["tool"]: row["joined to"] for row in tables.node_rows(MIXED)} == {
+        "a1": 1,
+        "a2": 2,
+        "b1": 3,
+        "b2": 1,
+        "b3": 1,
+    }

@@ -225,6 +225,33 @@ def test_the_only_required_number_left_is_surmised_beside_a_sure_match():
     assert matched(ours, as_text) == {("unit", "unit")}
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (("destination", "Destination"), ("endPoint", "Destination station")),
+        (("check_in_date", ""), ("start_date", "")),
+        (("checkOut", ""), ("end_date", "")),
+        (("country", "Country name"), ("countryName", "Name of the country")),
+        (("cuisine", "Cuisine of the restaurant"), ("type", "The type of the cuisine")),
+        (("n", "How often it is compounded"), ("n_per_year", "How often it is compounded a year")),
+        (("days", "How long, in the past"), ("duration", "How long, as in 2 weeks")),
+    ],
+)
+def test_what_only_seems_to_turn_a_name_does_not(ours, theirs):
+    one, other = (
+        tool(id, "f", [name], **{name: text(told)})
+        for id, (name, told) in (("a", ours), ("b", theirs))
+    )
+    assert matched(one, other) == {(ours[0], theirs[0])}
+
+
+def test_of_the_old_and_the_new_the_plain_one_is_surmised_to_be_the_new():
+    sides = {"original_code": text("Original code"), "new_code": text("New code")}
+    ours = tool("a", "f", list(sides), **sides)
+    (match,) = match_parameters(ours, tool("b", "g", ["code"], code=text("Code")))
+    assert (match.left, match.surmised) == ("new_code", True)
+
+
 def test_what_a_description_says_first_is_the_kind_of_a_bare_name():
     told = tool("a", "f", ["restaurant"], restaurant=text("Name of the restaurant"))
     theirs = tool("b", "g", ["restaurant_id"], restaurant_id=text())

@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.merging.slow_correction import slow_correct
 from toolscope_core.datamodel import Constraints, Pair
+from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
 
@@ -18,8 +20,22 @@ def judged(table, default=0.1):
 def groups(table, constraints=None, copies=None, divide=True):
     links = constraints or Constraints()
     edges = {pair: p for pair, p in table.items() if p >= AT}
-    graph = merge_graph(edges, links)
-    return correct(graph, judged(table), AT, links, copies or {}, divide=divide)
+    return corrected(edges, judged(table), links, copies or {}, divide=divide)
+
+
+def corrected(edges, judge, links, copies, divide=True):
+    """``correct`` for edges between ids."""
+    joined = merge_graph(edges, links).edges
+    ids = tuple(sorted({tool for pair in joined for tool in (pair.left, pair.right)}))
+    rows = {tool: row for row, tool in enumerate(ids)}
+    ends = np.array([(rows[pair.left], rows[pair.right]) for pair in joined], dtype=np.int32)
+    left, right = ends.reshape(-1, 2).T
+    firsts = np.array([rows[copies.get(tool, tool)] for tool in ids], dtype=np.int32)
+
+    def by_row(left, right):
+        return judge([Pair(ids[a], ids[b]) for a, b in zip(left, right, strict=True)])
+
+    return correct(RowGraph(ids, firsts, left, right), by_row, AT, links, divide=divide)
 
 
 @st.composite
@@ -135,7 +151,7 @@ def test_copies_stay_together_without_being_judged():
     ids = [f"t{i:02d}" for i in range(50)]
     copies = dict.fromkeys(ids, ids[0])
     edges = {Pair.of(ids[0], other): 1.0 for other in ids[1:]}
-    (group,) = correct(merge_graph(edges, Constraints()), judge, AT, Constraints(), copies)
+    (group,) = corrected(edges, judge, Constraints(), copies)
     assert group.members == tuple(ids)
     assert asked == []
 
@@ -145,7 +161,7 @@ def test_a_copy_that_a_person_keeps_apart_is_kept_apart():
     edges = {Pair("a", "b"): 1.0, Pair("a", "c"): 1.0}
     links = Constraints(cannot=frozenset({Pair("a", "b")}))
     judge = judged({Pair("a", "c"): 1.0, Pair("b", "c"): 1.0})
-    (group,) = correct(merge_graph(edges, links), judge, AT, links, dict.fromkeys(ids, "a"))
+    (group,) = corrected(edges, judge, links, dict.fromkeys(ids, "a"))
     assert group.members == ("a", "c")
 
 
@@ -162,3 +178,22 @@ def test_a_suspended_group_that_nothing_proposes_is_still_shown():
     (shown,) = suspended(proposed, held, judged({}))
     assert shown.members == ("a", "b")
     assert not shown.decided
+
+
+@given(
+    tables(),
+    st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2),
+    st.dictionaries(st.sampled_from("cde"), st.sampled_from("ab"), max_size=2),
+    st.booleans(),
+)
+def test_it_agrees_with_the_slow_way(table, wishes, copies, divide):
+    must = tuple(frozenset(wish) for wish in wishes[:1])
+    apart = {Pair(a, b) for wish in wishes[1:] for a in wish for b in wish if a < b}
+    kept = frozenset(p for p in apart if not any({p.left, p.right} <= group for group in must))
+    links = Constraints(must=must, cannot=kept)
+    edges = {pair: p for pair, p in table.items() if p >= AT}
+    edges |= {Pair(first, copy): 1.0 for copy, first in copies.items()}
+    joined = merge_graph(edges, links).edges
+    firsts = {tool: first for tool, first in copies.items() if Pair(first, tool) in joined}
+    expected = slow_correct(joined, judged(table), AT, links, firsts, divide=divide)
+    assert corrected(edges, judged(table), links, firsts, divide) == expected

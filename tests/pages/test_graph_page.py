@@ -12,16 +12,22 @@ def desk_work():
     work.close()
 
 
+def table(app, part):
+    """The one table whose key holds ``part``."""
+    (found,) = [frame for frame in app.dataframe if part in (frame.key or "")]
+    return found.value
+
+
 def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     app = open_page(monkeypatch, desk_work[0], "graph")
     assert "**3** clusters" in words(app)
-    clusters, edges = (frame.value for frame in app.dataframe)
+    clusters, edges = table(app, "clusters"), table(app, "links_rows")
     assert clusters.iloc[0]["name"] == "send_mail"
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
     assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)
     assert "Tokens in openai-chat: estimate" in words(app)
     assert set(edges["one"]) == {"send_mail"}
-    assert len(app.get("plotly_chart")) == 1
+    assert len(app.get("bidi_component")) == 1
     assert [link.proto.label for link in app.get("page_link")] == ["Review this cluster"]
 
 
@@ -29,27 +35,37 @@ def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, des
     work, catalog_id = desk_work
     wanted = desk.by_name(work, catalog_id, "get_weather")
     app = open_page(monkeypatch, work, "graph", cluster=wanted.id)
-    assert set(app.dataframe[1].value["one"]) == {"get_weather"}
-    app.session_state[f"clusters_{catalog_id}"] = {"selection": {"rows": [0]}}
+    assert set(table(app, "links_rows")["one"]) == {"get_weather"}
+    mail = desk.by_name(work, catalog_id, "send_mail")
+    app.session_state[f"drawn_{catalog_id}"] = [mail.id]
+    del app.query_params["cluster"]
     app.run()
-    assert app.query_params["cluster"] == desk.by_name(work, catalog_id, "send_mail").id
+    assert app.query_params["cluster"] == mail.id
 
 
 def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch, desk_work):
     work, catalog_id = desk_work
     app = open_page(monkeypatch, work, "graph")
-    app.session_state[f"clusters_{catalog_id}"] = {"selection": {"rows": [0, 1, 99]}}
+    ids = [desk.by_name(work, catalog_id, name).id for name in ("send_mail", "get_weather")]
+    app.session_state[f"drawn_{catalog_id}"] = [*ids, "gone"]
     app.run()
-    assert len(set(app.dataframe[1].value["one"])) == 2
-    app.session_state[f"clusters_{catalog_id}"] = {"selection": {"rows": []}}
+    assert set(table(app, "links_rows")["one"]) == {"send_mail", "get_weather"}
+    del app.query_params["cluster"]
+    app.session_state[f"drawn_{catalog_id}"] = []
     app.run()
     assert "Choose one or more rows" in words(app)
+
+
+def test_everything_is_drawn_at_once(monkeypatch, desk_work):
+    app = open_page(monkeypatch, desk_work[0], "graph", draw="All")
+    assert len(table(app, "tools_rows")) == 7
 
 
 def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
     monkeypatch.setattr("toolscope_core.workspace.components.SHOWN_NODES", 2)
     app = open_page(monkeypatch, desk_work[0], "graph")
-    assert "The 2 tools with the strongest edges; 1 are left out." in words(app)
+    assert "Shown: 2 tools" in words(app)
+    assert "1 are left out." in words(app)
 
 
 def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):

@@ -265,39 +265,118 @@ def test_every_cluster_has_a_row_the_largest_first(shared):
     assert mail.members == "send_mail, send_mail, send_mail"
 
 
-def graph_plan(plan, clusters, edges):
-    return replace(plan, clusters=tuple(clusters)), components.MergeGraph(edges)
+IDS = a, b, c, d = ("alpha/get_weather", "alpha/list_files", "beta/add_numbers", "gamma/send_mail")
+CHAIN = {Pair.of(a, b): 0.9, Pair.of(b, c): 0.8, Pair.of(c, d): 0.7}
+
+
+def merging(plan, clusters=(), edges=None, copies=None, **around):
+    """The merge graph with these edges (a chain of four) and clusters."""
+    plan, graph = replace(plan, clusters=tuple(clusters)), components.MergeGraph(edges or CHAIN)
+    alone = {tool.id: tool.id for tool in plan.catalog.tools}
+    return components.Merging(plan, graph, {**alone, **(copies or {})}, **around)
+
+
+def chained(plan, *members):
+    mail = next(cluster for cluster in plan.clusters if len(cluster.members) == 3)
+    return replace(mail, id="chain", members=members)
 
 
 def test_a_chain_shows_its_bridges_and_its_missing_links(shared):
     plan = shared[3]
-    a, b, c, d = ids = (
-        "alpha/get_weather",
-        "alpha/list_files",
-        "beta/add_numbers",
-        "gamma/send_mail",
-    )
-    copies = {tool_id: tool_id for tool_id in ids}
-    edges = {Pair.of(a, b): 0.9, Pair.of(b, c): 0.8, Pair.of(c, d): 0.7}
-    mail = next(cluster for cluster in plan.clusters if len(cluster.members) == 3)
-    chained = replace(mail, id="chain", members=(a, b, c))
-    cut, graph = graph_plan(plan, [chained], edges)
-    (row,) = components.cluster_rows(cut, graph, copies, Costs())
+    one = merging(plan, [chained(plan, a, b, c)])
+    (row,) = components.cluster_rows(one, Costs())
     assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
-    drawn = components.network_of(cut, graph, copies, components.Constraints(), ["chain"])
+    assert row.density == 0.67
+    drawn = components.network_of(one, ["chain"])
     assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
-    assert [edge.bridge for edge in drawn.edges] == [True, True, True]
-    apart, graph = graph_plan(plan, [], edges)
-    (row,) = components.cluster_rows(apart, graph, copies, Costs())
+    assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
+
+
+def test_a_component_without_a_cluster_has_a_row_too(shared):
+    apart = merging(shared[3])
+    (row,) = components.cluster_rows(apart, Costs())
     assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
-    assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in ids), 0)
-    never = components.Constraints(cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}))
-    drawn = components.network_of(apart, graph, copies, never, [row.id])
-    assert [edge.pair for edge in drawn.edges if edge.forbidden] == [Pair.of(a, d)]
-    few = components.network_of(apart, graph, copies, never, [row.id], limit=3)
+    assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in IDS), 0)
+    assert row.density == 0.5
+    assert len(components.network_of(apart, [row.id]).nodes) == 4
+
+
+def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(shared):
+    links = components.Constraints(
+        cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}), must=(frozenset({a, b}),)
+    )
+    doubts = {Pair.of(a, c): 0.6, Pair.of(a, "beta/send_mail"): 0.5, Pair.of(a, d): 0.5}
+    drawn = components.network_of(merging(shared[3], links=links, unsure=doubts), [a])
+    assert {edge.pair: edge.link for edge in drawn.edges} == {
+        Pair.of(a, b): "joined",
+        Pair.of(b, c): "merge",
+        Pair.of(c, d): "merge",
+        Pair.of(a, d): "never",
+        Pair.of(a, c): "unsure",
+    }
+
+
+def test_too_large_a_component_keeps_its_strongest_edges(shared):
+    few = components.network_of(merging(shared[3]), [a], limit=3)
     assert {node.id for node in few.nodes} == {a, b, c}
     assert few.left_out == 1
     assert {edge.pair for edge in few.edges} == {Pair.of(a, b), Pair.of(b, c)}
+
+
+def test_all_components_are_drawn_whole_the_larger_first(shared):
+    e, f = "alpha/send_mail", "beta/send_mail"
+    edges = {**CHAIN, Pair.of(e, f): 0.99}
+    everything = merging(shared[3], edges=edges)
+    assert len(components.network_of(everything).nodes) == 6
+    drawn = components.network_of(everything, limit=5)
+    assert {node.id for node in drawn.nodes} == set(IDS)
+    assert drawn.left_out == 2
+
+
+def test_a_bridge_knows_its_sides_and_the_cluster_to_split(shared):
+    plan = shared[3]
+    one = merging(plan, [chained(plan, a, b, c)])
+    found = components.bridge_of(one, Pair.of(b, c))
+    assert found.sides == ((a, b), (c, d))
+    assert found.groups == [[a, b], [c]]
+    assert components.bridge_of(one, Pair.of(c, d)).cluster is None, "d is in no cluster"
+    ring = merging(plan, edges={**CHAIN, Pair.of(a, d): 0.9})
+    assert components.bridge_of(ring, Pair.of(a, b)) is None
+
+
+def test_copies_stand_with_their_first_on_one_side_of_a_bridge(shared):
+    """The copy of the last tool has the smaller id, so sides and pair run against each other."""
+    copy = "alpha/add_numbers"
+    plan = shared[3]
+    edges = {Pair.of(a, b): 0.9, Pair.of(b, d): 0.8, Pair.of(copy, d): 1.0, Pair.of(copy, b): 1.0}
+    edges[Pair.of(a, c)] = 0.9
+    doubled = merging(plan, edges=edges, copies={copy: d})
+    found = components.bridge_of(doubled, Pair.of(copy, b))
+    assert found.sides == ((copy, d), (a, b, c))
+    parts = components._edges(doubled, doubled.components[0], {a, b, c, d, copy})
+    assert {edge.pair: edge.parts for edge in parts} == {
+        Pair.of(a, b): (2, 3),
+        Pair.of(a, c): (4, 1),
+        Pair.of(b, d): (3, 2),
+        Pair.of(copy, b): (2, 3),
+        Pair.of(copy, d): None,
+    }
+
+
+def test_every_bridge_of_a_random_graph_weighs_what_falls_apart():
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        size = int(rng.integers(3, 14))
+        ends = rng.integers(0, size, (size + 2, 2)).tolist()
+        edges = {Pair.of(f"{i:02}", f"{j:02}"): 0.9 for i, j in ends if i != j}
+        graph = components.MergeGraph(edges)
+        weights = {tool: int(rng.integers(1, 4)) for part in graph.components for tool in part}
+        found = graph.parts(weights)
+        assert set(found) == set(graph.bridges)
+        for pair, sizes in found.items():
+            sides = graph.without(pair)
+            assert pair.left in sides[0]
+            assert sizes == tuple(sum(weights[tool] for tool in side) for side in sides)
 
 
 def test_only_the_chosen_components_are_drawn(shared):
@@ -307,6 +386,8 @@ def test_only_the_chosen_components_are_drawn(shared):
     assert [node.name for node in drawn.nodes] == ["send_mail"] * 3
     assert len(explore.network(catalog_id, [mail.id, other.id]).nodes) == 5
     assert explore.network(catalog_id, []).nodes == ()
+    assert len(explore.network(catalog_id).nodes) == 7
+    assert explore.network(catalog_id) is explore.network(catalog_id), "worked out once"
 
 
 def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):

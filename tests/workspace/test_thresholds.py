@@ -10,7 +10,6 @@ from tests.workspace import desk
 from toolscope_core.datamodel import Constraints, Pair, PairScores
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Cut, own_cut
-from toolscope_core.workspace import thresholds
 from toolscope_core.workspace.thresholds import effect, next_to_fall, sweep
 
 IDS = [tool.id for tool in desk.catalog().tools]
@@ -138,7 +137,6 @@ def test_decided_pairs_are_labels(analysis):
 def test_at_its_own_cut_the_effect_is_the_plan(shared):
     work, i = shared
     moved = work.thresholds.moved(i, work.thresholds.cut(i))
-    assert moved.now.corrected
     assert set(moved.now.groups) == {c.members for c in work.review.plan(i).clusters}
     assert moved.now is moved.plan
     assert len(moved.changes) == 0
@@ -168,14 +166,6 @@ def test_a_stricter_cut_tells_what_vanishes(shared):
     moved = work.thresholds.moved(i, Cut(own.similarity, 0.5))
     assert moved.now.merges >= moved.plan.merges
     assert moved.plan.cut == own
-
-
-def test_many_edges_are_told_without_correction(shared, monkeypatch):
-    work, i = shared
-    monkeypatch.setattr(thresholds, "MOST_CORRECTED", 1)
-    moved = work.thresholds.moved(i, Cut(0.99, 0.9))
-    assert not moved.now.corrected
-    assert not moved.plan.corrected
 
 
 def test_decisions_count(shared):

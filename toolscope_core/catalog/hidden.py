@@ -69,6 +69,11 @@ def without_hidden(text: str) -> str:
     return HIDDEN.sub("", text)
 
 
+def count_hidden(text: str) -> int:
+    """How many characters are hidden, legitimate uses left out."""
+    return len(_hidden_at(text))
+
+
 def visible(text: str) -> str:
     """The text with each hidden character written as its code point: ``⟨U+200B⟩``."""
     if not HIDDEN.search(text):

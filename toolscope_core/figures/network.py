@@ -1,77 +1,154 @@
-"""The merge graph as a Plotly figure; all places are computed here, none in the browser."""
+"""The merge graph as vis-network draws it; all places are computed here, none in the browser.
+
+The same nodes and edges go to the page's view and into the file to take away. Text of a catalog is
+plain text in them: whoever shows it must set it as text.
+"""
 
 from __future__ import annotations
 
+import html
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import networkx as nx
-import plotly.graph_objects as go
 
 from toolscope_core.figures import style
-from toolscope_core.figures.style import GREY, PALETTE, RED, label
-from toolscope_core.figures.views import Edge, Network, NodeState
+from toolscope_core.figures.style import GREY, PALETTE, RED
+from toolscope_core.figures.tables import LINKS
+from toolscope_core.figures.views import Edge, Network, Node, NodeState
 
 NAMED_NODES = 40
 """Up to as many nodes carry their names; more would overlap."""
-
-MARGIN = 0.5
-"""Room around the nodes for their names; the nodes of a circle are about 1 apart."""
 
 CIRCLE = 8
 """Up to as many nodes of a component stand on a circle."""
 
 MEDIUM = 60
-"""Up to as many stand by their distances in the graph (slow beyond), more by springs."""
+"""Up to as many stand by their distances in the graph, which is slow beyond."""
 
-MARKERS: Mapping[NodeState, str] = {
-    "proposed": "circle",
-    "accepted": "square",
-    "rejected": "x",
-    "stale": "diamond",
-    "conflict": "triangle-up",
-    "alone": "circle-open",
+LARGE = 400
+"""Up to as many are held by springs, more stand on rings: springs take 16 s for 1,000."""
+
+SPACING, CROWDED = 130, 50
+"""Pixels between neighbours, with names and without."""
+
+SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
+    "proposed": ("dot", "●", "proposed"),
+    "accepted": ("square", "■", "accepted"),
+    "rejected": ("star", "★", "rejected"),
+    "stale": ("diamond", "◆", "stale"),
+    "conflict": ("triangle", "▲", "conflict"),
+    "alone": ("dot", "○", "in no cluster"),
 }
+"""The shape of each state, its sign in the legend, and its name; ``alone`` is hollow."""
 
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """How the edges that ``holds`` for are drawn; ``width`` in pixels."""
+class Line:
+    """How the edges that ``holds`` for are drawn; ``width`` in pixels, ``dashes`` on and off."""
 
     name: str
     holds: Callable[[Edge], bool]
     width: float
     color: str = GREY
-    opacity: float = 1.0
-    dash: str = "solid"
+    dashes: tuple[int, int] | None = None
 
 
-_LINES = (
-    _Line("never merge", lambda e: e.forbidden, 2, RED, dash="dash"),
-    _Line("bridge", lambda e: e.bridge, 5, PALETTE[1], 0.75),
-    _Line("probability 0.95 or more", lambda e: e.probability >= 0.95, 2.6),
-    _Line("probability 0.80 to 0.95", lambda e: e.probability >= 0.8, 1.8, opacity=0.7),
-    _Line("probability below 0.80", lambda _: True, 1.1, opacity=0.5),
+LINES = (
+    Line("never merge", lambda e: e.link == "never", 2, RED, (9, 6)),
+    Line("the judge is unsure", lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
+    Line("bridge: cutting it divides", lambda e: e.parts is not None, 6, PALETTE[1]),
+    Line("merge, a person says", lambda e: e.link == "joined", 3, PALETTE[2]),
+    Line("merge, probability 0.95 or more", lambda e: e.probability >= 0.95, 3),
+    Line("merge, probability below 0.95", lambda _: True, 1.2),
 )
 """The first that holds draws the edge."""
 
 
-def network(part: Network, seed: int = 0) -> go.Figure:
-    """Colour is the server, marker the state, line the probability.
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A line of the legend: a sign in a colour (the text's own where empty), or an edge's line."""
 
-    Bridges are thick, *never merge* is dashed red. ``seed`` decides the layout.
+    text: str
+    color: str = ""
+    sign: str = ""
+    line: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What vis-network takes; nodes are numbered as in the network, ``lines`` are edge options."""
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    groups: dict[str, dict[str, Any]]
+    lines: list[dict[str, Any]]
+    legend: tuple[Key, ...]
+
+
+def drawing(part: Network, seed: int = 0) -> Drawing:
+    """Colour is the server, shape the state, line what stands between two tools.
+
+    ``seed`` decides the layout.
     """
-    places = layout(part, seed)
-    traces = [*_edges(part, places), *_nodes(part, places), *_keys(part)]
-    figure = style.figure(traces, height=340 if len(part.nodes) <= CIRCLE else 560)
-    style.hide_axes(figure)
-    for update, axis in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
-        along = [place[axis] for place in places.values()] or [0.0]
-        update(range=[min(along) - MARGIN, max(along) + MARGIN])
-    return figure
+    places, named = layout(part, seed), len(part.nodes) <= NAMED_NODES
+    spacing = SPACING if named else CROWDED
+    servers = style.by_server([node.server for node in part.nodes])
+    look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
+    number = {node.id: at for at, node in enumerate(part.nodes)}
+    nodes, groups = [], {}
+    for at, node in enumerate(part.nodes):
+        x, y = places[node.id]
+        told = {"id": at, "x": round(x * spacing), "y": round(-y * spacing), "title": _node(node)}
+        label = {"label": plain(node.name, 32)} if named else {}
+        group = f"{look[at]} {node.state}"
+        groups[group] = _group(look[at], node.state)
+        nodes.append({**told, **label, "group": group})
+    edges, used = [], set()
+    for edge in part.edges:
+        ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
+        line = next(at for at, line in enumerate(LINES) if line.holds(edge))
+        label = {"label": "{:,} | {:,}".format(*edge.parts)} if edge.parts and named else {}
+        used.add(line)
+        edges.append({**ends, **label, "line": line, "title": _edge(edge)})
+    return Drawing(
+        nodes=nodes,
+        edges=edges,
+        groups=groups,
+        lines=[_options(line) for line in LINES],
+        legend=tuple(_legend(part, [name for name, _ in servers], used)),
+    )
+
+
+@lru_cache(maxsize=8)
+def as_json(part: Network) -> str:
+    """The drawing as the page's view reads it."""
+    drawn = drawing(part)
+    legend = [
+        {
+            "text": key.text,
+            "color": key.color,
+            "sign": key.sign,
+            "line": key.line
+            and f"{min(4, key.line.width)}px "
+            f"{'dashed' if key.line.dashes else 'solid'} {key.line.color}",
+        }
+        for key in drawn.legend
+    ]
+    told = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
+    return json.dumps({**told, "lines": drawn.lines, "legend": legend}, separators=(",", ":"))
+
+
+def plain(text: str, limit: int = 80) -> str:
+    """Text of a catalog on one line, cut to ``limit`` characters."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def layout(part: Network, seed: int = 0) -> dict[str, Place]:
@@ -81,7 +158,7 @@ def layout(part: Network, seed: int = 0) -> dict[str, Place]:
     """
     graph = nx.Graph()
     graph.add_nodes_from(sorted(node.id for node in part.nodes))
-    graph.add_edges_from(sorted((edge.pair.left, edge.pair.right) for edge in part.edges))
+    graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if e.joins))
     components = sorted(
         (sorted(found) for found in nx.connected_components(graph)),
         key=lambda members: (-len(members), members),
@@ -103,11 +180,13 @@ def layout(part: Network, seed: int = 0) -> dict[str, Place]:
 def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Place]:
     """Places in the square from -1 to 1."""
     if len(members) <= CIRCLE:
-        turn = 2 * math.pi / len(members)
-        return {m: (math.cos(turn * i), math.sin(turn * i)) for i, m in enumerate(members)}
+        turn = 2 * math.pi / len(members)  # from the top: the names of two stand apart
+        return {m: (math.sin(turn * i), math.cos(turn * i)) for i, m in enumerate(members)}
     inside = nx.Graph()
     inside.add_nodes_from(members)
     inside.add_edges_from(sorted(tuple(sorted(edge)) for edge in graph.edges(members)))
+    if len(members) > LARGE:
+        return _rings(inside)
     if len(members) <= MEDIUM:
         found = nx.kamada_kawai_layout(inside)
     else:
@@ -115,95 +194,75 @@ def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Pl
     return {member: (float(at[0]), float(at[1])) for member, at in found.items()}
 
 
-def _edges(part: Network, places: Mapping[str, Place]) -> list[go.Scatter]:
-    drawn: dict[str, list[Edge]] = {line.name: [] for line in _LINES}
-    for edge in part.edges:
-        drawn[next(line.name for line in _LINES if line.holds(edge))].append(edge)
-    traces = [
-        go.Scatter(
-            x=_path(drawn[line.name], places, 0),
-            y=_path(drawn[line.name], places, 1),
-            mode="lines",
-            name=line.name,
-            line={"width": line.width, "color": line.color, "dash": line.dash},
-            opacity=line.opacity,
-            hoverinfo="skip",
-        )
-        for line in reversed(_LINES)
-        if drawn[line.name]
-    ]
-    return [*traces, _edge_hovers(part, places)]
+def _rings(graph: nx.Graph) -> dict[str, Place]:
+    """On rings around the tool with the most neighbours, by the steps to it; each has the angle
+    that the tools behind it need.
+    """
+    middle = min(graph, key=lambda tool: (-graph.degree[tool], tool))
+    steps = nx.single_source_shortest_path_length(graph, middle)
+    tree = list(nx.bfs_edges(graph, middle, sort_neighbors=sorted))
+    behind = dict.fromkeys(graph, 1)
+    for parent, child in reversed(tree):
+        behind[parent] += behind[child]
+    begin, free = {middle: 0}, {middle: 0}
+    for parent, child in tree:
+        begin[child] = free[child] = free[parent]
+        free[parent] += behind[child]
+    places, most = {}, max(steps.values())
+    for tool, first in begin.items():
+        turn = 2 * math.pi * (first + behind[tool] / 2) / len(graph)
+        out = steps[tool] / most
+        places[tool] = (out * math.sin(turn), out * math.cos(turn))
+    return places
 
 
-def _path(edges: Sequence[Edge], places: Mapping[str, Place], axis: int) -> list[float | None]:
-    """One coordinate of all edges as a single line with gaps."""
-    ends = ((places[edge.pair.left][axis], places[edge.pair.right][axis]) for edge in edges)
-    return [value for a, b in ends for value in (a, b, None)]
+def _node(node: Node) -> str:
+    return "\n".join(filter(None, (plain(node.name), plain(node.server), SHAPES[node.state][2])))
 
 
-def _edge_hovers(part: Network, places: Mapping[str, Place]) -> go.Scatter:
-    """Unseen markers on the middle of the edges, since a line has no hover of its own."""
-    names = {node.id: label(node.name) for node in part.nodes}
-    ends = [(places[edge.pair.left], places[edge.pair.right]) for edge in part.edges]
-    return go.Scatter(
-        x=[(a[0] + b[0]) / 2 for a, b in ends],
-        y=[(a[1] + b[1]) / 2 for a, b in ends],
-        mode="markers",
-        marker={"size": 12, "opacity": 0, "color": GREY},
-        text=[
-            f"{names[edge.pair.left]}<br>{names[edge.pair.right]}<br>{_said(edge)}"
-            for edge in part.edges
-        ],
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
+def _edge(edge: Edge) -> str:
+    said = LINKS[edge.link]
+    if edge.link in ("merge", "unsure"):
+        said += f"\nprobability {edge.probability:.2f}"
+    if edge.parts:
+        said += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
+    return said
 
 
-def _said(edge: Edge) -> str:
-    if edge.forbidden:
-        return "never merge"
-    return f"probability {edge.probability:.2f}{', bridge' if edge.bridge else ''}"
+def _group(place: int, state: NodeState) -> dict[str, Any]:
+    """Options of the nodes of one server, by its place, and one state; colours repeat from the
+    seventh server on, with a ring.
+    """
+    colour, symbol = style.look(place)
+    ring = GREY if symbol != style.SYMBOLS[0] else colour
+    hollow = "rgba(128,128,128,0.15)" if state == "alone" else colour
+    return {
+        "shape": SHAPES[state][0],
+        "size": 11,
+        "borderWidth": 3 if hollow != colour or ring != colour else 1,
+        "color": {
+            "background": hollow,
+            "border": ring,
+            "highlight": {"background": hollow, "border": ring},
+        },
+    }
 
 
-def _nodes(part: Network, places: Mapping[str, Place]) -> list[go.Scatter]:
-    mode = "markers+text" if len(part.nodes) <= NAMED_NODES else "markers"
-    traces = []
-    for place, (server, rows) in enumerate(style.by_server([n.server for n in part.nodes])):
-        nodes = [part.nodes[row] for row in rows]
-        colour, _ = style.look(place)
-        traces.append(
-            go.Scatter(
-                x=[places[node.id][0] for node in nodes],
-                y=[places[node.id][1] for node in nodes],
-                mode=mode,
-                name=server,
-                marker={
-                    "size": 14,
-                    "color": colour,
-                    "symbol": [MARKERS[node.state] for node in nodes],
-                    "line": {"width": 1.5, "color": colour},
-                },
-                text=[label(node.name, 32) for node in nodes],
-                textposition="top center",
-                customdata=[[style.hover(node.name, node.server), node.state] for node in nodes],
-                hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-            )
-        )
-    return traces
+def _options(line: Line) -> dict[str, Any]:
+    dashes = list(line.dashes) if line.dashes else False
+    color = {"color": line.color, "highlight": line.color}
+    return {"width": line.width, "dashes": dashes, "color": color}
 
 
-def _keys(part: Network) -> list[go.Scatter]:
-    """Entries of the legend that say which marker stands for which state."""
-    present = {node.state for node in part.nodes}
+def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[Key]:
+    """The servers (labelled for Plotly, hence unescaped), states and lines that occur."""
+    states = {node.state for node in part.nodes}
+    looks = [style.look(at) for at in range(len(servers))]
     return [
-        go.Scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            name=state,
-            marker={"size": 10, "color": GREY, "symbol": MARKERS[state]},
-            hoverinfo="skip",
-        )
-        for state in MARKERS
-        if state in present
+        *(
+            Key(html.unescape(server), colour, "●" if symbol == style.SYMBOLS[0] else "◉")
+            for server, (colour, symbol) in zip(servers, looks, strict=True)
+        ),
+        *(Key(name, "", sign) for state, (_, sign, name) in SHAPES.items() if state in states),
+        *(Key(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
     ]

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 import numpy as np
 
-from toolscope_core.figures.views import Curve, Grid, Network, Silhouettes, Sweep, ToolMap
+from toolscope_core.figures.views import (
+    Curve,
+    Edge,
+    Grid,
+    Link,
+    Network,
+    Silhouettes,
+    Sweep,
+    ToolMap,
+)
 
 Row = dict[str, str | float | int]
+
+LINKS: Mapping[Link, str] = {
+    "merge": "merge, says the judge",
+    "joined": "merge, a person says",
+    "unsure": "the judge is unsure",
+    "never": "never merge, a person says",
+}
 
 
 def curve_rows(view: Curve) -> list[Row]:
@@ -68,19 +87,47 @@ def silhouette_rows(view: Silhouettes) -> list[Row]:
 
 
 def network_rows(part: Network) -> list[Row]:
-    """A row for each edge: those kept apart first, then the weakest."""
-    names = {node.id: node.name for node in part.nodes}
-    servers = {node.id: node.server for node in part.nodes}
+    """A row for each edge, in the order of ``doubtful_first``."""
+    nodes = {node.id: node for node in part.nodes}
     return [
         {
-            "one": names[edge.pair.left],
-            "its server": servers[edge.pair.left],
-            "other": names[edge.pair.right],
-            "other's server": servers[edge.pair.right],
+            "one": nodes[edge.pair.left].name,
+            "its server": nodes[edge.pair.left].server,
+            "other": nodes[edge.pair.right].name,
+            "other's server": nodes[edge.pair.right].server,
+            "between them": LINKS[edge.link],
             "probability": round(edge.probability, 3),
-            "note": "never merge" if edge.forbidden else "bridge" if edge.bridge else "",
+            "cutting it leaves": "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
         }
-        for edge in sorted(part.edges, key=lambda e: (not e.forbidden, e.probability, e.pair))
+        for edge in doubtful_first(part)
+    ]
+
+
+def doubtful_first(part: Network) -> tuple[Edge, ...]:
+    """The edges: those kept apart, those in doubt, bridges, then the weakest."""
+    order: tuple[Link, ...] = ("never", "unsure")
+    return tuple(
+        sorted(
+            part.edges,
+            key=lambda e: (
+                e.link != order[0],
+                e.link != order[1],
+                not e.parts,
+                e.probability,
+                e.pair,
+            ),
+        )
+    )
+
+
+def node_rows(part: Network) -> list[Row]:
+    """A row for each tool, in the order of the nodes."""
+    joined = Counter(
+        end for edge in part.edges if edge.joins for end in (edge.pair.left, edge.pair.right)
+    )
+    return [
+        {"tool": n.name, "server": n.server, "state": n.state, "joined to": joined[n.id]}
+        for n in part.nodes
     ]
 
 

@@ -12,6 +12,9 @@ from toolscope_core.datamodel import Pair
 
 Measure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
+Link = Literal["merge", "joined", "unsure", "never"]
+"""What stands between two tools: the judge's *merge*, a person's, the judge's doubt (which joins
+nothing), a person's *never merge*."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,19 +110,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools joined with a merge probability, or kept apart by a person (``forbidden``)."""
+    """Two tools and what stands between them, with the judge's probability that they are one.
+
+    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
+    the pair's left tool and on the other side.
+    """
 
     pair: Pair
     probability: float
-    bridge: bool = False
-    forbidden: bool = False
+    link: Link = "merge"
+    parts: tuple[int, int] | None = None
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is an edge of the merge graph; the others are drawn beside those."""
+        return self.link in ("merge", "joined")
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A part of the merge graph; both ends of every edge are among the nodes.
-
-    ``left_out`` tools did not fit beside the nodes.
+    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
+    id. ``left_out`` tools did not fit beside the nodes.
     """
 
     nodes: tuple[Node, ...]

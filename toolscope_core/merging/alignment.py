@@ -20,7 +20,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.moves import move_to, refusal
-from toolscope_core.merging.subschema import core, inline_references
+from toolscope_core.merging.subschema import core, inline_references, refers
 from toolscope_core.merging.units import difference
 from toolscope_core.merging.wording import name_words, plain_words, spelling
 
@@ -57,11 +57,15 @@ def unmappable(tool: Tool) -> str | None:
     """Why no call to the tool can be mapped, as a sentence; ``None`` where calls can be."""
     if tool.schema is None:
         return f"`{tool.name}` does not say what arguments it takes"
-    if '"$ref"' not in canonical_json(tool.schema):
-        return None
-    if '"$ref"' in canonical_json(inline_references(tool.schema)):
+    if refers(inline_references(tool.schema)):
         return f"the schema of `{tool.name}` refers to itself or to something outside it"
     return None
+
+
+def inlined(tool: Tool) -> Tool:
+    """The tool with the local references of its schema replaced; the same one if it has none."""
+    declared = inline_references(tool.schema or {})
+    return tool if declared is tool.schema else replace(tool, schema=declared)
 
 
 def map_onto(
@@ -75,7 +79,7 @@ def map_onto(
     obstacle = unmappable(tool)
     schema = inline_references(schema)
     properties: Mapping[str, JsonObject] = schema.get("properties") or {}
-    tool = replace(tool, schema=inline_references(tool.schema or {}))
+    tool = inlined(tool)
     moves: list[ArgumentMove] = []
     dropped: dict[str, str] = {}
     converted: list[str] = []

@@ -9,7 +9,7 @@ sides is heard together with that witness, half and half.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -17,47 +17,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Constraints, Group, Pair, sorted_ids
-from toolscope_core.merging.graph import MergeGraph
+from toolscope_core.merging.atoms import (
+    Atoms,
+    Component,
+    RowGraph,
+    RowJudge,
+    atoms_of,
+    components,
+)
 
-Atoms = Sequence[tuple[str, ...]]
-"""What cannot be divided, as ids: see ``_atoms``."""
+_MOST_CELLS = 1_000_000
+"""How many numbers are compared in one go."""
 
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
 """Merge probabilities of pairs, in their order."""
 
 
 def correct(
-    graph: MergeGraph,
-    judge: Judge,
+    graph: RowGraph,
+    judge: RowJudge,
     merge_at: float,
     constraints: Constraints,
-    copies: Mapping[str, str],
     *,
     divide: bool = True,
 ) -> tuple[Group, ...]:
     """Groups of two or more tools, sorted: a partition of part of the graph's tools.
 
-    ``merge_at`` is the least probability that counts as a merge. ``copies`` maps a tool to the
-    first tool of equal content: copies stay together without being judged again, unless a person
-    spoke of one of them. What people put together is neither cut nor added to: whom the judge
-    would add to it are its newcomers. ``divide=False`` leaves the components whole but for what
-    people keep apart, as the paper does with Auto-Correction switched off.
+    ``merge_at`` is the least probability that counts as a merge. Copies stay together without
+    being judged again, unless a person spoke of one of them. What people put together, which the
+    graph joins, is neither cut nor added to: whom the judge would add to it are its newcomers.
+    ``divide=False`` leaves the components whole but for what people keep apart, as the paper does
+    with Auto-Correction switched off.
     """
+    atoms = atoms_of(graph, constraints)
+    found = components(graph, atoms, judge)
+    whole = (found.weakest >= merge_at if divide else True) & ~found.spoken
     groups: list[Group] = []
-    components = [_atoms(component, constraints, copies) for component in graph.components]
-    for atoms, pairs, answers in _judged(components, graph, judge):
-        strength = np.minimum(_strength(atoms, pairs, answers), _allowed(atoms, constraints))
-        links = _witnessed(strength, merge_at) if divide else _allowed(atoms, constraints)
-        parts = _agglomerate(links, merge_at)
-        for part in parts:
-            fixed = [row for row in part if frozenset(atoms[row]) in constraints.must]
-            free = [row for row in part if row not in fixed]
-            proposed = _members(atoms, free)
-            if len(proposed) > 1:
-                weakest = _weakest(strength, free)
-                groups.append(Group(proposed, weakest, len(parts) > 1, weakest < merge_at))
-            groups += [_decided(atoms[row], judge) for row in fixed[1:]]
-            groups += [_decided(atoms[row], judge, proposed) for row in fixed[:1]]
+    for at in np.flatnonzero(whole).tolist():
+        ids = _members(graph, atoms, range(found.first[at], found.first[at + 1]))
+        weakest = float(found.weakest[at])
+        groups.append(Group(ids, weakest, intransitive=weakest < merge_at))
+    for at in np.flatnonzero(~whole).tolist():
+        groups += _divided(graph, atoms, found[at], judge, merge_at, divide)
     return tuple(sorted(groups, key=lambda group: group.members))
 
 
@@ -116,61 +117,64 @@ def _decided(members: tuple[str, ...], judge: Judge, newcomers: tuple[str, ...] 
     return Group(members, float(judge(pairs).min()), decided=True, newcomers=newcomers)
 
 
-def _members(atoms: Atoms, rows: Sequence[int]) -> tuple[str, ...]:
-    return sorted_ids(tool for row in rows for tool in atoms[row])
+def _least(rows: Sequence[int], judge: RowJudge) -> float:
+    """The lowest probability between any two of these rows."""
+    ends = np.array(list(combinations(rows, 2)), dtype=np.int32)
+    return float(judge(ends[:, 0], ends[:, 1]).min())
 
 
-def _atoms(
-    component: Sequence[str], constraints: Constraints, copies: Mapping[str, str]
-) -> list[tuple[str, ...]]:
-    """What cannot be divided: must-linked groups, and copies of which no one is spoken of."""
-    spoken_of = {tool for pair in constraints.cannot for tool in (pair.left, pair.right)}
-    leader: dict[str, str] = {}
-    for group in constraints.must:
-        leader.update(dict.fromkeys(group, min(group)))
-    free = {tool for tool in component if tool not in leader and tool not in spoken_of}
-    atoms: dict[str, list[str]] = {}
-    for tool in component:
-        first = copies.get(tool, tool)
-        own = first if tool in free and first in free else tool
-        atoms.setdefault(leader.get(tool, own), []).append(tool)
-    return sorted(sorted_ids(members) for members in atoms.values())
+def _members(graph: RowGraph, atoms: Atoms, own: range | Sequence[int]) -> tuple[str, ...]:
+    """The ids of some atoms, sorted."""
+    return tuple(graph.ids[row] for row in atoms.rows(own))
 
 
-def _judged(
-    components: Sequence[Atoms], graph: MergeGraph, judge: Judge
-) -> Iterator[tuple[Atoms, Sequence[Pair], NDArray[np.float64]]]:
-    """Each component's atoms with its close pairs, sorted, and what the judge, asked once, says."""
-    place = {tool: at for at, atoms in enumerate(components) for own in atoms for tool in own}
-    edges: dict[int, list[Pair]] = {}
-    for pair in graph.edges:
-        edges.setdefault(place[pair.left], []).append(pair)
-    close = [sorted(_close_pairs(atoms, edges[at])) for at, atoms in enumerate(components)]
-    answers = judge([pair for pairs in close for pair in pairs])
-    start = 0
-    for atoms, pairs in zip(components, close, strict=True):
-        yield atoms, pairs, answers[start : start + len(pairs)]
-        start += len(pairs)
+def _divided(
+    graph: RowGraph,
+    atoms: Atoms,
+    component: Component,
+    judge: RowJudge,
+    merge_at: float,
+    divide: bool,
+) -> Iterator[Group]:
+    """The groups of a component: what stays together, and what people put together, whom the
+    rest of its part would join.
+    """
+    strength = _strengths(component)
+    links = _witnessed(strength, merge_at) if divide else _allowed(component)
+    parts = _agglomerate(links, merge_at)
+    for part in parts:
+        fixed = [at for at in part if component.first + at in atoms.decided]
+        free = [at for at in part if at not in fixed]
+        proposed = _members(graph, atoms, [component.first + at for at in free])
+        if len(proposed) > 1:
+            weakest = float(strength[free][:, free].min())
+            yield Group(proposed, weakest, len(parts) > 1, weakest < merge_at)
+        for at in fixed:
+            rows = atoms.rows([component.first + at])
+            ids = tuple(graph.ids[row] for row in rows)
+            yield Group(ids, _least(rows, judge), decided=True, newcomers=proposed)
+            proposed = ()
 
 
-def _strength(
-    atoms: Atoms, pairs: Sequence[Pair], answers: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _strengths(component: Component) -> NDArray[np.float64]:
     """Symmetric (n, n): the lowest probability between two atoms, 1 on the diagonal.
 
-    Atoms that share no neighbour get 0: nothing but a longer chain speaks for them.
+    Atoms that share no neighbour get 0: nothing but a longer chain speaks for them; so do those
+    that people keep apart.
     """
-    index = {tool: row for row, members in enumerate(atoms) for tool in members}
-    strength = np.zeros((len(atoms), len(atoms)))
-    lowest: dict[tuple[int, int], float] = {}
-    for pair, probability in zip(pairs, answers, strict=True):
-        rows = sorted((index[pair.left], index[pair.right]))
-        key = (rows[0], rows[1])
-        lowest[key] = min(lowest.get(key, 1.0), float(probability))
-    for (a, b), probability in lowest.items():
-        strength[a, b] = strength[b, a] = probability
+    strength = np.zeros((component.size, component.size))
+    strength[component.left, component.right] = component.strength
+    strength[component.right, component.left] = component.strength
     np.fill_diagonal(strength, 1.0)
-    return strength
+    return np.minimum(strength, _allowed(component))
+
+
+def _allowed(component: Component) -> NDArray[np.float64]:
+    """Symmetric (n, n): 0 between atoms that people keep apart, 1 elsewhere."""
+    allowed = np.ones((component.size, component.size))
+    for a, b in component.apart:
+        allowed[a, b] = allowed[b, a] = 0.0
+    return allowed
 
 
 def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.float64]:
@@ -182,39 +186,13 @@ def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.flo
     """
     heard = strength.copy()
     doubtful = np.triu((strength > 0.0) & (strength < merge_at), 1)
-    for a, b in np.argwhere(doubtful):
-        witness = np.minimum(strength[a], strength[b]).max()
+    rows, columns = np.nonzero(doubtful)
+    step = max(1, _MOST_CELLS // len(strength))
+    for start in range(0, len(rows), step):
+        a, b = rows[start : start + step], columns[start : start + step]
+        witness = np.minimum(strength[a], strength[b]).max(axis=1)
         heard[a, b] = heard[b, a] = (strength[a, b] + witness) / 2.0
     return heard
-
-
-def _allowed(atoms: Atoms, constraints: Constraints) -> NDArray[np.float64]:
-    """Symmetric (n, n): 0 between atoms that people keep apart, 1 elsewhere."""
-    index = {tool: row for row, members in enumerate(atoms) for tool in members}
-    allowed = np.ones((len(atoms), len(atoms)))
-    for pair in constraints.cannot:
-        if pair.left in index and pair.right in index:
-            a, b = index[pair.left], index[pair.right]
-            allowed[a, b] = allowed[b, a] = 0.0
-    return allowed
-
-
-def _close_pairs(atoms: Atoms, edges: Iterable[Pair]) -> set[Pair]:
-    """Pairs of different atoms with an edge between them or with a common neighbour atom."""
-    index = {tool: row for row, members in enumerate(atoms) for tool in members}
-    near: dict[int, set[int]] = {row: set() for row in index.values()}
-    for pair in edges:
-        if index[pair.left] != index[pair.right]:
-            near[index[pair.left]].add(index[pair.right])
-            near[index[pair.right]].add(index[pair.left])
-    close = {
-        (min(a, b), max(a, b))
-        for row, others in near.items()
-        for a in (row, *others)
-        for b in (row, *others)
-        if a != b
-    }
-    return {Pair.of(left, right) for a, b in close for left in atoms[a] for right in atoms[b]}
 
 
 def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[int]]:
@@ -222,19 +200,15 @@ def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[in
 
     Rows come in id order and scipy resolves ties by row, so ties go by sorted ids.
     """
-    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    if len(strength) == 1:
-        return [[0]]
-    distance = squareform(1.0 - strength, checks=False)
-    labels = fcluster(linkage(distance, "complete"), 1.0 - merge_at + 1e-9, "distance")
-    parts: dict[int, list[int]] = {}
-    for row, label in enumerate(labels):
-        parts.setdefault(int(label), []).append(row)
-    return sorted(parts.values())
-
-
-def _weakest(strength: NDArray[np.float64], rows: Sequence[int]) -> float:
-    part = strength[np.ix_(list(rows), list(rows))]
-    return float(part.min())
+    distance, near = 1.0 - strength, 1.0 - merge_at + 1e-9
+    if distance.max() <= near:
+        return [list(range(len(strength)))]
+    parts = {row: [row] for row in range(len(strength))}
+    tree = linkage(squareform(distance, checks=False), "complete")
+    for step, (one, other, height, _) in enumerate(tree.tolist()):
+        if height <= near:
+            parts[len(strength) + step] = parts.pop(int(one)) + parts.pop(int(other))
+    return sorted(sorted(part) for part in parts.values())

@@ -38,6 +38,34 @@ class MergeGraph:
             )
         )
 
+    def parts(self, weights: Mapping[str, int]) -> dict[Pair, tuple[int, int]]:
+        """Each bridge with the weight of the tools on the side of its left tool, and of the rest
+        of its component: what falls apart without it.
+        """
+        graph, bridges = _network(self.edges), set(self.bridges)
+        found: dict[Pair, tuple[int, int]] = {}
+        below = {tool: weights[tool] for tool in graph}
+        for component in self.components if bridges else ():
+            tree = list(nx.dfs_edges(graph, component[0]))
+            for parent, child in reversed(tree):
+                below[parent] += below[child]
+            whole = below[component[0]]
+            for parent, child in tree:
+                pair, own = Pair.of(parent, child), below[child]
+                if pair in bridges:
+                    left = own if pair.left == child else whole - own
+                    found[pair] = (left, whole - left)
+        return found
+
+    def without(self, bridge: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The tools on the side of the bridge's left tool, and those on the other side, sorted."""
+        graph = _network(self.edges)
+        graph.remove_edge(bridge.left, bridge.right)
+        left, right = (
+            nx.node_connected_component(graph, end) for end in (bridge.left, bridge.right)
+        )
+        return sorted_ids(left), sorted_ids(right)
+
     def intransitive(self, members: Iterable[str]) -> tuple[tuple[str, str, str], ...]:
         """Triples (a, b, c) with edges a-b and b-c but not a-c, a < c, sorted."""
         graph = _network(self.edges).subgraph(list(members))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from toolscope_core.datamodel import JsonObject, Parameter, Tool
-from toolscope_core.merging.subschema import type_set
+from toolscope_core.datamodel import Parameter, Tool
+from toolscope_core.merging.typefit import types_meet, types_overlap
 from toolscope_core.merging.units import same_but_unit
 from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
 
@@ -35,16 +35,27 @@ _TURNING_WORDS = frozenset(
 )
 """Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
 
-_CALENDAR = frozenset(map(meaning, "year month season".split()))
-"""Of two names that end in one of these they turn neither."""
+_OF_COURSE = {
+    "calendar": frozenset(map(meaning, "year month season".split())),
+    "span": frozenset(map(meaning, "second minute hour day week month year".split())),
+}
+"""What turns neither of two names that may both be of the kind."""
 
 _SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
 """Those that turn a name only in a tool that has the other side too: ``target_language`` beside
 no ``source_language`` is the language.
 """
 
-_OPENING_WORDS = frozenset(map(meaning, "start source".split()))
-"""The start of something may be told as its one moment, what is converted from as the one."""
+_ONE_SIDE = (
+    frozenset(map(meaning, "start source old previous".split())),
+    frozenset(map(meaning, "end destination new next".split())),
+)
+"""Words for the same side: ``destination`` and ``endPoint``, ``target_path`` and ``new_path``."""
+
+_USUAL_SIDES = frozenset(map(meaning, "start source new".split()))
+"""The start of something may be told as its one moment, what is converted from as the one, and
+what is new as what it then is.
+"""
 
 _ANY_OF = frozenset({"number", "address", "name"})
 """Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
@@ -55,13 +66,14 @@ _KINDS = {
         seconds minutes hours days nights weeks months years""",
     "calendar": "year month season",
     "day": "day weekday",
-    "place": "city location place address region area country state destination",
+    "place": """city location place address region area country state destination station
+        airport town county province district zone jurisdiction venue""",
     "contact": "contact phone telephone mobile email",
     "money": "price amount cost budget salary fee",
     "count": "number num count total amount",
     "key": "id identifier uuid number num code",
     "name": "name title label alias nickname",
-    "text": "text content message description note comment",
+    "text": "text content message description note comment review feedback body",
     "type": "type category kind class genre",
     **{word: word for word in ("format", "unit", "version", "language", "order")},
 }
@@ -83,11 +95,13 @@ _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|fro
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A parameter as words: of its name, of its description, of both; those of the name that
-    turn it; the kinds that the name allows, and the first noun of the description with it.
+    """A parameter as words: of its name, of the name before *per*, of its description, of all;
+    those of the name that turn it; the kinds that the name allows, and the first noun of the
+    description with it.
     """
 
     name: frozenset[str]
+    head: frozenset[str]
     told: frozenset[str]
     text: frozenset[str]
     turning: frozenset[str]
@@ -120,14 +134,6 @@ def read_parameter(parameter: Parameter) -> Reading:
     return _read(parameter.name, parameter.description)
 
 
-def types_meet(a: JsonObject, b: JsonObject) -> bool:
-    """Whether a value of one could stand for one of the other, directly or by wrap or cast."""
-    if _plain(a, b):
-        return True
-    left, right = _loose_types(a), _loose_types(b)
-    return not left or not right or bool(left & right) or _listed(a, right) or _listed(b, left)
-
-
 @lru_cache(maxsize=65_536)
 def _weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
     """One over the number of the tool's parameters that have the word: what is told of all of
@@ -142,7 +148,13 @@ def _read(name: str, description: str) -> Reading:
     words, told = name_words(name), text_words(description)
     named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
     turning = words & (_TURNING_WORDS - _WEAK_WORDS)
-    return Reading(words, told, words | told, turning, named, (named & noun) or named or noun)
+    kinds = named if named and noun == {"name"} else (named & noun) or named or noun
+    head = name_words(" ".join(_before_per(name)))
+    return Reading(words, head, told, words | told, turning, named, kinds)
+
+
+def _before_per(name: str) -> Iterator[str]:
+    return itertools.takewhile("per".__ne__, plain_words(name))
 
 
 def tell_apart(a: Parameter, b: Parameter) -> bool:
@@ -153,14 +165,18 @@ def tell_apart(a: Parameter, b: Parameter) -> bool:
 def _apart(a: Reading, b: Reading) -> bool:
     if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
         return True
-    return bool(a.turning and b.turning and a.turning - b.name and b.turning - a.name)
+    ours, theirs = a.turning - b.name, b.turning - a.name
+    return bool(ours and theirs) and not _of_one_side(ours, theirs)
+
+
+def _of_one_side(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    return bool(ours and theirs) and any(ours | theirs <= side for side in _ONE_SIDE)
 
 
 @lru_cache(maxsize=65_536)
 def _kinds(name: str) -> frozenset[str]:
     """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
-    head = itertools.takewhile("per".__ne__, plain_words(name))
-    words = [word for word in head if word in _KINDS_OF][::-1]
+    words = [word for word in _before_per(name) if word in _KINDS_OF][::-1]
     if words[:1] == ["range"] and "money" in _KINDS_OF.get(words[-1], ()):
         words = words[1:]
     last = 2 if words and words[0] in _ANY_OF else 1
@@ -172,23 +188,31 @@ def _by_words(a: Reading, b: Reading, kinds: frozenset[str], tools: tuple[Tool, 
     """``kinds`` are those that both may be of."""
     if a.name == b.name:
         return 1.0
-    turned = ((a.name ^ b.name) & _TURNING_WORDS) - (a.text & b.text)
-    if "calendar" in kinds:
-        turned -= _CALENDAR
+    turned = _turned(a, b, kinds)
     if a.told == b.told and len(a.told) > 1:
         return MATCH_AT - 0.01 if turned else 0.95
     one_sided = turned and turned <= _SIDES and not any(map(_has_twin, (a, b), tools))
-    if turned - _OPENING_WORDS and not one_sided:
+    if turned - _USUAL_SIDES and not one_sided:
         return 0.0
     told = _overlap(a.told, b.told)
     own, others = a.name - _WEAK_WORDS, b.name - _WEAK_WORDS
     apart = own & (a.told - b.text) and others & (b.told - a.text)
-    differ = apart or (turned and not one_sided)
-    score = 0.5 * told if differ else max(_by_name(a, b, told), _by_text(a, b, tools))
-    if score >= MATCH_AT and not one_sided:
+    score = 0.5 * told if apart else max(_by_name(a, b, told), _by_text(a, b, tools))
+    if score >= MATCH_AT and not turned:
         return score
     of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
     return min(score + of_one_kind, MATCH_AT - 0.01)
+
+
+def _turned(a: Reading, b: Reading, kinds: frozenset[str]) -> frozenset[str]:
+    """Words that only one of the names has and that make it another parameter."""
+    ours, theirs = (a.head - b.head) & _TURNING_WORDS, (b.head - a.head) & _TURNING_WORDS
+    if _of_one_side(ours, theirs):
+        return frozenset()
+    turned = (ours | theirs) - (a.text & b.text)
+    if a.name <= _WEAK_WORDS or b.name <= _WEAK_WORDS:
+        turned -= _WEAK_WORDS
+    return turned.difference(*(_OF_COURSE.get(kind, ()) for kind in kinds))
 
 
 def _has_twin(reading: Reading, tool: Tool) -> bool:
@@ -219,36 +243,6 @@ def _share(words: frozenset[str], others: frozenset[str], weights: Mapping[str, 
     """Weight of those words that are among the others, over the weight of all."""
     whole = sum(weights[word] for word in words)
     return sum(weights[word] for word in words & others) / whole if whole else 0.0
-
-
-def types_overlap(a: JsonObject, b: JsonObject) -> bool:
-    """Whether one value can be of both types, integers counting as numbers."""
-    if _plain(a, b):
-        return True
-    left, right = (
-        frozenset("number" if kind == "integer" else kind for kind in type_set(schema) - {"null"})
-        for schema in (a, b)
-    )
-    return not left or not right or bool(left & right)
-
-
-def _plain(a: JsonObject, b: JsonObject) -> bool:
-    kind = a.get("type")
-    return isinstance(kind, str) and kind == b.get("type") and kind != "null"
-
-
-def _listed(schema: JsonObject, others: frozenset[str]) -> bool:
-    items = schema.get("items")
-    if "array" not in type_set(schema) or not isinstance(items, dict | type(None)):
-        return False
-    return not items or not _loose_types(items) or bool(_loose_types(items) & others)
-
-
-def _loose_types(schema: JsonObject) -> frozenset[str]:
-    types = type_set(schema) - {"null"}
-    if types & {"integer", "number"}:
-        types |= {"integer", "number", "string"}
-    return types
 
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:

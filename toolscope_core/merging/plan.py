@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +31,9 @@ from toolscope_core.datamodel import (
     Tool,
     digest,
 )
-from toolscope_core.merging.alignment import unit_conflicts
-from toolscope_core.merging.guards import Families, guards
 from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.synthesis import Synthesis, edited_arguments, synthesise
+from toolscope_core.merging.makings import Differences, Makings
+from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
 Edits = Mapping[frozenset[str], Edit]
 
@@ -45,29 +44,26 @@ def build_clusters(
     constraints: Constraints,
     edits: Edits,
     auto_at: float,
-    made_of: Callable[[tuple[str, ...], str | None], Synthesis] | None = None,
+    makings: Makings | None = None,
 ) -> tuple[Cluster, ...]:
     """One cluster a group, in the order of the groups. ``auto_at`` is the least weakest edge
-    (a probability) that may be accepted without a person. ``made_of`` gives the synthesis of
-    member ids with a chosen canonical, for callers who remember it.
+    (a probability) that may be accepted without a person. ``makings`` are those of the catalog,
+    for callers who keep them.
     """
-    tools = catalog.by_id
+    makings, blocked = makings or Makings(catalog), catalog.blocked
     made = {}
     for group in groups:
-        members = [tools[tool_id] for tool_id in group.members]
         edit = edits.get(frozenset(group.members), Edit())
-        if made_of:
-            synthesis = made_of(group.members, edit.canonical)
-        else:
-            synthesis = synthesise(members, catalog.blocked, edit.canonical)
-        made[group.members] = _edited(synthesis, members, edit)
-    owners, families = _name_owners(catalog, made), Families(catalog.tools)
+        synthesis = makings.synthesis(group.members, edit.canonical)
+        made[group.members] = _edited(synthesis, makings.of(group.members), edit)
+    owners = _name_owners(catalog, made)
     clusters = []
     for group in groups:
-        members = [tools[tool_id] for tool_id in group.members]
+        members = makings.of(group.members)
         own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
+        differences = makings.differences(group.members, own.canonical, own.kind)
         objections = [
-            *_objections(members, own, edit, catalog.blocked),
+            *_objections(members, own, edit, blocked),
             *_name_objections(members, own, owners),
         ]
         clusters.append(
@@ -82,7 +78,7 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(
                     *objections,
-                    *_reasons(group, members, own, catalog.blocked, auto_at, families),
+                    *_reasons(group, own, differences, blocked, auto_at),
                 ),
                 newcomers=group.newcomers,
                 asked=group.asked,
@@ -212,24 +208,22 @@ def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
 
 def _reasons(
     group: Group,
-    members: Sequence[Tool],
     made: Synthesis,
+    differences: Differences,
     blocked: frozenset[str],
     auto_at: float,
-    families: Families,
 ) -> Iterator[str]:
     if blocked.intersection(group.members):
         yield "a member carries a blocking finding"
     if made.kind == "router":
         yield "no member's own schema serves every call, so a gateway is needed"
-        canonical = next(tool for tool in members if tool.id == made.canonical)
-        for tool in members:
-            yield from unit_conflicts(tool, canonical) if tool is not canonical else ()
+    yield from differences.units
     for alpha in made.arguments:
         yield from alpha.surmised
-    yield from guards(members, made.canonical, made.kind, families)
+    yield from differences.guards
     if group.asked:
         yield "a person put it forward; the judge would not merge all of it"
+    yield from group.doubts
     if group.cut:
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:

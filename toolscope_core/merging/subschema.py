@@ -30,9 +30,8 @@ def admits(wide: Any, narrow: Any) -> bool:
     if not isinstance(wide, dict) or not isinstance(narrow, dict):
         return wide is True or wide is narrow
     wide, narrow = core(wide), core(narrow)
-    text = canonical_json(wide)
-    if not wide or text == canonical_json(narrow):
-        return '"$ref"' not in text
+    if not wide or (wide == narrow and canonical_json(wide) == canonical_json(narrow)):
+        return not refers(wide)
     if _BEYOND & (wide.keys() | narrow.keys()) or not (_well_formed(wide) and _well_formed(narrow)):
         return False
     options = narrow.get("anyOf") or narrow.get("oneOf")
@@ -52,11 +51,20 @@ def inline_references(schema: JsonObject) -> JsonObject:
     Where a reference is remote, missing, part of a cycle or would grow past ``MAX_NODES``, the
     schema comes back as it is, and ``admits`` then says no.
     """
-    if '"$ref"' not in canonical_json(schema):
+    if not refers(schema):
         return schema
     inlined = _inlined(schema, schema, (), iter(range(MAX_NODES)))
     plain = {key: value for key, value in inlined.items() if key not in _DEFINITIONS}
-    return schema if '"$ref"' in canonical_json(plain) else plain
+    return schema if refers(plain) else plain
+
+
+def refers(node: Any) -> bool:
+    """Whether ``$ref`` stands anywhere in a JSON value, as a key or as a text."""
+    if isinstance(node, dict):
+        return "$ref" in node or any(refers(value) for value in node.values())
+    if isinstance(node, list):
+        return any(refers(value) for value in node)
+    return isinstance(node, str) and node == "$ref"
 
 
 def core(schema: JsonObject) -> dict[str, Any]:

@@ -9,7 +9,7 @@ write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -22,9 +22,9 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.alignment import argument_map, map_onto
+from toolscope_core.merging.alignment import argument_map, inlined, map_onto
 from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.subschema import admits, inline_references
+from toolscope_core.merging.subschema import admits
 from toolscope_core.merging.units import difference
 
 _WORDS = ("description", "title", "default")
@@ -151,8 +151,7 @@ def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
 
 def _join(tool: Tool, properties: dict[str, JsonObject]) -> dict[str, str]:
     """Widen ``properties`` so that they take the tool's arguments; parameter → property."""
-    declared = inline_references(tool.schema or {})
-    tool = replace(tool, schema=declared)
+    tool = inlined(tool)
     sofar = Tool("", tool.name, schema={"type": "object", "properties": dict(properties)})
     ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, sofar))
     pairs = {

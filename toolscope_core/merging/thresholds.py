@@ -45,6 +45,8 @@ class Changes:
 
 def changes(before: Sequence[Members], after: Sequence[Members]) -> Changes:
     """What became of the clusters ``before``. A cluster may have both fallen apart and grown."""
+    same = set(before) & set(after)
+    before, after = ([one for one in side if one not in same] for side in (before, after))
     appeared, grown = [], []
     for members, parts in _traced(after, before):
         if all(len(part) == 1 for part in parts):

@@ -17,7 +17,7 @@ _SYNONYMS = """query q search term keyword keywords
     language lang locale
     latitude lat
     longitude lon lng long
-    source src origin original base from departure
+    source src origin base from departure
     destination dst dest target to arrival
     address addr
     url uri link href
@@ -41,7 +41,7 @@ _SYNONYMS = """query q search term keyword keywords
     brand make maker manufacturer
     item product
     topic title subject theme headline
-    company enterprise business firm corporation employer
+    company entity enterprise business firm corporation employer
     organization organisation org
     customer client
     guest visitor person people participant attendee member passenger traveler traveller
@@ -69,8 +69,8 @@ _SYNONYMS = """query q search term keyword keywords
     priority importance urgency
     ticker symbol
     lawsuit case docket
-    investment deposit principal
-    function equation expression formula
+    investment invest invested deposit principal
+    function equation expression formula polynomial
     group dataset sample
     repository repo
     technician repairman repairer
@@ -97,7 +97,24 @@ _SYNONYMS = """query q search term keyword keywords
     birthday birthdate dob
     server host hostname
     database db
-    timezone tz"""
+    timezone tz
+    previous original former prior
+    yearly annual annually
+    price cost
+    recipient receiver addressee
+    cinema theater theatre
+    dish recipe meal
+    booking reservation appointment
+    review feedback
+    shop store outlet
+    tournament championship competition
+    package parcel shipment
+    drug medicine medication
+    disease illness
+    video clip
+    survey questionnaire
+    luggage baggage
+    invoice bill"""
 
 _EMPTY_WORDS = frozenset(
     "a an the of for to in on at by with and or is are be that this it its as from which used use "
@@ -116,7 +133,10 @@ _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.I
 @lru_cache(maxsize=65_536)
 def name_words(name: str) -> frozenset[str]:
     """The words of an identifier, split at case, digits and marks: stems, one per meaning."""
-    words = [meaning(word) for word in plain_words(name)]
+    plain = plain_words(name)
+    if plain[:2] in _STAY:
+        plain = (_STAY[plain[:2]], *plain[2:])
+    words = [meaning(word) for word in plain]
     if not _TIMES.isdisjoint(words):
         words = [_TIME_SIDES.get(word, word) for word in words]
     return frozenset(word for word in words if word not in _EMPTY_IN_NAMES) or frozenset(words)
@@ -173,3 +193,5 @@ for _group in _SYNONYMS.splitlines():
 _TIMES = frozenset(map(meaning, "date datetime time timestamp day month year".split()))
 _TIME_SIDES = {"source": "start", "destination": "end"}
 """From and to, in a name of a time, are its start and its end."""
+_STAY: dict[tuple[str, ...], str] = {("check", "in"): "start", ("check", "out"): "end"}
+"""Checking in and out, at the front of a name, are the start and the end of a stay."""

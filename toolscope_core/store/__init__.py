@@ -18,25 +18,42 @@ from toolscope_core.store.jobs import (
     request_cancel,
     start_job,
 )
+from toolscope_core.store.ledger import StoredLedger, read_calls
 from toolscope_core.store.review import append_decision, read_log
+from toolscope_core.store.runs import (
+    ModelRun,
+    RunState,
+    end_run,
+    get_run,
+    list_runs,
+    open_run,
+)
 from toolscope_core.store.selections import Selection, get_selection, keep_selection
 
 __all__ = [
     "CatalogRecord",
     "Job",
     "JobState",
+    "ModelRun",
+    "RunState",
     "Selection",
     "Store",
+    "StoredLedger",
     "append_decision",
     "end_job",
+    "end_run",
     "get_job",
+    "get_run",
     "get_selection",
     "keep_selection",
     "latest_job",
     "list_catalogs",
+    "list_runs",
     "load_catalog",
     "mark_orphans",
     "now",
+    "open_run",
+    "read_calls",
     "read_log",
     "record_step",
     "renew_leases",

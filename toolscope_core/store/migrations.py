@@ -59,7 +59,38 @@ def m004_selections(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_catalogs, m002_decisions, m003_jobs, m004_selections)
+def m005_ledger(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE answer ("
+        " key TEXT PRIMARY KEY, task TEXT NOT NULL, version TEXT NOT NULL,"
+        " subjects TEXT NOT NULL, model TEXT NOT NULL, origin TEXT NOT NULL,"
+        " value TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID"
+    )
+    connection.execute(
+        "CREATE TABLE call ("
+        " number INTEGER PRIMARY KEY, run TEXT NOT NULL, task TEXT NOT NULL,"
+        " model TEXT NOT NULL, origin TEXT NOT NULL, questions INTEGER NOT NULL,"
+        " tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, counted BOOLEAN NOT NULL,"
+        " cost REAL, seconds REAL NOT NULL, finish TEXT NOT NULL, error TEXT NOT NULL,"
+        " at TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX call_of_run ON call (run)")
+    connection.execute(
+        "CREATE TABLE run ("
+        " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
+        " key TEXT NOT NULL, configuration TEXT NOT NULL, state TEXT NOT NULL,"
+        " message TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT NOT NULL)"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_catalogs,
+    m002_decisions,
+    m003_jobs,
+    m004_selections,
+    m005_ledger,
+)
 """In the order of their application. Append only: a released step never changes."""
 
 

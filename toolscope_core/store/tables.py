@@ -100,3 +100,57 @@ class SelectionRow(Row, table=True):
     key: str
     source: str = Field(sa_type=Json)
     ids: list[str] = Field(sa_type=Json)
+
+
+class AnswerRow(Row, table=True):
+    """One answer of a model, by ledger key; ``value`` is null where it cannot be used."""
+
+    __tablename__ = "answer"
+
+    key: str = Field(primary_key=True)
+    task: str
+    version: str
+    subjects: list[str] = Field(sa_type=Json)
+    model: str = Field(sa_type=Json)
+    origin: str
+    value: dict[str, Any] | None = Field(sa_type=Json)
+    reason: str = Field(sa_type=Json)
+    at: str
+
+
+class CallRow(Row, table=True):
+    """One call of a model; ``number`` counts them in order of their end."""
+
+    __tablename__ = "call"
+
+    number: int | None = Field(default=None, primary_key=True)
+    run: str
+    task: str
+    model: str = Field(sa_type=Json)
+    origin: str
+    questions: int
+    tokens_in: int
+    tokens_out: int
+    counted: bool
+    cost: float | None
+    seconds: float
+    finish: str = Field(sa_type=Json)
+    error: str = Field(sa_type=Json)
+    at: str
+
+
+class RunRow(Row, table=True):
+    """One run of a model over a catalog; ``key`` is the hash of its kind and configuration."""
+
+    __tablename__ = "run"
+
+    number: int | None = Field(default=None, primary_key=True)
+    id: str
+    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    kind: str
+    key: str
+    configuration: dict[str, Any] = Field(sa_type=Json)
+    state: str = "running"
+    message: str = Field(default="", sa_type=Json)
+    started_at: str
+    ended_at: str = ""

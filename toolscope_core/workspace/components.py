@@ -1,33 +1,99 @@
-"""The merge graph as a table of clusters, and the part of it that is drawn."""
+"""The merge graph as a table of clusters, the part of it that is drawn, and what a bridge holds."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
-from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool
+from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool, sorted_ids
 from toolscope_core.figures.views import Edge, Network, Node, NodeState
 from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.plan import documented
 from toolscope_core.workspace.review import OPEN_STATES
 
 Tools = Mapping[str, Tool]
-Copies = Mapping[str, str]
 
 SHOWN_NODES = 300
+"""Up to as many tools of chosen clusters are drawn, with the doubtful pairs among them."""
+
+OVERVIEW_NODES = 8_000
 _NAMED_MEMBERS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Merging:
+    """The merge graph, and what is around it: the plan made of it, people's links, the pairs that
+    the judge is ``unsure`` of. ``copies`` maps each tool to the first of equal content.
+    """
+
+    plan: MergePlan
+    graph: MergeGraph
+    copies: Mapping[str, str]
+    links: Constraints = field(default_factory=Constraints)
+    unsure: Mapping[Pair, float] = field(default_factory=dict)
+
+    @cached_property
+    def home(self) -> Mapping[str, Cluster]:
+        """The cluster of each tool that is in one."""
+        return {member: cluster for cluster in self.plan.clusters for member in cluster.members}
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """Each component with its own edges, in the order of the first ids."""
+        found = self.graph.components
+        number = {tool: at for at, tools in enumerate(found) for tool in tools}
+        edges: list[dict[Pair, float]] = [{} for _ in found]
+        for pair, probability in self.graph.edges.items():
+            edges[number[pair.left]][pair] = probability
+        parts = [MergeGraph(inside) for inside in edges]
+        return tuple(
+            Component(tools, part, _without_copies(part, self.copies))
+            for tools, part in zip(found, parts, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A connected component: its tools, its edges, and those between different contents.
+
+    A star of copies hangs on no weak link, so bridges and triples are those of ``once``.
+    """
+
+    tools: tuple[str, ...]
+    part: MergeGraph
+    once: MergeGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """An edge that alone holds its component together.
+
+    ``sides`` are the tools that fall apart without it, those with the pair's left tool first;
+    ``cluster`` is the one that holds both ends, ``None`` where correction keeps them apart already.
+    """
+
+    pair: Pair
+    sides: tuple[tuple[str, ...], tuple[str, ...]]
+    cluster: Cluster | None
+
+    @property
+    def groups(self) -> list[list[str]]:
+        """The two parts of the cluster, as *split* takes them; empty without a cluster."""
+        inside = self.cluster.members if self.cluster else ()
+        return [[tool for tool in side if tool in inside] for side in self.sides if inside]
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
     """A cluster in the table, or (``kind`` empty) a component that correction took apart.
 
-    ``component`` numbers the connected component it is part of, from 1; ``bridges`` and
-    ``intransitive`` (triples a-b-c without a-c) are counted among the members, exact copies as
-    one tool. ``tokens`` is what the members cost in every prompt, ``saved`` what merging them takes
-    off that.
+    ``component`` numbers the connected component it is part of, from 1; ``density`` (the share of
+    pairs that are edges), ``bridges`` and ``intransitive`` (triples a-b-c without a-c) are those of
+    the members, exact copies as one tool. ``tokens`` is what the members cost in every prompt,
+    ``saved`` what merging them takes off that.
     """
 
     name: str
@@ -35,6 +101,7 @@ class ClusterRow:
     size: int
     tokens: int
     saved: int
+    density: float
     weakest: float
     bridges: int
     intransitive: int
@@ -52,76 +119,115 @@ class ClusterRow:
         return self.state in OPEN_STATES
 
 
-def cluster_rows(
-    plan: MergePlan, graph: MergeGraph, copies: Copies, costs: Costs
-) -> tuple[ClusterRow, ...]:
+def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
     """All clusters and all components without one: the largest first, then the weakest.
 
-    ``copies`` maps each tool to the first of equal content; ``costs`` remembers token counts.
+    ``costs`` remembers token counts.
     """
-    tools = plan.catalog.by_id
-    home = {member: cluster for cluster in plan.clusters for member in cluster.members}
+    tools, home = merging.plan.catalog.by_id, merging.home
     rows: list[ClusterRow] = []
-    for number, (component, part) in enumerate(_parts(graph), 1):
-        once = _without_copies(part, copies)
-        clusters = {home[tool].id: home[tool] for tool in component if tool in home}
-        rows += [_row(tools, number, once, cluster, costs) for cluster in clusters.values()]
+    for number, component in enumerate(merging.components, 1):
+        clusters = {home[tool].id: home[tool] for tool in component.tools if tool in home}
+        rows += [
+            _row(merging, number, component.once, cluster, costs) for cluster in clusters.values()
+        ]
         if not clusters:
-            rows.append(_taken_apart(tools, number, once, component, costs))
+            rows.append(_taken_apart(tools, number, component, costs))
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
 def network_of(
-    plan: MergePlan,
-    graph: MergeGraph,
-    copies: Copies,
-    links: Constraints,
-    row_ids: Sequence[str],
-    limit: int | None = None,
+    merging: Merging, row_ids: Collection[str] | None = None, limit: int | None = None
 ) -> Network:
-    """The components that hold the given rows of the table, whole, at most ``limit`` tools
-    (default: ``SHOWN_NODES``).
+    """The components that hold the given rows of the table, or all; at most ``limit`` tools
+    (default: ``SHOWN_NODES``, of all ``OVERVIEW_NODES``).
 
-    Where there are more, the ends of the most probable edges stay.
+    Whole components stay, the larger first; where not even one fits, the ends of its most probable
+    edges do.
     """
-    home = {member: cluster for cluster in plan.clusters for member in cluster.members}
-    wanted, tools = set(row_ids), plan.catalog.by_id
-    edges: dict[Pair, Edge] = {}
-    for component, part in _parts(graph):
-        if wanted & ({component[0]} | {home[tool].id for tool in component if tool in home}):
-            bridges = set(_without_copies(part, copies).bridges)
-            for pair, probability in part.edges.items():
-                bridge = Pair.of(copies[pair.left], copies[pair.right]) in bridges
-                edges[pair] = Edge(pair, probability, bridge)
-    inside = {tool for pair in edges for tool in (pair.left, pair.right)}
-    kept = _strongest(edges.values(), limit or SHOWN_NODES)
-    shown = [e for pair, e in sorted(edges.items()) if {pair.left, pair.right} <= kept]
-    apart = [p for p in sorted(links.cannot) if {p.left, p.right} <= kept]
+    home, tools = merging.home, merging.plan.catalog.by_id
+    limit = limit or (OVERVIEW_NODES if row_ids is None else SHOWN_NODES)
+    wanted = [
+        component
+        for component in merging.components
+        if row_ids is None
+        or not {component.tools[0], *(home[t].id for t in component.tools if t in home)}.isdisjoint(
+            row_ids
+        )
+    ]
+    kept = _fitting(wanted, limit)
+    edges = {edge.pair: edge for part in wanted for edge in _edges(merging, part, kept)}
+    for pair in merging.links.cannot:
+        if {pair.left, pair.right} <= kept:
+            edges[pair] = Edge(pair, 0.0, "never")
+    if len(kept) <= SHOWN_NODES:
+        for pair, probability in merging.unsure.items():
+            if {pair.left, pair.right} <= kept:
+                edges.setdefault(pair, Edge(pair, probability, "unsure"))
     return Network(
         nodes=tuple(_node(tools, tool, home) for tool in sorted(kept)),
-        edges=(*shown, *(Edge(pair, 0.0, forbidden=True) for pair in apart)),
-        left_out=len(inside - kept),
+        edges=tuple(edge for _, edge in sorted(edges.items())),
+        left_out=sum(len(component.tools) for component in wanted) - len(kept),
     )
 
 
-def _parts(graph: MergeGraph) -> list[tuple[tuple[str, ...], MergeGraph]]:
-    """Each component with its own edges."""
-    components = graph.components
-    number = {tool: at for at, component in enumerate(components) for tool in component}
-    edges: list[dict[Pair, float]] = [{} for _ in components]
-    for pair, probability in graph.edges.items():
-        edges[number[pair.left]][pair] = probability
-    return [(c, MergeGraph(e)) for c, e in zip(components, edges, strict=True)]
+def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
+    """What the edge of ``pair`` holds together; ``None`` where it is no bridge."""
+    copies, home = merging.copies, merging.home
+    ends = Pair.of(copies[pair.left], copies[pair.right])
+    for component in merging.components:
+        if pair.left in component.tools and ends in component.once.bridges:
+            left, right = (frozenset(side) for side in component.once.without(ends))
+            if copies[pair.left] in right:
+                left, right = right, left
+            own = home.get(pair.left)
+            return Bridge(
+                pair=pair,
+                sides=(
+                    sorted_ids(tool for tool in component.tools if copies[tool] in left),
+                    sorted_ids(tool for tool in component.tools if copies[tool] in right),
+                ),
+                cluster=own if own and pair.right in own.members else None,
+            )
+    return None
 
 
-def _without_copies(part: MergeGraph, copies: Copies) -> MergeGraph:
-    """The edges between different contents: a star of copies hangs on no weak link."""
+def _without_copies(part: MergeGraph, copies: Mapping[str, str]) -> MergeGraph:
     ends = ((copies[pair.left], copies[pair.right], p) for pair, p in part.edges.items())
     return MergeGraph({Pair.of(a, b): p for a, b, p in ends if a != b})
 
 
-def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster, costs: Costs) -> ClusterRow:
+def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Iterator[Edge]:
+    """The edges between tools that are kept, with what each bridge holds together."""
+    copies = merging.copies
+    parts = component.once.parts(Counter(copies[tool] for tool in component.tools))
+    must = {tool: at for at, group in enumerate(merging.links.must) for tool in group}
+    for pair, probability in component.part.edges.items():
+        if pair.left in kept and pair.right in kept:
+            ends = Pair.of(copies[pair.left], copies[pair.right])
+            fallen = parts.get(ends)
+            if fallen and ends.left != copies[pair.left]:
+                fallen = (fallen[1], fallen[0])
+            said = must.get(pair.left, -1) == must.get(pair.right, -2)
+            yield Edge(pair, probability, "joined" if said else "merge", fallen)
+
+
+def _fitting(components: Sequence[Component], limit: int) -> set[str]:
+    kept: set[str] = set()
+    for component in sorted(components, key=lambda found: (-len(found.tools), found.tools)):
+        if len(kept) + len(component.tools) <= limit:
+            kept.update(component.tools)
+        elif not kept:
+            kept = _strongest(component.part.edges, limit)
+    return kept
+
+
+def _row(
+    merging: Merging, number: int, once: MergeGraph, cluster: Cluster, costs: Costs
+) -> ClusterRow:
+    tools = merging.plan.catalog.by_id
     inside = set(cluster.members)
+    contents = {merging.copies[member] for member in inside}
     tokens = _tokens(tools, cluster.members, costs)
     merged = documented(tools[cluster.canonical], cluster.document)
     return ClusterRow(
@@ -130,9 +236,10 @@ def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster, costs: C
         size=len(cluster.members),
         tokens=tokens,
         saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
+        density=_density(contents, once),
         weakest=cluster.weakest_edge,
-        bridges=sum({pair.left, pair.right} <= inside for pair in part.bridges),
-        intransitive=len(part.intransitive(cluster.members)),
+        bridges=sum({pair.left, pair.right} <= contents for pair in once.bridges),
+        intransitive=len(once.intransitive(contents)),
         servers=_servers(tools, cluster.members),
         kind=cluster.kind,
         state=cluster.state,
@@ -143,18 +250,19 @@ def _row(tools: Tools, number: int, part: MergeGraph, cluster: Cluster, costs: C
     )
 
 
-def _taken_apart(
-    tools: Tools, number: int, part: MergeGraph, members: Sequence[str], costs: Costs
-) -> ClusterRow:
+def _taken_apart(tools: Tools, number: int, component: Component, costs: Costs) -> ClusterRow:
+    members, once = component.tools, component.once
+    contents = {tool for pair in once.edges for tool in (pair.left, pair.right)}
     return ClusterRow(
         name=tools[members[0]].name,
         members=_names(tools, members),
         size=len(members),
         tokens=_tokens(tools, members, costs),
         saved=0,
-        weakest=min(part.edges.values(), default=1.0),
-        bridges=len(part.bridges),
-        intransitive=len(part.intransitive(members)),
+        density=_density(contents, once),
+        weakest=min(once.edges.values(), default=1.0),
+        bridges=len(once.bridges),
+        intransitive=len(once.intransitive(members)),
         servers=_servers(tools, members),
         kind="",
         state="taken apart",
@@ -165,15 +273,22 @@ def _taken_apart(
     )
 
 
+def _density(contents: Collection[str], once: MergeGraph) -> float:
+    """The share of pairs that are edges, in hundredths; 1 for a single content."""
+    pairs = len(contents) * (len(contents) - 1) // 2
+    edges = sum(pair.left in contents and pair.right in contents for pair in once.edges)
+    return round(edges / pairs, 2) if pairs else 1.0
+
+
 def _tokens(tools: Tools, members: Sequence[str], costs: Costs) -> int:
     return sum(costs.of(tools[member], PROMPT_SHAPES[0]) for member in members)
 
 
-def _strongest(edges: Iterable[Edge], limit: int) -> set[str]:
+def _strongest(edges: Mapping[Pair, float], limit: int) -> set[str]:
     kept: set[str] = set()
-    for edge in sorted(edges, key=lambda item: (-item.probability, item.pair)):
-        ends = {edge.pair.left, edge.pair.right}
-        if len(kept | ends) <= limit:
+    for pair in sorted(edges, key=lambda pair: (-edges[pair], pair)):
+        ends = {pair.left, pair.right} - kept
+        if len(kept) + len(ends) <= limit:
             kept |= ends
     return kept
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, MergedTool, Problem, Tool, digest
+from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Network
-from toolscope_core.pipeline import Analysis, graph_of
+from toolscope_core.pipeline import Analysis, graph_of, unsure_pairs
 from toolscope_core.review import constraints
 from toolscope_core.store import CatalogRecord
 from toolscope_core.workspace import components, listing, overlaps
@@ -57,6 +57,17 @@ class Closest:
     similarity: float
 
 
+@dataclass(slots=True)
+class _Drawn:
+    """The merge graph after so many decisions, with what was made of it so far."""
+
+    analysis: Analysis
+    decisions: int
+    merging: components.Merging
+    rows: tuple[components.ClusterRow, ...] | None = None
+    networks: dict[tuple[str, ...] | None, Network] = field(default_factory=dict)
+
+
 class Explore:
     """Looks at catalogs and analyses; changes nothing but what ``add`` stores."""
 
@@ -67,6 +78,7 @@ class Explore:
         self._counted = Costs()
         self._tokens: dict[tuple[int, str], dict[str, int]] = {}
         self._rows: dict[tuple[int, str], tuple[listing.ToolRow, ...]] = {}
+        self._graphs: dict[int, _Drawn] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
@@ -174,17 +186,21 @@ class Explore:
 
     def clusters(self, catalog_id: int) -> tuple[components.ClusterRow, ...]:
         """Rows of the merge graph, the largest cluster first."""
-        analysis = self._analysis(catalog_id)
-        graph = graph_of(analysis, self._review.log(catalog_id))
-        plan = self._review.plan(catalog_id)
-        return components.cluster_rows(plan, graph, analysis.copies, self._counted)
+        known = self._drawn(catalog_id)
+        if known.rows is None:
+            known.rows = components.cluster_rows(known.merging, self._counted)
+        return known.rows
 
-    def network(self, catalog_id: int, row_ids: Sequence[str]) -> Network:
-        """The components that hold the given rows, for drawing."""
-        analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
-        links = constraints(analysis.catalog, log)
-        plan, graph = self._review.plan(catalog_id), graph_of(analysis, log)
-        return components.network_of(plan, graph, analysis.copies, links, row_ids)
+    def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
+        """The components that hold the given rows, or all, for drawing."""
+        known, wanted = self._drawn(catalog_id), None if row_ids is None else tuple(row_ids)
+        if wanted not in known.networks:
+            known.networks[wanted] = components.network_of(known.merging, wanted)
+        return known.networks[wanted]
+
+    def bridge(self, catalog_id: int, pair: Pair) -> components.Bridge | None:
+        """What falls apart without the edge of ``pair``, where it is a bridge."""
+        return components.bridge_of(self._drawn(catalog_id).merging, pair)
 
     def tokens(self, catalog_id: int) -> dict[str, int]:
         """What each tool costs in every prompt, by id."""
@@ -196,6 +212,20 @@ class Explore:
             tools = self._catalogs.open(catalog_id).tools
             self._tokens[catalog_id, shape] = {t.id: self._counted.of(t, shape) for t in tools}
         return self._tokens[catalog_id, shape]
+
+    def _drawn(self, catalog_id: int) -> _Drawn:
+        analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
+        known = self._graphs.get(catalog_id)
+        if known is None or known.analysis is not analysis or known.decisions != len(log):
+            merging = components.Merging(
+                plan=self._review.plan(catalog_id),
+                graph=graph_of(analysis, log),
+                copies=analysis.copies,
+                links=constraints(analysis.catalog, log),
+                unsure=unsure_pairs(analysis),
+            )
+            known = self._graphs[catalog_id] = _Drawn(analysis, len(log), merging)
+        return known
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Sweep
-from toolscope_core.merging.graph import merge_graph
 from toolscope_core.merging.thresholds import (
     Changes,
     Members,
@@ -20,7 +19,7 @@ from toolscope_core.merging.thresholds import (
     sides,
     strongest_forest,
 )
-from toolscope_core.pipeline import Analysis, Cut, groups_at, merge_edges, own_cut
+from toolscope_core.pipeline import Analysis, Cut, groups_at, merges_at, own_cut
 from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.review import Review
@@ -31,12 +30,6 @@ MEASURES: tuple[Measure, ...] = ("similarity", "probability")
 LEAST_PROBABILITY = 0.5
 """Below it the judge holds two tools for different, so nobody is offered to merge them."""
 
-MOST_CORRECTED = 800
-"""Up to this many edges clusters are corrected while a slider moves.
-
-Measured on Seal-Tools: 433 edges take 0.12 s, 1,000 take 0.2 to 0.4 s.
-"""
-
 STEPS = 100
 _DECIDED = 2.0
 
@@ -46,16 +39,14 @@ class Effect:
     """What merging at a cut comes to if every cluster is accepted.
 
     ``candidates`` are the pairs near enough, ``merges`` those of them that are also probable
-    enough. ``groups`` are tool ids, sorted; ``corrected`` says whether they went through
-    Auto-Correction or are the components as they are. ``tokens_left`` counts each cluster as its
-    longest tool.
+    enough. ``groups`` are tool ids, sorted. ``tokens_left`` counts each cluster as its longest
+    tool.
     """
 
     cut: Cut
     candidates: int
     merges: int
     groups: tuple[Members, ...]
-    corrected: bool
     tools_left: int
     tokens_left: int
 
@@ -93,27 +84,23 @@ class Thresholds:
         self._analyses = analyses
         self._review = review
         self._tokens = tokens
-        self._plans: dict[tuple[int, bool], tuple[Analysis, Constraints, Effect]] = {}
+        self._plans: dict[int, tuple[Analysis, Constraints, Effect]] = {}
 
     def cut(self, catalog_id: int) -> Cut:
         """What the plan is made with; its similarity is the least that can be asked for."""
         return own_cut(self._analysis(catalog_id))
 
     def moved(self, catalog_id: int, cut: Cut) -> Moved:
-        """What another cut would bring, against the plan's.
-
-        Where either has more than ``MOST_CORRECTED`` edges, both are told without correction.
-        """
+        """What another cut would bring, against the plan's."""
         analysis, tokens = self._analysis(catalog_id), self._tokens(catalog_id)
         links = constraints(analysis.catalog, self._review.log(catalog_id))
         own = own_cut(analysis)
-        divide = max(int(_merges(analysis, at).sum()) for at in (cut, own)) <= MOST_CORRECTED
-        known = self._plans.get((catalog_id, divide))
+        known = self._plans.get(catalog_id)
         if known is None or known[0] is not analysis or known[1] != links:
-            known = (analysis, links, effect(analysis, links, own, tokens, divide=divide))
-            self._plans[catalog_id, divide] = known
+            known = (analysis, links, effect(analysis, links, own, tokens))
+            self._plans[catalog_id] = known
         plan = known[2]
-        now = plan if cut == own else effect(analysis, links, cut, tokens, divide=divide)
+        now = plan if cut == own else effect(analysis, links, cut, tokens)
         found = [next_to_fall(analysis, links, now, by) for by in MEASURES]
         falls = tuple(item for item in found if item is not None)
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
@@ -132,13 +119,17 @@ class Thresholds:
 
 
 def effect(
-    analysis: Analysis, links: Constraints, cut: Cut, tokens: Mapping[str, int], *, divide: bool
+    analysis: Analysis,
+    links: Constraints,
+    cut: Cut,
+    tokens: Mapping[str, int],
+    *,
+    divide: bool = True,
 ) -> Effect:
-    """The effect of a cut under people's ``links``; ``tokens`` by tool id."""
-    if divide:
-        groups = tuple(group.members for group in groups_at(analysis, links, cut))
-    else:
-        groups = merge_graph(merge_edges(analysis, cut), links).components
+    """The effect of a cut under people's ``links``; ``tokens`` by tool id, ``divide`` as in
+    ``correct``.
+    """
+    groups = tuple(group.members for group in groups_at(analysis, links, cut, divide=divide))
     saved = 0
     for members in groups:
         costs = [tokens[member] for member in members]
@@ -146,9 +137,8 @@ def effect(
     return Effect(
         cut=cut,
         candidates=int((analysis.scores.similarity >= cut.similarity).sum()),
-        merges=int(_merges(analysis, cut).sum()),
+        merges=int(merges_at(analysis, cut).sum()),
         groups=groups,
-        corrected=divide,
         tools_left=len(analysis.catalog.tools) - sum(len(members) - 1 for members in groups),
         tokens_left=sum(tokens.values()) - saved,
     )
@@ -160,10 +150,8 @@ def next_to_fall(
     """What the clusters of ``now`` lose first as ``measure`` rises; ``None`` where nothing but
     people's decisions holds them.
     """
-    home = np.full(len(analysis.catalog.tools), -1)
-    for place, members in enumerate(now.groups):
-        home[[analysis.rows[member] for member in members]] = place
-    edges = _edges(analysis, links, measure, _merges(analysis, now.cut))
+    home = _places(analysis, now.groups)
+    edges = _edges(analysis, links, measure, merges_at(analysis, now.cut))
     together = (home[edges.left] >= 0) & (home[edges.left] == home[edges.right])
     left, right, weight = (part[together] for part in (edges.left, edges.right, edges.weight))
     tree = strongest_forest(left, right, weight, len(home))
@@ -223,6 +211,8 @@ def _edges(
     left = np.concatenate([joined[:, 0], scores.left[kept]])
     right = np.concatenate([joined[:, 1], scores.right[kept]])
     weights = np.concatenate([np.full(len(joined), _DECIDED), weight[kept]])
+    if not len(joined):
+        return _Edges(left, right, weights)
     _, once = np.unique(_codes(left, right, size), return_index=True)
     return _Edges(left[once], right[once], weights[once])
 
@@ -230,11 +220,17 @@ def _edges(
 def _labels(analysis: Analysis, links: Constraints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which candidate pairs people put together, and which they keep apart."""
     scores, size = analysis.scores, len(analysis.catalog.tools)
-    group = np.full(size, -1)
-    for place, members in enumerate(links.must):
-        group[[analysis.rows[member] for member in members]] = place
+    group = _places(analysis, [tuple(members) for members in links.must])
     together = (group[scores.left] >= 0) & (group[scores.left] == group[scores.right])
     return together, np.isin(_codes(scores.left, scores.right, size), _apart(analysis, links))
+
+
+def _places(analysis: Analysis, groups: Sequence[Members]) -> NDArray[np.int64]:
+    """For every row which group it is in, −1 for none."""
+    home = np.full(len(analysis.rows), -1)
+    rows = [analysis.rows[member] for members in groups for member in members]
+    home[rows] = np.repeat(np.arange(len(groups)), [len(members) for members in groups])
+    return home
 
 
 def _apart(analysis: Analysis, links: Constraints) -> NDArray[np.int64]:
@@ -246,12 +242,6 @@ def _apart(analysis: Analysis, links: Constraints) -> NDArray[np.int64]:
 
 def _codes(left: NDArray[np.integer], right: NDArray[np.integer], size: int) -> NDArray[np.int64]:
     return left.astype(np.int64) * size + right
-
-
-def _merges(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
-    scores = analysis.scores
-    near = scores.similarity >= cut.similarity
-    return np.asarray(near & (scores.probability >= cut.probability))
 
 
 def _from(weights: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:

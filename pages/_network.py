@@ -1,0 +1,232 @@
+"""The merge graph with what was chosen in it: a tool, an edge, a bridge that can be split at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages import _decisions, _drawer, _picture, _selection, _ui
+from pages._clusters import choose_holders
+from pages._network_view import Click, network_view
+from toolscope_core.datamodel import Pair, digest
+from toolscope_core.figures import tables
+from toolscope_core.figures.network import SHAPES
+from toolscope_core.figures.standalone import graph_html
+from toolscope_core.figures.views import Edge, Network, Node
+from toolscope_core.workspace.components import Bridge
+from toolscope_core.workspace.pairs import pair_key
+
+ALT = "Merge graph"
+SOURCE = "the merge graph"
+NAMED, TEXT_SHOWN = 8, 400
+
+
+def network_panel(catalog_id: int, part: Network) -> None:
+    """The graph, beside it what is chosen, below it the same as tables and files."""
+    edge, tools = _edge(catalog_id, part), _tools(catalog_id, part)
+    drawn, chosen = st.columns([7, 4], gap="medium")
+    with drawn:
+        network_view(part, "network", ALT, [t.id for t in tools], edge and edge.pair, _click)
+    with chosen:
+        _decisions.notice()
+        if edge:
+            _edge_panel(catalog_id, part, edge)
+        elif len(tools) == 1:
+            _tool_panel(catalog_id, part, tools[0])
+        else:
+            _overview(part, len(tools))
+    more = _picture.twin("network")
+    if more.open:
+        with more:
+            _twin(catalog_id, part)
+
+
+def _click(click: Click) -> None:
+    if click.opened:
+        _drawer.open_tool(click.tools[0])
+    elif click.pair:
+        choose_edge(click.pair)
+    else:
+        close()
+        _selection.select(_ui.current().id, click.tools, SOURCE)
+
+
+def choose_edge(pair: Pair) -> None:
+    """Put the edge into the address, which decides what is shown."""
+    st.query_params["edge"] = pair_key(pair)
+
+
+def close() -> None:
+    """Let go of the edge."""
+    st.query_params.pop("edge", None)
+
+
+def _edge(catalog_id: int, part: Network) -> Edge | None:
+    """The edge that the address names, if it is drawn."""
+    pair = _ui.workspace().pairs.named(catalog_id, st.query_params.get("edge", ""))
+    return next((edge for edge in part.edges if edge.pair == pair), None)
+
+
+def _tools(catalog_id: int, part: Network) -> list[Node]:
+    """The selected tools that are drawn."""
+    selection = _selection.selected(catalog_id)
+    return [node for node in part.nodes if selection and node.id in selection.tool_ids]
+
+
+def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
+    names = {node.id: _ui.untrusted(node.name) for node in part.nodes}
+    one, other = names[edge.pair.left], names[edge.pair.right]
+    st.subheader(f"{one} — {other}", anchor=False)
+    said = tables.LINKS[edge.link]
+    if edge.link in ("merge", "unsure"):
+        said += f", probability {edge.probability:.2f}"
+    st.markdown(f"{said[0].upper()}{said[1:]}.")
+    bridge = _ui.workspace().explore.bridge(catalog_id, edge.pair) if edge.parts else None
+    if bridge:
+        _bridge(bridge)
+    with st.container(horizontal=True):
+        st.page_link(
+            "pages/overlap.py",
+            label="Look at the pair",
+            icon=":material/compare_arrows:",
+            query_params={"catalog": _ui.current().name, "pair": pair_key(edge.pair)},
+        )
+        st.button("Close", key="edge_close", icon=":material/close:", on_click=close)
+
+
+def _bridge(bridge: Bridge) -> None:
+    sizes = " and ".join(f"{len(side):,}" for side in bridge.sides)
+    st.markdown(f"A **bridge**: without this link the component falls apart, into {sizes} tools.")
+    for side in bridge.sides:
+        st.markdown(f"- {_listed(side)}")
+    cluster = bridge.cluster
+    if cluster is None:
+        st.caption("Correction keeps the two apart already: no cluster holds both.")
+        return
+    if len(cluster.members) < sum(map(len, bridge.sides)):
+        inside = " and ".join(f"{len(group):,}" for group in bridge.groups)
+        st.caption(f"The cluster {_ui.untrusted(cluster.document.name)} holds {inside} of them.")
+    st.button(
+        "Split here",
+        key=f"split_{cluster.id}_{cluster.version[:8]}",
+        type="primary",
+        icon=":material/call_split:",
+        help="Keeps the two sides of the cluster apart for good; a side of two or more becomes a "
+        "merge of its own, accepted.",
+        on_click=_split,
+        args=(bridge,),
+    )
+
+
+def _split(bridge: Bridge) -> None:
+    """Divide the cluster at the bridge; what becomes of it is drawn next."""
+    if bridge.cluster:
+        _decisions.decide(bridge.cluster, "split", None, groups=bridge.groups)
+        choose_holders(bridge.cluster.members)
+
+
+def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
+    st.subheader(_ui.untrusted(node.name), anchor=False)
+    with st.container(horizontal=True):
+        st.badge(_ui.untrusted(node.server or "no server"), color="gray", icon=":material/dns:")
+        st.badge(SHAPES[node.state][2], color="blue")
+        tool = _ui.workspace().explore.tool(catalog_id, node.id)
+        _drawer.open_button(tool, "graph")
+    if tool.description:
+        st.html(_ui.untrusted_html(tool.description[:TEXT_SHOWN]))
+    own = [
+        edge for edge in tables.doubtful_first(part) if node.id in (edge.pair.left, edge.pair.right)
+    ]
+    names = {other.id: other.name for other in part.nodes}
+    rows = [
+        {
+            "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
+            "between them": tables.LINKS[edge.link],
+            "probability": round(edge.probability, 2),
+        }
+        for edge in own
+    ]
+    st.caption("Its links; choose one to see more.")
+    _choice(rows, f"links_{digest(node.id)[:8]}", "Links of the tool", own)
+
+
+def _overview(part: Network, chosen: int) -> None:
+    """What one can do, and the bridges to begin with."""
+    if chosen:
+        st.markdown(f"**{chosen:,} selected tools** are drawn here.")
+    st.caption(
+        "Click a tool or a link; Ctrl adds tools. By keys: the arrows go from tool to tool, Enter "
+        "chooses. The table below offers the same."
+    )
+    bridges = [edge for edge in tables.doubtful_first(part) if edge.parts]
+    if bridges:
+        names = {node.id: node.name for node in part.nodes}
+        rows = [
+            {
+                "cutting it leaves": "{:,} and {:,}".format(*edge.parts or (0, 0)),
+                "one": names[edge.pair.left],
+                "other": names[edge.pair.right],
+                "probability": round(edge.probability, 2),
+            }
+            for edge in bridges
+        ]
+        st.markdown(f"**Bridges ({len(bridges):,})**: links that alone hold tools together.")
+        _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
+
+
+def _choice(rows: list[tables.Row], key: str, alt: str, edges: Sequence[Edge]) -> None:
+    """A table of edges, of which one can be chosen."""
+
+    def chosen() -> None:
+        at = st.session_state[key]["selection"]["rows"]
+        if at:
+            choose_edge(edges[at[0]].pair)
+
+    shown = rows[: _picture.ROWS]
+    st.dataframe(
+        shown, key=key, hide_index=True, on_select=chosen, selection_mode="single-row", alt=alt,
+        height=min(330, 38 + 35 * len(shown)),
+    )  # fmt: skip
+
+
+def _twin(catalog_id: int, part: Network) -> None:
+    """The links and the tools as tables, where both can be chosen by keys, and all as files."""
+    edges, ids = tables.doubtful_first(part), [node.id for node in part.nodes[: _picture.ROWS]]
+    key = f"network_{_version(part)}"
+    links, tools = f"{key}_links", f"{key}_tools"
+
+    def link() -> None:
+        rows = st.session_state[f"{links}_rows"]["selection"]["rows"]
+        if rows:
+            choose_edge(edges[rows[0]].pair)
+
+    st.markdown("**Links**: choose a row, as by a click in the graph")
+    rows = tables.network_rows(part)
+    _picture.table(rows, links, f"{ALT}, links", on_select=link, selection_mode="single-row")
+    with st.container(horizontal=True):
+        _picture.downloads(rows, "network_links")
+        _picture.file("HTML", "text/html", lambda: graph_html(part, ALT), "network")
+    st.caption("The HTML file draws the graph on its own, without a network connection.")
+
+    def tick() -> None:
+        _selection.ticked(catalog_id, ids, f"{tools}_rows", SOURCE)
+
+    st.markdown("**Tools**: tick rows to select them in every view")
+    chosen = {node.id for node in _tools(catalog_id, part)}
+    here = [at for at, tool in enumerate(ids) if tool in chosen]
+    st.session_state[f"{tools}_rows"] = {"selection": {"rows": here, "columns": [], "cells": []}}
+    rows = tables.node_rows(part)
+    _picture.table(rows, tools, f"{ALT}, tools", on_select=tick, selection_mode="multi-row")
+    with st.container(horizontal=True):
+        _picture.downloads(rows, "network_tools")
+
+
+def _version(part: Network) -> str:
+    """Row numbers mean something for one drawing only."""
+    return digest([node.id for node in part.nodes], len(part.edges))[:8]
+
+
+def _listed(tools: tuple[str, ...]) -> str:
+    more = f" and {len(tools) - NAMED:,} more" if len(tools) > NAMED else ""
+    return ", ".join(_ui.untrusted(tool) for tool in tools[:NAMED]) + more

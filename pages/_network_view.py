@@ -1,0 +1,90 @@
+"""The merge graph on the screen: vis-network, drawn by ``network_view.js``; a click reaches Python.
+
+The view holds no state of its own. It sends what was clicked, and draws what it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from toolscope_core.datamodel import Pair
+from toolscope_core.figures.network import as_json
+from toolscope_core.figures.standalone import library
+from toolscope_core.figures.views import Network
+
+HTML = """
+<div class="network">
+  <div class="canvas" role="application" tabindex="0"></div>
+  <div class="said" aria-live="polite"></div>
+  <div class="legend"></div>
+</div>
+"""
+CSS = """
+.canvas { height: 500px; border: 1px solid var(--st-border-color); border-radius: 8px;
+  position: relative; overflow: hidden; }
+.canvas:focus-visible { outline: 2px solid var(--st-primary-color); }
+.said { position: absolute; clip-path: inset(50%); }
+.legend { display: flex; flex-wrap: wrap; gap: 2px 18px; margin-top: 8px; font-size: 0.85rem;
+  font-family: var(--st-font); color: var(--st-text-color); }
+.legend i { display: inline-block; font-style: normal; margin-right: 6px; }
+.vis-tooltip { position: absolute; visibility: hidden; padding: 6px 8px; white-space: pre-line;
+  max-width: 420px; z-index: 5; pointer-events: none; border-radius: 6px; font-size: 0.85rem;
+  font-family: var(--st-font); color: var(--st-text-color);
+  background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """What was clicked: tools (several with Ctrl), or the two ends of an edge (``pair``).
+
+    A tool that was clicked twice is to be ``opened``.
+    """
+
+    tools: list[str]
+    pair: Pair | None
+    opened: bool
+
+
+_view = st.components.v2.component(
+    "toolscope_network",
+    html=HTML,
+    css=CSS,
+    js=f"{library()}\n{Path(__file__).with_name('network_view.js').read_text('utf-8')}",
+)
+
+
+def network_view(
+    part: Network,
+    key: str,
+    alt: str,
+    selected: Collection[str],
+    edge: Pair | None,
+    on_click: Callable[[Click], None],
+) -> None:
+    """Draw ``part``, with the selected tools or the edge standing out.
+
+    ``on_click`` is called before the script runs.
+    """
+    number = {node.id: at for at, node in enumerate(part.nodes)}
+
+    def clicked() -> None:
+        told = st.session_state[key]["clicked"]
+        if told:
+            tools = [part.nodes[at].id for at in told["nodes"] if at < len(part.nodes)]
+            on_click(Click(tools, Pair.of(*tools) if told["edge"] else None, told["opened"]))
+
+    _view(
+        key=key,
+        data={
+            "graph": as_json(part),
+            "alt": alt,
+            "selected": [number[tool] for tool in selected if tool in number],
+            "edge": [number[edge.left], number[edge.right]] if edge else None,
+        },
+        on_clicked_change=clicked,
+    )

@@ -1,0 +1,190 @@
+"""The merge graph in Chromium: clicks that reach Python, a split at a bridge, hostile titles."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.browser.test_main_job import PROPOSALS
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+BOOKS = {
+    "add_book": "Add a book to the library.",
+    "create_book": "Create a new book record.",
+    "publish_book": "Publish a book.",
+    "register_book": "Register a book in the library.",
+}
+"""One cluster, which only *register* and *publish* hold together."""
+
+TEXTS = {"title": "Title of the book", "author": "Who wrote it", "year": "Year it came out"}
+EVIL = " <img src=x onerror=alert(1)> href"
+BRIDGE = "publish_book — register_book"
+
+
+def add(watched, path, name, note=""):
+    """A catalog of the four tools on as many servers, analysed; then its graph."""
+    schema = {
+        "type": "object",
+        "properties": {key: {"type": "string", "description": text} for key, text in TEXTS.items()},
+        "required": ["title"],
+    }
+    found = [
+        {
+            "server": f"s{at}{note}",
+            "tools": [
+                {"name": f"{tool}{note}", "description": f"{text}{note}", "inputSchema": schema}
+            ],
+        }
+        for at, (tool, text) in enumerate(BOOKS.items())
+    ]
+    (path / f"{name}.json").write_text(json.dumps(found))
+    page = watched.open("")
+    page.get_by_text("Add a catalog").click()
+    page.locator('input[type="file"]').set_input_files(path / f"{name}.json")
+    page.get_by_role("button", name="Add catalog").click()
+    expect(page).to_have_url(re.compile(f"catalog={name}"), timeout=30_000)
+    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    return graph(watched, name)
+
+
+def graph(watched, name):
+    page = watched.open("graph", catalog=name)
+    page.locator(".network canvas").wait_for(timeout=30_000)
+    return watched.settled()
+
+
+def click(page, *nodes, times=1):
+    """Click a node, or with two the middle of the edge between them, as drawn now."""
+    page.wait_for_timeout(700)
+    x, y = page.locator(".network").evaluate(
+        """(root, nodes) => {
+            const at = nodes.map((n) => root.view.network.canvasToDOM(root.view.network.getPosition(n)));
+            const middle = (axis) => at.reduce((sum, p) => sum + p[axis], 0) / at.length;
+            return [middle("x"), middle("y")];
+        }""",
+        nodes,
+    )
+    page.locator(".network .canvas").click(position={"x": x, "y": y}, click_count=times)
+
+
+def open_twin(page):
+    page.get_by_text("As a table, and to download").click()
+    table = page.locator('[class*="_links_rows"] [data-testid="stDataFrame"]')
+    table.wait_for(timeout=30_000)
+    page.wait_for_timeout(1_000)
+    return table
+
+
+def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
+    page = add(watched, tmp_path, "clicked")
+    click(page, 1)
+    heading = page.locator("h3", has_text="create_book")
+    expect(heading).to_be_visible()
+    expect(page.get_by_text("1 tool from the merge graph")).to_be_visible()
+    watched.settled()
+    assert page.locator(".network").evaluate("root => root.view.network.getSelectedNodes()") == [1]
+    faint = "root => root.view.nodes.get().filter(node => node.off).map(node => node.id)"
+    assert page.locator(".network").evaluate(faint) == [0, 2, 3]
+    page.reload()
+    expect(heading).to_be_visible(timeout=30_000)
+    click(page, 0, 3)
+    expect(page.locator("h3", has_text="add_book — register_book")).to_be_visible()
+    page.get_by_text("Look at the pair").click()
+    expect(page.locator("h3").first).to_have_text("add_book and register_book")
+
+
+def test_a_double_click_opens_the_tool(watched, tmp_path):
+    page = add(watched, tmp_path, "opened")
+    click(page, 1, times=2)
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("create_book")
+
+
+def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
+    page = add(watched, tmp_path, "by-keys")
+    page.locator(".network .canvas").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(page.locator(".network .said")).to_contain_text("add_book")
+    page.keyboard.press("Enter")
+    expect(page.locator("h3", has_text="add_book")).to_be_visible()
+
+
+def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_path):
+    page = add(watched, tmp_path, "split")
+    click(page, 2, 3)
+    expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
+    expect(page.get_by_text("falls apart, into 1 and 3 tools")).to_be_visible()
+    page.get_by_role("button", name="Split here").click()
+    expect(page.get_by_text("Split: add_book")).to_be_visible()
+    count = "root => root.view.nodes.length"
+    expect(page.locator(".network .legend")).to_contain_text("accepted")
+    assert page.locator(".network").evaluate(count) == 3
+    page.reload()
+    page.locator(".network canvas").wait_for(timeout=30_000)
+    expect(page.get_by_text("Last decisions (1 of 1)")).to_be_visible()
+    watched.settled()
+    assert page.locator(".network").evaluate(count) == 3
+    page.get_by_text("Last decisions").click()
+    page.get_by_role("button", name="Undo").first.click()
+    expect(page.locator(".network .legend")).to_contain_text("bridge")
+    watched.settled()
+    assert page.locator(".network").evaluate(count) == 4
+
+
+def test_the_table_twin_leads_to_the_bridge_by_keys(watched, tmp_path):
+    page = add(watched, tmp_path, "twin")
+    table = open_twin(page)
+    table.locator('canvas[data-testid="data-grid-canvas"]').focus()
+    for key in ("ArrowDown", "ArrowDown", "Shift+Space"):  # past the two doubtful ones
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
+    expect(page.get_by_role("button", name="Split here")).to_be_visible()
+
+
+def test_it_is_dark_in_the_dark(watched, tmp_path):
+    watched.page.emulate_media(color_scheme="dark")
+    page = add(watched, tmp_path, "dark")
+    page.wait_for_timeout(700)
+    shot = Image.open(io.BytesIO(page.locator(".network .canvas").screenshot())).convert("L")
+    grey = np.asarray(shot)
+    assert np.median(grey) < 60, "the ground is dark"
+    assert (grey > 180).sum() > 100, "names are light"
+
+
+def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
+    page = add(watched, tmp_path, "hostile-graph", EVIL)
+    network = page.locator(".network")
+    watched.settled()
+    click(page, 1)
+    expect(page.locator("h3", has_text="create_book <img")).to_be_visible()
+    tip = page.locator(".network .vis-tooltip")
+    expect(tip).to_contain_text("create_book <img src=x onerror=alert(1)> href")
+    assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
+    expect(page.locator(".network .legend")).to_contain_text("<img src=")
+    open_twin(page)
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="HTML").click()
+    path = tmp_path / "graph.html"
+    caught.value.save_as(path)
+    taken = page.context.new_page()
+    seen, trouble = [], []
+    taken.on("request", lambda request: seen.append(request.url))
+    taken.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+    taken.on("pageerror", lambda error: trouble.append(str(error)))
+    taken.goto(f"file://{path}")
+    taken.locator("#mynetwork canvas").wait_for()
+    x, y = taken.evaluate(
+        "() => { const at = network.canvasToDOM(network.getPosition(1)); return [at.x, at.y]; }"
+    )
+    taken.locator("#mynetwork").hover(position={"x": x, "y": y})
+    expect(taken.locator(".vis-tooltip")).to_contain_text("create_book <img src=x")
+    assert seen == [f"file://{path}"]
+    assert trouble == []
+    assert taken.locator("img, iframe, a").count() == 0

@@ -1,0 +1,33 @@
+import pytest
+
+from tests.model_server import ModelServer
+from toolscope_core.config import Endpoint, Key
+from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.chat import _habits
+
+SECRET = "sk-secret/0123456789"
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered():
+    """Ports are used again: what one test found out of its server is not true of the next."""
+    _habits.clear()
+
+
+@pytest.fixture
+def model(server):
+    return model_at(server)
+
+
+def endpoint_at(server, **changes):
+    return Endpoint(**{"base_url": server.url, "model": "m", "deadline": 5.0, **changes})
+
+
+def model_at(server, secret=SECRET, **changes):
+    return EndpointModel(endpoint_at(server, **changes), Key(server.origin, secret))

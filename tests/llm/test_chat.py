@@ -1,0 +1,210 @@
+import pytest
+
+from tests.llm.conftest import SECRET, model_at
+from tests.model_server import MALFORMED, completion
+from toolscope_core.backends import ChatRequest
+from toolscope_core.errors import ModelStopError
+from toolscope_core.llm.chat import Habits, read_value
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"ready": {"type": "boolean"}},
+    "required": ["ready"],
+    "additionalProperties": False,
+}
+REQUEST = ChatRequest("Be brief.", "Ready? \ud800", "ready", SCHEMA, most_tokens=77)
+
+
+def test_a_question_is_sent_as_it_is_and_answered(server, model):
+    reply = model.ask(REQUEST)
+    assert reply.value == {"ready": True} and reply.final and not reply.reason
+    assert (reply.tokens_in, reply.tokens_out, reply.counted) == (50, 7, True)
+    assert reply.finish == "stop" and reply.seconds > 0
+    (got,) = server.received
+    assert got.path == "/v1/chat/completions"
+    assert got.headers["authorization"] == f"Bearer {SECRET}"
+    assert got.body == {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Ready? \\ud800"},
+        ],
+        "max_tokens": 77,
+        "temperature": 0.0,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "ready", "schema": SCHEMA, "strict": True},
+        },
+    }
+
+
+def test_the_ledger_knows_the_model_by_name_origin_and_parameters(server, model):
+    assert (model.name, model.origin) == ("m", server.origin)
+    assert model.parameters == {"temperature": 0.0}
+
+
+@pytest.mark.parametrize(("mode", "form"), [("no-schema", "object"), ("no-format", "text")])
+def test_what_the_server_supports_is_found_out_once(server, mode, form):
+    server.mode = mode
+    model, tries = model_at(server), 0
+    while not (reply := model.ask(REQUEST)).final:
+        assert reply.wait == 0.0 and "response_format" in reply.reason
+        tries += 1
+    assert reply.value == {"ready": True} and model.habits.form == form
+    assert tries == {"object": 1, "text": 2}[form]
+    assert '"ready"' in server.received[-1].system and "JSON Schema" in server.received[-1].system
+    assert model_at(server).ask(REQUEST).final, "another model of the same endpoint remembers"
+    assert model_at(server, model="other").habits == Habits()
+
+
+def test_parameters_that_a_model_does_not_know_are_left_out(server, model):
+    server.mode = "new-parameters"
+    assert not model.ask(REQUEST).final and not model.ask(REQUEST).final
+    assert model.ask(REQUEST).value == {"ready": True}
+    sent = server.received[-1].body
+    assert sent["max_completion_tokens"] == 77 and "temperature" not in sent
+
+
+def test_habits_that_are_refused_to_the_end_teach_nothing():
+    last = Habits("text", "max_completion_tokens", temperature=False)
+    assert last.after("response_format max_completion_tokens temperature") is None
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:30])
+def test_anything_but_one_object_that_follows_the_schema_is_refused(server, model, text):
+    server.contents.append(text)
+    reply = model.ask(REQUEST)
+    assert reply.value is None and reply.final and reply.reason.startswith("the reply")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"ready": true}',
+        ' \n{"ready": true}\n ',
+        '```json\n{"ready": true}\n```',
+        '```\n{"ready": true}\n```\n',
+    ],
+)
+def test_an_object_may_be_fenced(text):
+    assert read_value(text, SCHEMA) == ({"ready": True}, "")
+
+
+def test_a_broken_schema_rule_is_named():
+    _, reason = read_value('{"ready": "maybe"}', SCHEMA)
+    assert "ready" in reason and "maybe" in reason and "boolean" in reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason", "finish"),
+    [
+        ("truncated", "cut off", "length"),
+        ("refusal", "the model refused: I cannot help", "stop"),
+        ("filtered", "filter", "content_filter"),
+        ("huge", "larger than 5 MB", ""),
+        ("too-long", "too long (400)", "length"),
+    ],
+)
+def test_what_the_model_did_say_is_final(server, model, mode, reason, finish):
+    server.mode = mode
+    reply = model.ask(REQUEST)
+    assert reply.value is None and reply.final and reason in reply.reason
+    assert reply.finish == finish
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason", "wait"),
+    [
+        ("html", "no chat completion (text/html): <html><body>Please", 0.0),
+        ("bad-request", "does not take the request (400): that is no request", None),
+        ("closed", "no connection", 0.0),
+        ("compressed", "compressed, which was not asked for", None),
+    ],
+)
+def test_what_is_not_the_models_word_may_be_asked_again(server, model, mode, reason, wait):
+    server.mode = mode
+    reply = model.ask(REQUEST)
+    assert not reply.final and reason in reply.reason and reply.wait == wait
+
+
+def test_a_filter_may_also_refuse_the_request(server, model, monkeypatch):
+    server.statuses.append((400, {}))
+    monkeypatch.setattr(
+        "tests.model_server.error", lambda *_: {"error": {"code": "content_filter"}}
+    )
+    assert model.ask(REQUEST).reason == "held back by the endpoint's filter"
+
+
+@pytest.mark.parametrize("document", ["[]", "{}", '{"choices": []}', '{"choices": [{}]}', "null"])
+def test_json_that_is_no_completion(server, model, document, monkeypatch):
+    monkeypatch.setattr("tests.model_server.completion", lambda *_: document)
+    assert "no chat completion (application/json)" in model.ask(REQUEST).reason
+
+
+@pytest.mark.parametrize(
+    "usage", [None, 7, {}, {"prompt_tokens": -1, "completion_tokens": 1}, {"prompt_tokens": 10**30}]
+)
+def test_tokens_that_are_not_reported_are_estimated(server, model, usage, monkeypatch):
+    reply = completion('{"ready": true}') | {"usage": usage}
+    monkeypatch.setattr("tests.model_server.completion", lambda *_: reply)
+    found = model.ask(REQUEST)
+    assert (found.tokens_in, found.tokens_out, found.counted) == (REQUEST.tokens, 4, False)
+
+
+def test_a_content_that_is_no_text_is_empty(server, model, monkeypatch):
+    reply = completion([{"type": "text", "text": "{}"}])
+    monkeypatch.setattr("tests.model_server.completion", lambda *_: reply)
+    assert model.ask(REQUEST).reason == "the reply is empty"
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("refused-key", ["refuses the key (401)"]),
+        ("forbidden", ["(403)", "'m'"]),
+        ("quota", ["quota is used up (429)", "exceeded your current quota"]),
+        ("no-model", ["knows no model 'm'", "(404)", "does not exist"]),
+        ("redirect", ["redirects to 'http://elsewhere.test/v1/chat/completions' (307)"]),
+    ],
+)
+def test_what_no_further_call_can_mend_stops(server, model, mode, words):
+    server.mode, server.target = mode, "http://elsewhere.test"
+    with pytest.raises(ModelStopError) as stopped:
+        model.ask(REQUEST)
+    message = str(stopped.value)
+    assert message.startswith(server.origin) and all(word in message for word in words)
+    assert SECRET not in message
+
+
+def test_a_missing_key_is_asked_for_by_name(server):
+    server.mode = "refused-key"
+    with pytest.raises(ModelStopError, match=f"TOOLSCOPE_API_ORIGIN to {server.origin}"):
+        model_at(server, secret="").ask(REQUEST)
+
+
+@pytest.mark.parametrize(("status", "wait"), [(429, 3.5), (503, 3.5), (500, 0.0), (529, 0.0)])
+def test_a_server_that_is_busy_says_how_long(server, model, status, wait):
+    server.statuses.append((status, {"retry_after": "3.5"} if wait else {}))
+    reply = model.ask(REQUEST)
+    assert not reply.final and reply.wait == wait and f"busy ({status})" in reply.reason
+
+
+def test_a_date_to_wait_for_is_understood(server, model):
+    server.mode = "busy"
+    assert 0.0 < model.ask(REQUEST).wait <= 2.0
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("<html>Bad\n Gateway</html>", "<html>Bad Gateway</html>"),
+        ('{"error": "model is loading"}', "model is loading"),
+        ('{"object": "error", "message": "no slot"}', "no slot"),
+        ('["odd"]', "['odd']"),
+        ("x" * 5000, "x" * 200),
+    ],
+)
+def test_errors_of_any_shape_are_told_in_one_short_line(server, model, said, told, monkeypatch):
+    server.statuses.append((502, {}))
+    monkeypatch.setattr("tests.model_server.error", lambda *_: said)
+    assert model.ask(REQUEST).reason == f"{server.origin} is busy (502): {told}"

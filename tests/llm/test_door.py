@@ -1,0 +1,161 @@
+"""What leaves the house and how long it may take."""
+
+import logging
+import os
+import socket
+import threading
+import time
+import traceback
+
+import pytest
+
+from tests.llm.conftest import SECRET, endpoint_at, model_at
+from tests.llm.test_chat import REQUEST
+from tests.model_server import ModelServer
+from toolscope_core.config import Endpoint, Key
+from toolscope_core.errors import ConfigError, ModelStopError
+from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.door import Door, retry_after
+
+
+@pytest.mark.parametrize("mode", ["slow", "dripping", "dripping-headers"])
+def test_every_call_ends_by_its_deadline(server, mode):
+    server.mode = mode
+    started = time.monotonic()
+    reply = model_at(server, deadline=0.6).ask(REQUEST)
+    assert 0.5 < time.monotonic() - started < 1.5
+    assert not reply.final and reply.wait == 0.0 and "no answer within 0.6 s" in reply.reason
+    assert reply.tokens_in == REQUEST.tokens and not reply.counted
+
+
+def test_a_handshake_ends_by_the_deadline_too():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        origin = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        model = EndpointModel(Endpoint(origin, "m", deadline=0.4), Key(origin, SECRET))
+        assert "no answer within 0.4 s" in model.ask(REQUEST).reason
+        assert time.monotonic() - started < 1.5
+
+
+def test_the_deadline_is_one_for_each_call(server):
+    model = model_at(server, deadline=0.6)
+    for _ in range(3):
+        time.sleep(0.3)
+        assert model.ask(REQUEST).value == {"ready": True}
+
+
+def test_deadlines_of_threads_do_not_mix(server):
+    server.delay = 0.2
+    model, replies = model_at(server, deadline=2.0), []
+    lanes = [
+        threading.Thread(target=lambda: replies.append(model.ask(REQUEST).final)) for _ in range(8)
+    ]
+    for lane in lanes:
+        lane.start()
+    for lane in lanes:
+        lane.join()
+    assert replies == [True] * 8
+
+
+def test_a_server_that_is_not_there_is_a_failure_in_words():
+    model = EndpointModel(Endpoint("http://127.0.0.1:9/v1", "m"), Key("http://127.0.0.1:9", ""))
+    reply = model.ask(REQUEST)
+    assert not reply.final and "no connection" in reply.reason and "refused" in reply.reason
+
+
+def test_a_host_that_is_not_known_is_a_failure_in_words(monkeypatch):
+    def unknown(*_, **__):
+        raise OSError("no such host")
+
+    monkeypatch.setattr("socket.getaddrinfo", unknown)
+    model = EndpointModel(Endpoint("http://nowhere.test", "m"), Key("http://nowhere.test", ""))
+    assert "nowhere.test" in model.ask(REQUEST).reason
+
+
+def test_nothing_of_the_environment_goes_along(server, monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "leak")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://leak.test")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Leak: leak\nAuthorization: leak")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    assert model_at(server, secret="").ask(REQUEST).final
+    (got,) = server.received
+    assert "leak" not in str(got.headers) and "authorization" not in got.headers
+    assert set(got.headers) == {
+        "accept",
+        "accept-encoding",
+        "content-length",
+        "content-type",
+        "host",
+        "user-agent",
+    } | {"connection"} & set(got.headers)
+
+
+def test_a_key_of_another_origin_is_refused(server):
+    model = EndpointModel(endpoint_at(server), Key("https://api.openai.com", SECRET))
+    with pytest.raises(ConfigError, match=r"belongs to https://api.openai.com and not") as refused:
+        model.ask(REQUEST)
+    assert SECRET not in str(refused.value) and not server.received
+
+
+def test_a_redirect_is_not_followed_and_the_key_stays(server):
+    with ModelServer() as other:
+        server.mode, server.target = "redirect", other.origin
+        with pytest.raises(ModelStopError, match="redirects"):
+            model_at(server).ask(REQUEST)
+        assert not other.received
+
+
+def test_the_transport_sends_to_no_other_origin(server):
+    with ModelServer() as other:
+        door = Door(endpoint_at(server), Key(server.origin, SECRET))
+        door._client.base_url = other.url
+        page = door.chat({"model": "m", "messages": []})
+        assert "nothing was sent" in page.failure and not other.received
+
+
+@pytest.mark.parametrize(
+    "content", [None, '{"ready": true, "note": "KEY"}', "KEY", '{"KEY": 1}'], ids=str
+)
+def test_a_key_that_is_said_back_goes_nowhere(server, model, content, caplog):
+    caplog.set_level(logging.DEBUG)
+    server.mode = "echo-key"
+    server.contents.extend([content] if content else [])
+    schema = {"type": "object"}
+    reply = model.ask(REQUEST.__class__("s", "u", "n", schema))
+    assert SECRET not in repr(reply)
+    assert SECRET not in caplog.text
+
+
+def test_a_key_is_in_no_error_and_no_log(server, model, caplog):
+    caplog.set_level(logging.DEBUG)
+    server.mode = "refused-key"
+    with pytest.raises(ModelStopError) as stopped:
+        model.ask(REQUEST)
+    assert SECRET not in "".join(traceback.format_exception(stopped.value))
+    assert stopped.value.__context__ is None and stopped.value.__cause__ is None
+    assert SECRET not in caplog.text + repr(model) + repr(model._key) + repr(vars(model))
+
+
+def test_opening_the_door_reads_no_key_from_the_environment(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    door = Door(endpoint_at(server), Key(server.origin, ""))
+    assert SECRET not in str(vars(door._client)) and os.environ["OPENAI_API_KEY"] == SECRET
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0.0),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "-7"}, 0.0),
+        ({"retry-after": "nan"}, 0.0),
+        ({"retry-after": "soon"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+    ],
+)
+def test_how_long_to_wait(headers, seconds):
+    assert retry_after(headers) == seconds

@@ -1,0 +1,86 @@
+"""Correction the slow way, pair by pair over ids: what the fast one has to agree with."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+
+from toolscope_core.datamodel import Group, Pair, sorted_ids
+
+
+def slow_correct(edges, judge, merge_at, constraints, copies, *, divide=True):
+    graph = nx.Graph([(pair.left, pair.right) for pair in edges])
+    groups = []
+    for component in nx.connected_components(graph):
+        atoms = atoms_of(sorted(component), constraints, copies)
+        allowed = kept_apart(atoms, constraints)
+        strength = np.minimum(strengths(atoms, graph, judge), allowed)
+        parts = agglomerate(heard(strength, merge_at) if divide else allowed, merge_at)
+        for part in parts:
+            fixed = [row for row in part if frozenset(atoms[row]) in constraints.must]
+            free = [row for row in part if row not in fixed]
+            proposed = sorted_ids(tool for row in free for tool in atoms[row])
+            if len(proposed) > 1:
+                weakest = float(strength[np.ix_(free, free)].min())
+                groups.append(Group(proposed, weakest, len(parts) > 1, weakest < merge_at))
+            for nth, row in enumerate(fixed):
+                pairs = [Pair.of(a, b) for a, b in combinations(atoms[row], 2)]
+                least = float(judge(pairs).min())
+                newcomers = () if nth else proposed
+                groups.append(Group(atoms[row], least, decided=True, newcomers=newcomers))
+    return tuple(sorted(groups, key=lambda group: group.members))
+
+
+def atoms_of(component, constraints, copies):
+    spoken_of = {tool for pair in constraints.cannot for tool in (pair.left, pair.right)}
+    leader = {tool: min(group) for group in constraints.must for tool in group}
+    free = {tool for tool in component if tool not in leader and tool not in spoken_of}
+    atoms = {}
+    for tool in component:
+        first = copies.get(tool, tool)
+        own = first if tool in free and first in free else tool
+        atoms.setdefault(leader.get(tool, own), []).append(tool)
+    return sorted(sorted_ids(members) for members in atoms.values())
+
+
+def strengths(atoms, graph, judge):
+    strength = np.eye(len(atoms))
+    for a, b in combinations(range(len(atoms)), 2):
+        if joined(atoms[a], atoms[b], graph) or any(
+            joined(atoms[a], other, graph) and joined(other, atoms[b], graph) for other in atoms
+        ):
+            pairs = [Pair.of(left, right) for left in atoms[a] for right in atoms[b]]
+            strength[a, b] = strength[b, a] = judge(pairs).min()
+    return strength
+
+
+def joined(one, other, graph):
+    return one != other and any(graph.has_edge(a, b) for a in one for b in other)
+
+
+def heard(strength, merge_at):
+    found = strength.copy()
+    for a, b in combinations(range(len(strength)), 2):
+        if 0.0 < strength[a, b] < merge_at:
+            witness = max(min(strength[a, c], strength[b, c]) for c in range(len(strength)))
+            found[a, b] = found[b, a] = (strength[a, b] + witness) / 2.0
+    return found
+
+
+def kept_apart(atoms, constraints):
+    allowed = np.ones((len(atoms), len(atoms)))
+    for a, b in combinations(range(len(atoms)), 2):
+        if any(Pair.of(x, y) in constraints.cannot for x in atoms[a] for y in atoms[b]):
+            allowed[a, b] = allowed[b, a] = 0.0
+    return allowed
+
+
+def agglomerate(strength, merge_at):
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(strength) == 1:
+        return [[0]]
+    tree = linkage(squareform(1.0 - strength, checks=False), "complete")
+    labels = fcluster(tree, 1.0 - merge_at + 1e-9, "distance").tolist()
+    return sorted([row for row, own in enumerate(labels) if own == label] for label in set(labels))

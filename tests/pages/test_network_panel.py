@@ -1,0 +1,103 @@
+"""What stands beside the merge graph, on a chain of three tools."""
+
+import re
+
+import pytest
+
+from tests.workspace import desk
+from toolscope_core.datamodel import Pair
+from toolscope_core.workspace.pairs import pair_key
+
+WORDS = {
+    "add_book": "Add a book to the library.",
+    "add_new_book": "Add a new book to the library.",
+    "register_book": "Register a book in the library.",
+}
+ADD, NEW, REGISTER = (f"s{at}/{name}" for at, name in enumerate(WORDS))
+
+
+@pytest.fixture
+def chain(bench):
+    shelf = {name: {"type": "string"} for name in ("title", "author", "year")}
+    return bench(
+        *(desk.tool(f"s{at}", name, text, **shelf) for at, (name, text) in enumerate(WORDS.items()))
+    )
+
+
+def at_edge(chain, *ends):
+    return chain.open("graph", edge=pair_key(Pair.of(*ends)))
+
+
+def decisions(chain):
+    return [decision.action for decision in chain.review.standing(chain.catalog_id)]
+
+
+def test_the_bridges_are_offered_first(chain):
+    app = chain.open("graph")
+    (bridges,) = [t.value for t in app.at.dataframe if (t.key or "").startswith("bridges_")]
+    assert list(bridges["cutting it leaves"]) == ["2 and 1", "1 and 2"]
+    assert list(bridges["one"]) == ["add_new_book", "add_book"], "the weakest first"
+
+
+def test_a_bridge_says_what_falls_apart(chain):
+    text = at_edge(chain, NEW, REGISTER).text
+    assert r"add\_new\_book — register\_book" in text
+    assert re.search(r"Merge, says the judge, probability 0\.9\d\.", text)
+    assert "falls apart, into 2 and 1 tools" in text
+    assert r"- s0/add\_book, s1/add\_new\_book" in text
+
+
+def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
+    at_edge(chain, NEW, REGISTER).press("split_")
+    (split,) = chain.review.standing(chain.catalog_id)
+    assert split.action == "split"
+    (left,) = chain.review.plan(chain.catalog_id).clusters
+    assert (left.members, left.state) == ((ADD, NEW), "accepted")
+    assert chain.at.query_params["cluster"] == left.id
+    assert "Split\\: add" in chain.text
+    chain.press("recent_undo_")
+    assert decisions(chain) == []
+    assert chain.review.cluster(chain.catalog_id, chain.at.query_params["cluster"]).members == (
+        ADD,
+        NEW,
+        REGISTER,
+    )
+
+
+def test_a_split_of_what_somebody_decided_meanwhile_is_refused(chain):
+    at_edge(chain, NEW, REGISTER)
+    (cluster,) = chain.review.plan(chain.catalog_id).clusters
+    chain.review.decide(chain.catalog_id, "accept", cluster, "ann")
+    chain.press("split_")
+    assert decisions(chain) == ["accept"]
+    assert "accept by ann" in chain.text
+
+
+def test_where_correction_cut_already_there_is_no_button(chain):
+    (cluster,) = chain.review.plan(chain.catalog_id).clusters
+    chain.review.decide(chain.catalog_id, "drop", cluster, "ann", {"drop": [REGISTER]})
+    chain.open("graph")
+    assert "bridge" not in chain.text, "two tools have none"
+    assert not [b for b in chain.at.button if (b.key or "").startswith("split_")]
+
+
+def test_an_edge_of_another_part_is_not_shown_and_close_lets_go(chain):
+    chain.open("graph", edge="000000000000~111111111111")
+    assert "Click a tool or a link" in chain.text
+    at_edge(chain, ADD, NEW).press("edge_close")
+    assert "edge" not in chain.at.query_params
+    assert "Click a tool or a link" in chain.text
+
+
+def test_a_selected_tool_shows_its_links(chain):
+    kept = chain.work.selections.keep(chain.catalog_id, [NEW], "the map")
+    app = chain.open("graph", sel=kept.key)
+    assert r"add\_new\_book" in app.text
+    (links,) = [t.value for t in app.at.dataframe if (t.key or "").startswith("links_")]
+    assert sorted(links["neighbour"]) == ["add_book", "register_book"]
+    assert app.button("open_graph_")
+
+
+def test_several_selected_tools_are_counted(chain):
+    kept = chain.work.selections.keep(chain.catalog_id, [NEW, ADD], "the map")
+    assert "**2 selected tools** are drawn here." in chain.open("graph", sel=kept.key).text

@@ -1,0 +1,83 @@
+import sqlite3
+import threading
+from dataclasses import replace
+
+import pytest
+from sqlalchemy.exc import StatementError
+
+from toolscope_core.backends import Answer, Call
+from toolscope_core.store import Store, StoredLedger, read_calls
+
+ANSWER = Answer(
+    "k1", "pair", "1", ("a", "b"), "m \ud800", "http://127.0.0.1", {"x": [1, "\udfff"]}, at="then"
+)
+FAILED = replace(ANSWER, key="k2", value=None, reason="refused \ud800")
+CALL = Call("run", "pair", "m", "http://127.0.0.1", 2, 10, 5, False, 0.25, 1.5, "stop", "", "then")
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+    yield store
+    store.close()
+
+
+def test_answers_and_calls_come_back_as_they_were(store):
+    ledger = StoredLedger(store)
+    ledger.commit(CALL, (ANSWER, FAILED))
+    assert ledger.known(["k2", "none", "k1"]) == {"k2": FAILED, "k1": ANSWER}
+    assert list(ledger.known(["k2", "k1"])) == ["k2", "k1"]
+    assert read_calls(store, "run") == (CALL,)
+    assert read_calls(store, "other") == ()
+
+
+def test_the_store_gives_the_time(store):
+    ledger = StoredLedger(store)
+    ledger.commit(replace(CALL, at=""), (replace(ANSWER, at=""),))
+    (call,) = read_calls(store, "run")
+    assert call.at.endswith("+00:00") and ledger.known(["k1"])["k1"].at == call.at
+
+
+def test_an_answer_that_is_known_stays_and_the_call_is_logged(store):
+    ledger = StoredLedger(store)
+    ledger.commit(CALL, (ANSWER,))
+    ledger.commit(replace(CALL, run="second"), (replace(ANSWER, value={"x": 2}), FAILED))
+    assert ledger.known(["k1", "k2"]) == {"k1": ANSWER, "k2": FAILED}
+    assert len(read_calls(store, "second")) == 1
+
+
+def test_a_call_and_its_answers_are_kept_all_or_nothing(store):
+    with pytest.raises(StatementError, match="not JSON"):
+        StoredLedger(store).commit(CALL, (ANSWER, replace(ANSWER, key="k3", value={"x": object()})))
+    assert read_calls(store, "run") == () and not StoredLedger(store).known(["k1"])
+
+
+def test_many_keys_are_found(store):
+    ledger = StoredLedger(store)
+    answers = [replace(ANSWER, key=f"k{number}") for number in range(2_000)]
+    ledger.commit(CALL, answers)
+    keys = [answer.key for answer in answers] + ["none"]
+    assert list(ledger.known(keys)) == keys[:-1]
+
+
+def test_threads_commit_at_the_same_time(store):
+    ledger = StoredLedger(store)
+
+    def write(lane):
+        for number in range(20):
+            ledger.commit(replace(CALL, run=f"r{lane}"), [replace(ANSWER, key=f"{lane}-{number}")])
+
+    lanes = [threading.Thread(target=write, args=(lane,)) for lane in range(8)]
+    for lane in lanes:
+        lane.start()
+    for lane in lanes:
+        lane.join()
+    assert len(ledger.known([f"{lane}-{n}" for lane in range(8) for n in range(20)])) == 160
+    assert all(len(read_calls(store, f"r{lane}")) == 20 for lane in range(8))
+
+
+def test_a_commit_is_on_disk_when_it_returns(store):
+    StoredLedger(store).commit(CALL, (ANSWER,))
+    other = sqlite3.connect(store.path)
+    assert other.execute("SELECT key FROM answer").fetchall() == [("k1",)]
+    other.close()

@@ -1,0 +1,47 @@
+"""A task with answers anybody can check: sums of two numbers, (a, b) and (b, a) being one question."""
+
+import json
+
+from toolscope_core.backends import ChatRequest
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"sums": {"type": "object"}},
+    "required": ["sums"],
+}
+
+
+class Sums:
+    """Asks for the sum of two numbers; (a, b) and (b, a) are one question."""
+
+    name, version = "sum", "1"
+
+    def __init__(self, batch=1):
+        self.batch = batch
+
+    def subjects(self, item):
+        return tuple(sorted(str(number) for number in item))
+
+    def request(self, items):
+        told = {key: sorted(item) for key, item in sorted(items.items())}
+        return ChatRequest("Add.", json.dumps(told), "sums", SCHEMA, most_tokens=100)
+
+    def read(self, items, value):
+        found = {key: value["sums"].get(key) for key in items if key in value["sums"]}
+        return {
+            key: {"sum": answer} if isinstance(answer, int) else f"{answer} is no number"
+            for key, answer in found.items()
+        }
+
+
+def asked_of(request):
+    return json.loads(request.user.split("\n\n")[0])
+
+
+def add(request):
+    return {"sums": {key: sum(item) for key, item in asked_of(request).items()}}
+
+
+def answer(body):
+    """What ``add`` says, for a request as a server sees it."""
+    return add(ChatRequest("", body["messages"][-1]["content"], "", {}))

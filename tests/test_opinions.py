@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Cluster, Document, Pair, Verdict
+from toolscope_core.opinions import (
+    Audit,
+    Bars,
+    Disagreement,
+    Opinions,
+    disagreements,
+    most_contested,
+)
+
+BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9)
+AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")
+
+
+def said(outcome, probability=0.95, pair=AB, similarity=0.8):
+    return Verdict(pair, similarity, probability, outcome, ("So.",), "m at h")
+
+
+def opinions(*verdicts, **given):
+    return Opinions("m at h", {verdict.pair: verdict for verdict in verdicts}, **given)
+
+
+def at(probability):
+    return lambda pairs: np.full(len(pairs), probability)
+
+
+def test_the_models_merges_are_edges_and_its_keeps_are_none():
+    told = opinions(said("merge"), said("keep", 0.1, AC), said("unanalysed", 0.5, BC))
+    assert told.edges({AC: 0.99, BC: 0.99}, BARS) == {AB: 0.95}
+
+
+def test_pairs_that_were_not_asked_about_keep_the_offline_verdict():
+    assert opinions(said("keep", 0.1)).edges({AC: 0.97}, BARS) == {AC: 0.97}
+
+
+def test_a_merge_below_theta_is_no_edge_at_a_higher_theta():
+    assert opinions(said("merge")).edges({}, BARS, least=0.9) == {}
+
+
+def test_a_hesitant_merge_is_an_edge_at_the_threshold():
+    assert opinions(said("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "offline", "heard"),
+    [
+        (said("merge", 0.95), 0.1, 0.95),
+        (said("merge", 0.6), 0.99, 0.85),
+        (said("keep", 0.0), 0.99, 0.0),
+        (said("unsure", 0.5), 0.99, 0.5),
+        (said("unanalysed", 0.5), 0.99, 0.849),
+        (said("unanalysed", 0.5), 0.3, 0.3),
+    ],
+)
+def test_what_correction_hears_of_a_pair(verdict, offline, heard):
+    found = opinions(verdict).heard([AB, AC], at(offline), BARS)
+    assert found.tolist() == pytest.approx([heard, offline])
+
+
+def test_an_audit_is_heard_above_the_verdicts():
+    told = opinions(
+        said("merge", 1.0, AB),
+        said("keep", 0.0, BC),
+        audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),),
+    )
+    assert told.heard([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
+
+
+def test_a_rejected_audit_is_not_heard():
+    bare = opinions(said("merge", 0.95))
+    rejected = opinions(said("merge", 0.95), audits=(Audit(("a", "b", "c"), (), "no partition"),))
+    pairs = [AB, AC, BC]
+    assert np.array_equal(rejected.heard(pairs, at(0.5), BARS), bare.heard(pairs, at(0.5), BARS))
+    assert [audit.reason for audit in rejected.rejected] == ["no partition"]
+    assert "no partition" in rejected.doubts("ab", at(0.99), BARS)[0]
+
+
+@given(st.permutations(["a", "b", "c", "d"]), st.integers(0, 3))
+def test_doubts_do_not_depend_on_the_order(order, cut):
+    groups = tuple(g for g in (tuple(order[:cut]), tuple(order[cut:])) if g)
+    told = opinions(said("merge"), audits=(Audit(tuple(sorted(order)), groups),))
+    assert set(told.doubts(order, at(0.5), BARS)) == set(told.doubts("abcd", at(0.5), BARS))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "offline", "doubt"),
+    [
+        ("merge", 0.95, None),
+        ("merge", 0.2, None),
+        ("merge", 0.19, "m at h says merge, the offline judge keep: a and b"),
+        ("keep", 0.95, "m at h says keep"),
+        ("unsure", 0.95, "m at h says unsure"),
+        ("unanalysed", 0.95, "m at h gave no usable answer"),
+        (None, 0.9, None),
+        (None, 0.89, "neither judge is sure of a merge: a and b"),
+    ],
+)
+def test_auto_accept_needs_the_model_and_an_offline_judge_that_does_not_object(
+    verdict, offline, doubt
+):
+    told = opinions(*([said(verdict)] if verdict else []))
+    found = told.doubts("ab", at(offline), BARS)
+    assert (doubt is None and not found) or doubt in found[0]
+
+
+def test_a_model_that_read_text_aimed_at_it_is_not_enough():
+    told = opinions(said("merge"), wary=frozenset("b"))
+    assert "text that speaks to models" in told.doubts("ab", at(0.5), BARS)[0]
+    assert not told.doubts("ab", at(0.95), BARS)
+
+
+def test_every_pair_of_the_cluster_counts():
+    told = opinions(said("merge"), said("merge", 0.9, BC))
+    assert told.doubts("abc", at(0.5), BARS) == ("neither judge is sure of a merge: a and c",)
+
+
+def test_many_pairs_are_counted():
+    (doubt,) = opinions().doubts("abcd", at(0.5), BARS)
+    assert doubt.endswith("and 3 more pairs")
+
+
+def test_disagreements_come_widest_first_and_the_unanalysed_are_none():
+    told = opinions(said("merge", 0.95), said("keep", 0.3, AC), said("unanalysed", 0.5, BC))
+
+    def offline(pairs):
+        return [Verdict(pair, 0.8, 0.1, "keep") for pair in pairs]
+
+    (found,) = disagreements(told, offline)
+    assert (found.pair, round(found.gap, 2)) == (AB, 0.85)
+
+
+def test_the_unanalysed_are_listed_with_the_reason():
+    assert opinions(said("unanalysed")).unanalysed == {AB: "So."}
+
+
+def test_the_most_contested_clusters_come_first():
+    def cluster(known, *members):
+        document = Document("n", "d", None)
+        return Cluster(known, members, members[0], "prune", "proposed", 1.0, document, ())
+
+    def gap(a, b, model):
+        pair = Pair(a, b)
+        keep = Verdict(pair, 0.8, 0.1, "keep")
+        return Disagreement(pair, keep, said("merge", model, pair))
+
+    clusters = [cluster("z", "a", "b"), cluster("y", "c", "d", "e"), cluster("x", "f", "g")]
+    found = [gap("a", "c", 1.0), gap("d", "e", 0.9), gap("c", "d", 0.6), gap("a", "b", 0.7)]
+    assert most_contested(clusters, found) == ("y", "z")
+    assert most_contested(clusters, found[::-1]) == ("y", "z")

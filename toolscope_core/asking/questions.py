@@ -1,0 +1,158 @@
+"""The questions of some items: which are new, what asking them takes, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from toolscope_core.asking.lanes import Item, Outcome, Run, Terms, drive
+from toolscope_core.backends import (
+    Answer,
+    ChatModel,
+    Ledger,
+    Progress,
+    Step,
+    Task,
+    question_key,
+    silent,
+)
+from toolscope_core.config import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the ledger knows of some items after asking.
+
+    ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
+    usable or not; ``known`` is how many of the distinct keys needed no question this time. The
+    ``state`` is ``paused`` (budget, or an endpoint that does not answer) or ``stopped`` (it refuses
+    every call) with a ``message`` where questions are left open; asking again goes on from there.
+    """
+
+    keys: tuple[str, ...]
+    answers: Mapping[str, Answer]
+    state: Outcome = "done"
+    message: str = ""
+    known: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    counted: bool = True
+    cost: float | None = None
+
+    @property
+    def questions(self) -> int:
+        """Different questions: items of equal content are one."""
+        return len(set(self.keys))
+
+    @property
+    def open(self) -> int:
+        """Questions without an answer yet."""
+        return self.questions - len(self.answers)
+
+    @property
+    def saved(self) -> int:
+        """Items that needed no question: known before, or the same as another."""
+        return len(self.keys) - self.questions + self.known
+
+    @property
+    def unanalysed(self) -> Mapping[str, str]:
+        """The reason of each question that was asked and got no usable answer."""
+        return {key: a.reason for key, a in self.answers.items() if a.value is None}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What asking would take at the least, if no answer has to be repaired.
+
+    ``questions`` different ones of ``items``, ``known`` of them answered; ``tokens_in`` estimated
+    from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
+    """
+
+    items: int
+    questions: int
+    known: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+def ask_all(
+    task: Task[Item],
+    items: Sequence[Item],
+    model: ChatModel,
+    ledger: Ledger,
+    terms: Terms,
+    progress: Progress = silent,
+) -> Asked:
+    """Ask about ``items``, the first ones first, and keep each answer as it arrives.
+
+    Items of equal content are one question; what the ledger knows is not asked. An answer that
+    cannot be used is asked for once more, with the reason; after that it stays without a value.
+    ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
+    it raises, calls in flight are waited for and kept. Raises what the ledger raises.
+    """
+    keys = tuple(_key(task, item, model) for item in items)
+    questions = dict(zip(keys, items, strict=True))
+    known = ledger.known(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in known}
+    run = Run(task, model, ledger, terms, _batches(fresh, task.batch))
+    drive(run, lambda done: progress(Step(task.name, len(known) + done, len(questions))))
+    answers = {**known, **ledger.known(list(fresh))}
+    if len(answers) < len(questions):
+        run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
+    return Asked(
+        keys=keys,
+        answers={key: answers[key] for key in questions if key in answers},
+        state=run.state,
+        message=run.message,
+        known=len(known),
+        calls=len(run.calls),
+        tokens_in=sum(call.tokens_in for call in run.calls),
+        tokens_out=sum(call.tokens_out for call in run.calls),
+        counted=all(call.counted for call in run.calls),
+        cost=_total(call.cost for call in run.calls),
+    )
+
+
+def estimate(
+    task: Task[Item],
+    items: Sequence[Item],
+    model: ChatModel,
+    ledger: Ledger,
+    prices: Prices | None = None,
+) -> Estimate:
+    """What ``ask_all`` would take; sends nothing."""
+    questions = {_key(task, item, model): item for item in items}
+    known = ledger.known(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in known}
+    requests = [task.request(batch) for batch in _batches(fresh, task.batch)]
+    tokens_in = sum(request.tokens for request in requests)
+    tokens_out = sum(request.most_tokens for request in requests)
+    return Estimate(
+        items=len(items),
+        questions=len(questions),
+        known=len(known),
+        calls=len(requests),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=None if prices is None else prices.cost(tokens_in, tokens_out),
+    )
+
+
+def _key(task: Task[Item], item: Item, model: ChatModel) -> str:
+    return question_key(task.name, task.version, task.subjects(item), model)
+
+
+def _batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
+    left = iter(items.items())
+    while batch := dict(islice(left, size)):
+        yield batch
+
+
+def _total(costs: Iterable[float | None]) -> float | None:
+    """The sum, ``None`` where a price is missing."""
+    known = list(costs)
+    return None if None in known else sum(cost or 0.0 for cost in known)

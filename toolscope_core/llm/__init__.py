@@ -1,0 +1,12 @@
+"""One door to any OpenAI-compatible endpoint: the ``openai`` SDK, loaded by the first call.
+
+A key goes to the origin it was given for and nowhere else. A call ends by its deadline, is never
+repeated by itself, follows no redirect, and its failure is a value; what no further call can mend
+raises ``ModelStopError``.
+"""
+
+from toolscope_core.llm.chat import EndpointModel
+from toolscope_core.llm.connection import Connection, check_connection
+from toolscope_core.llm.embedding import EndpointEmbedder
+
+__all__ = ["Connection", "EndpointEmbedder", "EndpointModel", "check_connection"]

@@ -1,0 +1,221 @@
+"""A chat model behind an endpoint: what is sent, what the server supports, how replies are read."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import jsonschema_rs
+
+from toolscope_core.backends import ChatReply, ChatRequest
+from toolscope_core.config import Endpoint, Key
+from toolscope_core.datamodel import JsonObject, canonical_json
+from toolscope_core.llm.pages import Page, Trouble, load, one_line, trouble
+
+if TYPE_CHECKING:
+    from toolscope_core.llm.door import Door
+
+Form = Literal["schema", "object", "text"]
+MOST_TOKENS = 1_000_000_000
+"""A report of more is none."""
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
+_CUT = "the reply was cut off at its limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What an endpoint accepts for a model: the form of its answers, and two parameters."""
+
+    form: Form = "schema"
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: bool = True
+
+    def after(self, complaint: str) -> Habits | None:
+        """The next to try when a request was refused with this complaint; ``None``: no idea."""
+        if "max_completion_tokens" in complaint and self.limit == "max_tokens":
+            return replace(self, limit="max_completion_tokens")
+        if "temperature" in complaint and self.temperature:
+            return replace(self, temperature=False)
+        if "response_format" in complaint or "json_schema" in complaint:
+            forms: dict[Form, Form] = {"schema": "object", "object": "text"}
+            return replace(self, form=forms[self.form]) if self.form in forms else None
+        return None
+
+
+_habits: dict[tuple[str, str], Habits] = {}
+"""What was found out, by base URL and model: true of the server, whoever asks."""
+
+
+class EndpointModel:
+    """A ``backends.ChatModel`` at an endpoint; opens no connection before the first question."""
+
+    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+        self.endpoint = endpoint
+        self._key = key
+        self._door: Door | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return self.endpoint.model
+
+    @property
+    def origin(self) -> str:
+        return self.endpoint.origin
+
+    @property
+    def parameters(self) -> JsonObject:
+        return {"temperature": self.endpoint.temperature}
+
+    @property
+    def habits(self) -> Habits:
+        """What is known of the endpoint by now."""
+        return _habits.get((self.endpoint.base_url, self.name), Habits())
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
+        habits = self.habits
+        page = self._opened().chat(body_of(request, habits, self.endpoint))
+        if page.status in (400, 422):
+            better = habits.after(page.complaint())
+            if better is not None:
+                _habits[self.endpoint.base_url, self.name] = better
+                reason = f"the server does not take all that was sent: {page.complaint()}"
+                return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
+        failed = trouble(page, self.endpoint, keyed=bool(self._key.secret))
+        reply = read_reply(page, request) if failed is None else _failed(failed, page, request)
+        return self._without_key(reply)
+
+    def _opened(self) -> Door:
+        from toolscope_core.llm.door import Door
+
+        with self._lock:
+            if self._door is None:
+                self._door = Door(self.endpoint, self._key)
+            return self._door
+
+    def _without_key(self, reply: ChatReply) -> ChatReply:
+        """The last gate: whatever spelling it came in, the key goes nowhere from here."""
+        secret = self._key.secret
+        if not secret or secret not in reply.text + reply.reason + canonical_json(reply.value):
+            return reply
+        return replace(reply, value=None, reason="the reply repeats the key", text="")
+
+
+def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[str, Any]:
+    """The body of the request; where the server takes no schema, the prompt holds it."""
+    system = request.system
+    if habits.form != "schema":
+        system += (
+            "\n\nReply with one JSON object and nothing else. It has to be valid against this "
+            f"JSON Schema:\n{canonical_json(request.schema)}"
+        )
+    body: dict[str, Any] = {
+        "model": endpoint.model,
+        "messages": [
+            {"role": "system", "content": _sendable(system)},
+            {"role": "user", "content": _sendable(request.user)},
+        ],
+        habits.limit: request.most_tokens,
+    }
+    if habits.temperature:
+        body["temperature"] = endpoint.temperature
+    if habits.form == "schema":
+        schema = {"name": request.name, "schema": dict(request.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif habits.form == "object":
+        body["response_format"] = {"type": "json_object"}
+    return body
+
+
+def read_reply(page: Page, request: ChatRequest) -> ChatReply:
+    """What a completion says; a page that is none is not the model's word, so not ``final``."""
+    try:
+        document = page.document()
+        choice = document["choices"][0]
+        message = dict(choice["message"])
+    except (ValueError, TypeError, KeyError, IndexError):
+        start = one_line(page.body[:200].decode("utf-8", "replace"))
+        reason = f"what came is no chat completion ({page.kind or 'of no type'}): {start[:80]}"
+        return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
+    content = message.get("content")
+    text = content if isinstance(content, str) else ""
+    finish = one_line(str(choice.get("finish_reason") or ""))[:40]
+    value, reason = _judged(message, text, finish, request.schema)
+    tokens_in, tokens_out, counted = _usage(document.get("usage"), request, text)
+    return ChatReply(
+        value=value,
+        reason=reason,
+        text=text,
+        finish=finish,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        counted=counted,
+        seconds=page.seconds,
+    )
+
+
+def read_value(text: str, schema: JsonObject) -> tuple[JsonObject | None, str]:
+    """The one JSON object a text is, at most fenced, if the schema admits it; else why not."""
+    fenced = _FENCE.fullmatch(text.strip())
+    try:
+        value = load(fenced.group(1) if fenced else text)
+    except ValueError as error:
+        return None, f"the reply is no JSON object: {one_line(str(error))}"
+    if not isinstance(value, dict):
+        return None, "the reply is JSON but no object"
+    wrong = next(jsonschema_rs.validator_for(dict(schema)).iter_errors(value), None)
+    if wrong is None:
+        return value, ""
+    place = "/".join(str(part) for part in wrong.instance_path) or "the object"
+    return None, f"the reply does not follow the schema: {one_line(f'{place}: {wrong.message}')}"
+
+
+def _judged(
+    message: Mapping[str, Any], text: str, finish: str, schema: JsonObject
+) -> tuple[JsonObject | None, str]:
+    if message.get("refusal"):
+        return None, f"the model refused: {one_line(str(message['refusal']))}"
+    if finish == "content_filter":
+        return None, "held back by the endpoint's filter"
+    if finish == "length":
+        return None, _CUT
+    if not text.strip():
+        return None, "the reply is empty"
+    return read_value(text, schema)
+
+
+def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]:
+    """Tokens in and out, and whether the endpoint counted them; else estimated."""
+    found = usage if isinstance(usage, dict) else {}
+    sent, came = found.get("prompt_tokens"), found.get("completion_tokens")
+    if (
+        isinstance(sent, int)
+        and isinstance(came, int)
+        and min(sent, came) >= 0
+        and sent + came < MOST_TOKENS
+    ):
+        return sent, came, True
+    return request.tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
+
+
+def _failed(failed: Trouble, page: Page, request: ChatRequest) -> ChatReply:
+    """A call that ran into its deadline may have to be paid: its prompt was sent."""
+    return ChatReply(
+        None,
+        failed.reason,
+        final=failed.final,
+        finish=failed.finish,
+        tokens_in=request.tokens if failed.late else 0,
+        counted=not failed.late,
+        seconds=page.seconds,
+        wait=failed.wait,
+    )
+
+
+def _sendable(text: str) -> str:
+    """Without lone surrogates, which no request can hold."""
+    return text.encode("utf-8", "backslashreplace").decode()

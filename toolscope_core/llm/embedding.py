@@ -1,0 +1,109 @@
+"""Embeddings by an endpoint: checked, in the order of the texts, of length one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.backends import Vectors
+from toolscope_core.config import Endpoint, Key, Patience
+from toolscope_core.errors import ModelError
+from toolscope_core.llm.pages import Page, trouble
+
+if TYPE_CHECKING:
+    from toolscope_core.llm.door import Door
+
+AT_ONCE = 64
+"""Texts of one request."""
+Rows = NDArray[np.float64]
+
+
+class EndpointEmbedder:
+    """A ``backends.Embedder`` at an endpoint; vectors of another origin are never mistaken."""
+
+    def __init__(self, endpoint: Endpoint, key: Key, patience: Patience | None = None) -> None:
+        self.endpoint = endpoint
+        self._key = key
+        self._patience = patience or Patience()
+
+    @property
+    def name(self) -> str:
+        """The model and its address, a part of every cache key."""
+        return f"{self.endpoint.model}@{self.endpoint.base_url.rstrip('/')}"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
+
+        Raises ``ModelError`` where the endpoint gives no usable vectors.
+        """
+        from toolscope_core.llm.door import Door
+
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        door, failed = Door(self.endpoint, self._key), threading.Event()
+
+        def batch(start: int) -> Rows | None:
+            some = texts[start : start + AT_ONCE]
+            try:
+                page = self._page(door, some, failed)
+                return None if page is None else self._rows(page, len(some))
+            except BaseException:
+                failed.set()
+                raise
+
+        with ThreadPoolExecutor(self.endpoint.concurrency, "embedding") as pool:
+            parts = [p for p in pool.map(batch, range(0, len(texts), AT_ONCE)) if p is not None]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise ModelError(f"{self.name} gave vectors of different lengths; choose another model")
+        return np.asarray(np.concatenate(parts), dtype=np.float32)
+
+    def _page(self, door: Door, texts: Sequence[str], failed: threading.Event) -> Page | None:
+        """The reply to a batch, asked for again as long as that may help; ``None`` if another
+        batch ``failed``.
+        """
+        body = {
+            "model": self.endpoint.model,
+            "input": [_sendable(text) for text in texts],
+            "encoding_format": "float",
+        }
+        seconds, attempt = 0.0, 0
+        while not failed.is_set():
+            attempt += 1
+            page = door.embeddings(body)
+            wrong = trouble(page, self.endpoint, keyed=bool(self._key.secret))
+            if wrong is None:
+                return page
+            seconds += page.seconds
+            pause = None if wrong.wait is None else self._patience.pause(attempt, wrong.wait)
+            if pause is None or seconds >= self._patience.seconds:
+                raise ModelError(f"no embeddings: {wrong.reason}; try again later")
+            failed.wait(pause)
+        return None
+
+    def _rows(self, page: Page, count: int) -> Rows:
+        """One row of length one for each text, in order of ``index``."""
+        rows: dict[int, object] = {}
+        try:
+            rows = {item["index"]: item["embedding"] for item in page.document()["data"]}
+            found = np.array([rows[index] for index in range(count)], dtype=np.float64)
+        except (ValueError, TypeError, KeyError, OverflowError):
+            found = np.zeros(0)
+        shaped = len(rows) == count and found.ndim == 2 and found.shape[1] > 0
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm(found, axis=-1, keepdims=True)
+        if not shaped or not np.all(np.isfinite(norms) & (norms > 0.0)):
+            raise ModelError(
+                f"{self.name} gave no {count} vectors of finite numbers for {count} texts; check "
+                "that the model is one for embeddings"
+            )
+        return np.asarray(found / norms, dtype=np.float64)
+
+
+def _sendable(text: str) -> str:
+    """Endpoints refuse a text of nothing, and no request can hold lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode() or " "

@@ -1,0 +1,205 @@
+"""Whether words that a model wrote may stand for what the members of a cluster say.
+
+What stands against them is listed; until a person overrides it, the document made offline stays.
+A model that was led astray by a tool's text is stopped here too: whatever the offline document does
+not hold (a link, an address, the name of a tool, text that speaks to models) is a violation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.catalog.passages import passages
+from toolscope_core.catalog.scan import scan_tool
+from toolscope_core.datamodel import Document, Tool
+from toolscope_core.merging.plan import documented
+from toolscope_core.merging.synthesis import Synthesis, edited_arguments
+from toolscope_core.merging.validity import document_problems
+from toolscope_core.merging.wording import text_words
+
+Code = Literal[
+    "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"
+]
+
+_MOST_TIMES = 3
+"""So many times the longest text it replaces, a description says more than its sources."""
+_SHORT = 400
+_KEPT = 0.6
+"""Share of the words of a safety note that one sentence must still have."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD = re.compile(r"\w+(?:[.\-]\w+)*")
+_IDENTIFIER = re.compile(r"[^\W_]_\w|[a-z][A-Z]|\w-\w+-\w")
+_QUOTED = re.compile(r"`([^`\s]{1,80})`")
+_ADDRESSES = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^\s<>\"'`)\]]+|\bwww\.[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+\.[\w.-]*\w"
+    r"|\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|ai|co|me|xyz|ru|cn|info|sh|cc|tk|top)\b"
+    r"(?:/[^\s<>\"'`)\]]*)?|\b\d{1,3}(?:\.\d{1,3}){3}\b",
+    re.IGNORECASE,
+)
+_SAFETY = re.compile(
+    r"\b(?:warn(?:s|ing)?|caution|danger(?:ous)?|beware|(?:be|use) careful(?:ly)?|irreversibl[ey]"
+    r"|irrevocabl[ey]|permanent(?:ly)?|(?:cannot|can['’]t|can not) be (?:undone|reversed|recovered"
+    r"|restored)|destructive|destroys?|overwrit(?:es?|ten|ing)|data loss|(?:must|should|do)"
+    r"(?: not|n['’]t)|never|forbidden|prohibited|not allowed|permissions?|authori[sz]ed"
+    r"|authori[sz]ation|privileges?|requires? (?:admin|approval|confirmation|consent)"
+    r"|confidential|sensitive data|at your own risk)\b",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|forbidden|prohibited)\b|n['’]t\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Something that speaks against a written document, as a sentence; ``excerpt`` is the text
+    (of the document, or the note it dropped), untrusted.
+    """
+
+    code: Code
+    message: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A text that the written document has in place of another; ``place`` says which."""
+
+    place: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a document is held against: names of the catalog's other tools, and ids of members
+    whose text speaks to models, so that nothing of it has to survive.
+    """
+
+    names: frozenset[str] = frozenset()
+    wary: frozenset[str] = frozenset()
+
+
+def violations(
+    document: Document, made: Synthesis, members: Sequence[Tool], around: Surroundings
+) -> tuple[Violation, ...]:
+    """What speaks against ``document`` in place of ``made.document``; empty if nothing does."""
+    canonical = next(tool for tool in members if tool.id == made.canonical)
+    before, after = (_plain(documented(canonical, one)) for one in (made.document, document))
+    return (
+        *(
+            Violation("invalid", text)
+            for text in document_problems(document, made.document, around.names)
+        ),
+        *_lost(document, made, members),
+        *_invented(before, after, members, around),
+        *_dropped(after, members, around),
+        *_hostile(documented(canonical, made.document), documented(canonical, document)),
+        *_overlong(document, members),
+    )
+
+
+def changes(before: Document, after: Document) -> tuple[Change, ...]:
+    """The texts that differ: name, description, descriptions of parameters, in that order."""
+    old, new = (Tool("", d.name, d.description, schema=d.schema) for d in (before, after))
+    rows = [
+        Change("name", old.name, new.name),
+        Change("description", old.description, new.description),
+    ]
+    said = {parameter.name: parameter.description for parameter in old.parameters}
+    rows += [Change(p.name, said.get(p.name, ""), p.description) for p in new.parameters]
+    return tuple(row for row in rows if row.before != row.after)
+
+
+def _lost(document: Document, made: Synthesis, members: Sequence[Tool]) -> Iterator[Violation]:
+    """α no longer lossless, or parameters that are not those of the synthesis."""
+    schema, own = document.schema or {}, made.document.schema or {}
+    for name in sorted(set(schema.get("properties") or {}) - set(own.get("properties") or {})):
+        yield Violation("parameter", f"it declares `{name}`, which no member takes", name)
+    aimed = edited_arguments(members, made.canonical, schema, made.arguments)
+    for before, alpha in zip(made.arguments, aimed, strict=True):
+        if before.lossless and not alpha.lossless:
+            why = [*alpha.lossy, *alpha.dropped.values()]
+            yield Violation("lossy", f"calls to {alpha.tool_id} would lose something: {why[0]}")
+
+
+def _invented(
+    before: str, after: str, members: Sequence[Tool], around: Surroundings
+) -> Iterator[Violation]:
+    """Addresses, names of tools and names of nothing that the offline document does not hold."""
+    known = {found.casefold() for found in _ADDRESSES.findall(before)}
+    for found in dict.fromkeys(_ADDRESSES.findall(after)):
+        if found.casefold() not in known:
+            yield Violation(
+                "address", f"it cites {found!r}, which the document made offline does not", found
+            )
+    said = set(_names(before))
+    others = around.names | {tool.name for tool in members}
+    sources = {word for tool in members for word in _words_of(tool, tool.id in around.wary)}
+    for name in _names(after):
+        if name in said:
+            continue
+        if name in others:
+            yield Violation("tool", f"it names `{name}`, another tool", name)
+        elif name not in sources:
+            yield Violation("invented", f"it names `{name}`, which no member knows", name)
+
+
+def _dropped(after: str, members: Sequence[Tool], around: Surroundings) -> Iterator[Violation]:
+    """Sentences of members on what is dangerous or not allowed that no sentence still says."""
+    kept = [(text_words(one), bool(_NEGATION.search(one))) for one in _SENTENCE.split(after)]
+    for tool in members:
+        for note in () if tool.id in around.wary else safety_notes(tool):
+            words, negated = text_words(note), bool(_NEGATION.search(note))
+            if not any(
+                len(words & own) >= _KEPT * len(words) and (said or not negated)
+                for own, said in kept
+            ):
+                yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
+
+
+def safety_notes(tool: Tool) -> tuple[str, ...]:
+    """The sentences of the descriptions that warn, forbid, or speak of permissions."""
+    texts = [tool.description, *(parameter.description for parameter in tool.parameters)]
+    sentences = [one.strip() for text in texts for one in _SENTENCE.split(without_hidden(text))]
+    return tuple(dict.fromkeys(one for one in sentences if _SAFETY.search(one)))
+
+
+def _hostile(before: Tool, after: Tool) -> Iterator[Violation]:
+    """What the scan would find in it and not in the offline document."""
+    known = {finding.code for finding in scan_tool(replace(before, raw={}))}
+    for finding in scan_tool(replace(after, raw={})):
+        if finding.severity != "info" and finding.code not in known:
+            yield Violation("hostile", finding.message, finding.excerpt)
+
+
+def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation]:
+    most = max(_SHORT, _MOST_TIMES * max(len(tool.description) for tool in members))
+    length = len(document.description)
+    if length > most:
+        yield Violation("long", f"the description has {length:,} characters, more than {most:,}")
+
+
+def _plain(tool: Tool) -> str:
+    """Name, description and descriptions of parameters, a line each."""
+    texts = [tool.name, tool.description, *(p.description for p in tool.parameters)]
+    return without_hidden("\n".join(texts))
+
+
+def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
+    """What its words may cite: anything it says, but only declared names of a tool that speaks to
+    models.
+    """
+    declared = (tool.name, *(parameter.name for parameter in tool.parameters))
+    for text in declared if wary else (passage.text for passage in passages(tool)):
+        yield from _WORD.findall(text)
+
+
+def _names(text: str) -> list[str]:
+    """Words that cannot be plain ones, and words in backticks, in order."""
+    bare = _ADDRESSES.sub(" ", text)
+    found = [word for word in _WORD.findall(bare) if _IDENTIFIER.search(word)]
+    return list(dict.fromkeys([*found, *_QUOTED.findall(bare)]))

@@ -1,0 +1,252 @@
+"""What a model said of a catalog, beside the offline judge: verdicts, audits, words, grades.
+
+A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever
+would then be accepted without a person is held against the offline judge in ``doubts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.datamodel import Cluster, JsonObject, Pair, Verdict
+
+Band = Literal["Low", "Medium", "High"]
+Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
+"""Merge probabilities of pairs by the offline judge, in their order."""
+
+_JUST_BELOW = 0.001
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The probabilities at which the offline judge says *unsure*, says *merge*, and may be
+    trusted without a person.
+    """
+
+    unsure_at: float
+    merge_at: float
+    auto_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What a model made of a cluster: ``groups`` partition its ``members`` (ids, sorted).
+
+    No groups: there is no usable answer, and ``reason`` says why; the cluster stays as it was.
+    """
+
+    members: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How well a tool is documented, 1 to 5, and which aspects lack something."""
+
+    score: int
+    lacking: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def band(self) -> Band:
+        """ToolScope's bands (appendix E)."""
+        return "Low" if self.score < 3 else "Medium" if self.score == 3 else "High"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a task took: ``questions`` of which the ledger ``known`` some, and those without a
+    usable answer.
+    """
+
+    task: str
+    questions: int = 0
+    known: int = 0
+    unanalysed: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Pairs not asked about: the offline judge is ``sure`` that they are *keep*, or the model's
+    merges ``imply`` them; and ``clusters`` that needed no audit.
+    """
+
+    sure: int = 0
+    implied: int = 0
+    clusters: int = 0
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """Everything ``judge`` (a model at an origin) said; what it was not asked is not in here.
+
+    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
+    common. ``documents`` are stored answers by member ids, ``grades`` by tool id. ``notes`` say by
+    tool id what the model did not get to read. ``wary`` are ids of tools whose text speaks to
+    models. ``message`` says why questions are left open, if any are.
+    """
+
+    judge: str
+    verdicts: Mapping[Pair, Verdict] = field(default_factory=dict)
+    audits: tuple[Audit, ...] = ()
+    documents: Mapping[tuple[str, ...], JsonObject] = field(default_factory=dict)
+    grades: Mapping[str, Grade] = field(default_factory=dict)
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wary: frozenset[str] = frozenset()
+    spent: tuple[Spent, ...] = ()
+    saved: Saved = field(default_factory=Saved)
+    message: str = ""
+
+    @property
+    def unanalysed(self) -> dict[Pair, str]:
+        """The pairs without a usable answer, each with the reason."""
+        failed = {p: v for p, v in self.verdicts.items() if v.outcome == "unanalysed"}
+        return {pair: " ".join(verdict.evidence) for pair, verdict in failed.items()}
+
+    @property
+    def rejected(self) -> tuple[Audit, ...]:
+        """The audits whose answer could not be used."""
+        return tuple(audit for audit in self.audits if not audit.groups)
+
+    def edges(
+        self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
+    ) -> dict[Pair, float]:
+        """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
+        it was not asked about. ``least`` is the cosine of a candidate pair.
+        """
+        edges = {pair: p for pair, p in offline.items() if pair not in self.verdicts}
+        for pair, said in self.verdicts.items():
+            if said.outcome == "merge" and said.similarity >= least:
+                edges[pair] = max(said.probability, bars.merge_at)
+        return dict(sorted(edges.items()))
+
+    def heard(
+        self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
+    ) -> NDArray[np.float64]:
+        """Merge probabilities for correction: the audit's word above the verdict on the pair, that
+        above the offline judge.
+
+        *merge* is at least ``bars.merge_at``, whatever else was said is below it; two that an
+        audit told apart are at 0.
+        """
+        found = offline(pairs).copy()
+        for row, pair in enumerate(pairs):
+            audited, said = self._together(pair), self.verdicts.get(pair)
+            if said is not None and said.outcome == "merge":
+                found[row] = max(said.probability, bars.merge_at)
+            elif said is not None:
+                own = found[row] if said.outcome == "unanalysed" else said.probability
+                found[row] = min(own, bars.merge_at - _JUST_BELOW)
+            if audited is not None:
+                found[row] = max(found[row], bars.merge_at) if audited else 0.0
+        return found
+
+    def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
+        """Why a cluster that rests on the model must wait for a person, as sentences; empty where
+        each pair is a merge by the offline judge alone, or by the model with the offline judge
+        not saying *keep* (DESIGN, auto-accept).
+        """
+        pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
+        found: dict[str, list[Pair]] = {}
+        for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
+            if doubt := self._doubt(pair, p, bars):
+                found.setdefault(doubt, []).append(pair)
+        told = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(found.items())]
+        own = set(members)
+        for audit in self.rejected:
+            if own & set(audit.members):
+                told.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
+        return tuple(told)
+
+    def _doubt(self, pair: Pair, p: float, bars: Bars) -> str:
+        said = self.verdicts.get(pair)
+        if said is None:
+            return "" if p >= bars.auto_at else "neither judge is sure of a merge"
+        if said.outcome == "unanalysed":
+            return f"{self.judge} gave no usable answer"
+        if said.outcome != "merge":
+            return f"{self.judge} says {said.outcome}, so they are joined only through a third"
+        if p < bars.unsure_at:
+            return f"{self.judge} says merge, the offline judge keep"
+        if p < bars.auto_at and self.wary & {pair.left, pair.right}:
+            return f"{self.judge} says merge, but it read text that speaks to models"
+        return ""
+
+    def _together(self, pair: Pair) -> bool | None:
+        """Whether an audit put the two into one group; ``None`` where none had both."""
+        left, right = self._groups.get(pair.left), self._groups.get(pair.right)
+        if left is None or right is None or left[0] != right[0]:
+            return None
+        return left == right
+
+    @cached_property
+    def _groups(self) -> dict[str, tuple[int, int]]:
+        """Tool id → which audit, and which group of it."""
+        return {
+            tool: (audit, group)
+            for audit, one in enumerate(self.audits)
+            for group, ids in enumerate(one.groups)
+            for tool in ids
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A pair on which the model and the offline judge differ; ``gap`` is how far their merge
+    probabilities lie apart.
+    """
+
+    pair: Pair
+    offline: Verdict
+    model: Verdict
+
+    @property
+    def gap(self) -> float:
+        return abs(self.offline.probability - self.model.probability)
+
+
+def disagreements(
+    opinions: Opinions, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
+) -> tuple[Disagreement, ...]:
+    """The pairs with two different verdicts, the widest gap first, then by ids; the unanalysed
+    are none.
+    """
+    spoken = sorted(p for p, v in opinions.verdicts.items() if v.outcome != "unanalysed")
+    found = (
+        Disagreement(pair, said, opinions.verdicts[pair])
+        for pair, said in zip(spoken, offline(spoken), strict=True)
+        if said.outcome != opinions.verdicts[pair].outcome
+    )
+    return tuple(sorted(found, key=lambda one: (-one.gap, one.pair)))
+
+
+def most_contested(clusters: Sequence[Cluster], found: Sequence[Disagreement]) -> tuple[str, ...]:
+    """Ids of the clusters that hold a pair of ``found``, the widest gap first, then by id: an order
+    for ``Review.queue``.
+    """
+    home = {member: cluster.id for cluster in clusters for member in cluster.members}
+    widest: dict[str, float] = {}
+    for one in found:
+        here = home.get(one.pair.left)
+        if here is not None and here == home.get(one.pair.right):
+            widest[here] = max(one.gap, widest.get(here, 0.0))
+    return tuple(sorted(widest, key=lambda known: (-widest[known], known)))
+
+
+def _listed(pairs: Sequence[Pair]) -> str:
+    named = [f"{pair.left} and {pair.right}" for pair in pairs[:_MOST_NAMED]]
+    more = len(pairs) - _MOST_NAMED
+    return ", ".join(named) + (f" and {more} more pairs" if more > 0 else "")

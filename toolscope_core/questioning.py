@@ -1,0 +1,411 @@
+"""What a model is asked about a catalog: no more than it takes, unless the paper's way is chosen.
+
+Pairs first, the uncertain before the others; then the clusters that they form. Left out are pairs
+that the offline judge is sure to keep apart, and those of its merges that the model's answers
+already imply: a pair below its merge threshold is never skipped for what its neighbours are, so a
+chain whose ends do not belong together is still found. ``paper`` asks about every candidate pair
+and every cluster, as ToolScope (section 3.2) does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from toolscope_core.asking import Terms, ask_all
+from toolscope_core.backends import Answer, ChatModel, Ledger, Progress, Task, question_key, silent
+from toolscope_core.config import QuestionConfig
+from toolscope_core.datamodel import (
+    Catalog,
+    Constraints,
+    JsonObject,
+    MergePlan,
+    Outcome,
+    Pair,
+    Verdict,
+)
+from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.opinions import Audit, Grade, Opinions, Saved, Spent
+from toolscope_core.pipeline import Analysis, bars_of, correct_pairs, merge_edges
+from toolscope_core.prompts.audit import Auditing, Members, groups_of
+from toolscope_core.prompts.fence import Shown, shown
+from toolscope_core.prompts.judge import Judging, Two
+from toolscope_core.prompts.quality import Grading
+from toolscope_core.prompts.synthesis import Drafted, Writing
+from toolscope_core.similarity import cosines
+
+Item = TypeVar("Item")
+
+MODEL_CODES = frozenset(
+    "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
+)
+"""Findings of the scan on text that speaks to whoever reads it."""
+_TASK_WORDS = re.compile(
+    r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
+    r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
+    r"|supersedes?|groups?|answers?|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor"
+    r"|curator|t\d+)\b",
+    re.IGNORECASE,
+)
+"""What a text must say to sway an answer; in an honest one it costs a look by a person."""
+
+
+class Asker(Protocol):
+    """Whoever gets answers: see ``Asking``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def spent(self) -> tuple[Spent, ...]: ...
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> Sequence[Answer | None]: ...
+
+
+class Asking:
+    """A model behind its ledger. Without ``terms``, or once a run is halted, it only remembers."""
+
+    def __init__(
+        self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
+    ) -> None:
+        self.message = ""
+        self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
+        self._spent: dict[str, Spent] = {}
+
+    @property
+    def name(self) -> str:
+        """Who says it: the model and where it is."""
+        return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """By task, in the order they were asked."""
+        return tuple(self._spent.values())
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+        """The answer on each item, in their order; ``None`` where the question is open."""
+        if self._terms is None or self.message or not items:
+            keys = [
+                question_key(task.name, task.version, task.subjects(i), self._model) for i in items
+            ]
+            answers = self._ledger.known(keys)
+            new = Spent(task.name, len(set(keys)), len(answers), _failed(answers))
+        else:
+            asked = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
+            keys, answers, self.message = list(asked.keys), asked.answers, asked.message
+            new = Spent(
+                task=task.name,
+                questions=asked.questions,
+                known=asked.known,
+                unanalysed=_failed(answers),
+                calls=asked.calls,
+                tokens_in=asked.tokens_in,
+                tokens_out=asked.tokens_out,
+                cost=asked.cost,
+            )
+        self._spent[task.name] = _sum(self._spent.get(task.name, Spent(task.name, cost=0.0)), new)
+        return [answers.get(key) for key in keys]
+
+
+def opine(
+    analysis: Analysis,
+    links: Constraints,
+    asking: Asker,
+    config: QuestionConfig | None = None,
+) -> Opinions:
+    """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
+    about; questions that stay open are *unanalysed* with ``asking.message``.
+    """
+    config = config or QuestionConfig()
+    plan, task = pairs_to_ask(analysis, links, config), Judging(batch=config.batch)
+    if config.paper:
+        verdicts = _verdicts(analysis, plan.pairs, asking, task)
+    else:
+        verdicts = _in_rounds(analysis, plan, asking, task)
+    told = {tool for pair in verdicts for tool in (pair.left, pair.right)}
+    read = {tool.id: shown(tool) for tool in analysis.catalog.tools if tool.id in told}
+    opinions = Opinions(
+        judge=asking.name,
+        verdicts=_careful(verdicts, read),
+        notes={tool: text.notes for tool, text in read.items() if text.notes},
+        wary=wary_of(analysis.catalog),
+    )
+    clusters = _clusters(analysis, links, opinions, config)
+    doubtful = [ids for ids, needed in clusters if needed]
+    return replace(
+        opinions,
+        audits=_audits(analysis, doubtful, asking, Auditing()),
+        spent=asking.spent,
+        saved=Saved(plan.sure, len(plan.pairs) - len(verdicts), len(clusters) - len(doubtful)),
+        message=asking.message,
+    )
+
+
+def with_documents(
+    opinions: Opinions, plan: MergePlan, asking: Asker, members: Iterable[tuple[str, ...]] = ()
+) -> Opinions:
+    """With words for the clusters of a plan (those of ``members``, or all). They are offered to
+    people and validated (``merging.faithful``), never applied by themselves.
+    """
+    wanted = set(members) or {cluster.members for cluster in plan.clusters}
+    drafts = drafts_of(plan, wanted)
+    answers = asking(Writing(), list(drafts.values()))
+    found = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
+    documents = {**opinions.documents, **{ids: value for ids, value in found.items() if value}}
+    return replace(opinions, documents=documents, spent=asking.spent, message=asking.message)
+
+
+def with_grades(opinions: Opinions, catalog: Catalog, asking: Asker, batch: int = 8) -> Opinions:
+    """With the documentation quality of every tool."""
+    answers = asking(Grading(batch), catalog.tools)
+    grades = {
+        tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
+        for tool, answer in zip(catalog.tools, answers, strict=True)
+        if (value := _value(answer))
+    }
+    return replace(opinions, grades=grades, spent=asking.spent, message=asking.message)
+
+
+def drafts_of(plan: MergePlan, wanted: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], Drafted]:
+    """What is asked about the words of clusters, by member ids; exact copies need no new words."""
+    tools, chosen = plan.catalog.by_id, set(wanted)
+    drafts = {}
+    for cluster in plan.clusters:
+        members = tuple(tools[member] for member in cluster.members)
+        if cluster.members in chosen and len({tool.content_hash for tool in members}) > 1:
+            drafts[cluster.members] = Drafted(members, cluster.document, cluster.kind)
+    return drafts
+
+
+@dataclass(frozen=True, slots=True)
+class PairsToAsk:
+    """Candidate pairs in the order in which they are asked about, with the offline judge's
+    probability of each, and how many others it is sure about.
+    """
+
+    pairs: tuple[Pair, ...]
+    probability: Mapping[Pair, float]
+    sure: int
+
+
+def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
+    """At most these: the most uncertain first. Exact copies are a fact and nobody is asked."""
+    tools, scores = analysis.catalog.tools, analysis.scores
+    candidates = {
+        Pair.of(tools[a].id, tools[b].id): p
+        for a, b, p in zip(
+            scores.left.tolist(), scores.right.tolist(), scores.probability.tolist(), strict=True
+        )
+        if tools[a].content_hash != tools[b].content_hash
+    }
+    if not config.paper:
+        candidates = {pair: p for pair, p in candidates.items() if not _decided(pair, links)}
+    least = 0.0 if config.paper else config.sure_below
+    asked = {pair: p for pair, p in candidates.items() if p >= least}
+    order = sorted(asked, key=lambda pair: (abs(asked[pair] - 0.5), pair))
+    return PairsToAsk(tuple(order), asked, len(candidates) - len(asked))
+
+
+def two_of(analysis: Analysis, pairs: Iterable[Pair]) -> list[Two]:
+    """The tools of pairs, as they are asked about."""
+    tools, rows = analysis.catalog.tools, analysis.rows
+    return [Two(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
+
+
+def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
+    """The pairs so that those of one call share tools, which a prompt tells only once.
+
+    Each call begins with the first pair left, so that the order holds from call to call.
+    """
+    near: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        near.setdefault(pair.left, []).append(pair)
+        near.setdefault(pair.right, []).append(pair)
+    found: dict[Pair, None] = {}
+    for first in pairs:
+        if first in found:
+            continue
+        call = {first: None}
+        for other in (*near[first.left], *near[first.right]):
+            if len(call) < batch and other not in found:
+                call[other] = None
+        found |= call
+    return list(found)
+
+
+def wary_of(catalog: Catalog) -> frozenset[str]:
+    """Ids of the tools whose text speaks to whoever reads it, or of what a model is asked here."""
+    spoken = {f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"}
+    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(shown(tool).text)}
+    return frozenset(spoken | swaying)
+
+
+def _in_rounds(
+    analysis: Analysis, plan: PairsToAsk, asking: Asker, task: Judging
+) -> dict[Pair, Verdict]:
+    """Ask about everything that nothing may imply, and of the offline judge's merges as few as
+    join what the model says: round by round, a spanning forest of those still apart.
+    """
+    merge_at = analysis.judge.weights.merge_at
+    waiting = [pair for pair in plan.pairs if plan.probability[pair] >= merge_at]
+    now = [pair for pair in plan.pairs if plan.probability[pair] < merge_at]
+    verdicts: dict[Pair, Verdict] = {}
+    while True:
+        joined = _Joined(pair for pair, said in verdicts.items() if said.outcome == "merge")
+        forest = [pair for pair in waiting if joined.join(pair)]
+        if not now and not forest:
+            return verdicts
+        verdicts |= _verdicts(analysis, [*now, *forest], asking, task)
+        now, waiting = [], [pair for pair in waiting if pair not in verdicts]
+
+
+def _verdicts(
+    analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: Judging
+) -> dict[Pair, Verdict]:
+    pairs = side_by_side(pairs, task.batch)
+    answers = asking(task, two_of(analysis, pairs))
+    left, right = (
+        np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
+        for side in ([p.left for p in pairs], [p.right for p in pairs])
+    )
+    near = cosines(analysis.vectors, left, right).tolist()
+    return {
+        pair: _verdict(pair, cosine, answer, asking)
+        for pair, cosine, answer in zip(pairs, near, answers, strict=True)
+    }
+
+
+def _verdict(pair: Pair, cosine: float, answer: Answer | None, asking: Asker) -> Verdict:
+    value = _value(answer)
+    if value is None:
+        reason = answer.reason if answer else asking.message or "it was not asked yet"
+        return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asking.name)
+    sure = value["confidence"] / 2
+    probability = {"merge": 0.5 + sure, "keep": 0.5 - sure, "unsure": 0.5}[value["verdict"]]
+    said = (value["reason"],) if value["reason"] else ()
+    return Verdict(pair, cosine, round(probability, 6), value["verdict"], said, asking.name)
+
+
+def _careful(verdicts: Mapping[Pair, Verdict], read: Mapping[str, Shown]) -> dict[Pair, Verdict]:
+    """What was not read whole is no ground for a merge; what was left out stands as evidence."""
+    careful = {}
+    for pair, said in verdicts.items():
+        sides = [(tool, read[tool]) for tool in (pair.left, pair.right)]
+        notes = tuple(f"{tool}: {note}" for tool, text in sides for note in text.notes)
+        partly = said.outcome == "merge" and any(text.cut for _, text in sides)
+        outcome: Outcome = "unsure" if partly else said.outcome
+        careful[pair] = replace(said, outcome=outcome, evidence=(*said.evidence, *notes))
+    return careful
+
+
+def _clusters(
+    analysis: Analysis, links: Constraints, opinions: Opinions, config: QuestionConfig
+) -> list[tuple[tuple[str, ...], bool]]:
+    """The clusters that the verdicts form, and of each whether it is asked about."""
+    bars, tools = bars_of(analysis), analysis.catalog.by_id
+    edges = opinions.edges(merge_edges(analysis), bars, analysis.threshold)
+    graph = merge_graph(edges, links)
+    weakest: dict[str, float] = {}
+    for pair, p in graph.edges.items():
+        for tool in (pair.left, pair.right):
+            weakest[tool] = min(p, weakest.get(tool, 1.0))
+    found = []
+    for component in graph.components:
+        whole = config.paper or len(component) <= config.largest_cluster
+        parts = [component] if whole else _parts(analysis, links, opinions, graph, component)
+        for ids in parts:
+            contents = {tools[tool].content_hash for tool in ids}
+            if len(contents) == 1 or frozenset(ids) in links.must:
+                continue
+            weak = min(weakest[tool] for tool in ids) < bars.auto_at
+            found.append((ids, config.paper or len(contents) > 2 or weak))
+    return found
+
+
+def _parts(
+    analysis: Analysis,
+    links: Constraints,
+    opinions: Opinions,
+    graph: MergeGraph,
+    component: tuple[str, ...],
+) -> list[tuple[str, ...]]:
+    """What is left together of a component too large for one question."""
+    inside = set(component)
+    own = [pair for pair in graph.edges if pair.left in inside]
+    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars_of(analysis))
+    groups = correct_pairs(analysis, own, links, judge)
+    return [group.members for group in groups if not group.decided]
+
+
+def _audits(
+    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asking: Asker, task: Auditing
+) -> tuple[Audit, ...]:
+    tools = analysis.catalog.by_id
+    items = [Members(tuple(tools[member] for member in ids)) for ids in clusters]
+    audits = []
+    for ids, item, answer in zip(clusters, items, asking(task, items), strict=True):
+        if value := _value(answer):
+            audits.append(Audit(ids, groups_of(item, value), value["reason"]))
+        else:
+            reason = answer.reason if answer else asking.message or "it was not asked yet"
+            audits.append(Audit(ids, reason=reason))
+    return tuple(audits)
+
+
+def _decided(pair: Pair, links: Constraints) -> bool:
+    together = any({pair.left, pair.right} <= group for group in links.must)
+    return together or pair in links.cannot
+
+
+def _value(answer: Answer | None) -> JsonObject | None:
+    return answer.value if answer else None
+
+
+def _failed(answers: Mapping[str, Answer]) -> int:
+    return sum(answer.value is None for answer in answers.values())
+
+
+def _sum(one: Spent, other: Spent) -> Spent:
+    costs = (one.cost, other.cost)
+    return Spent(
+        task=one.task,
+        questions=one.questions + other.questions,
+        known=one.known + other.known,
+        unanalysed=one.unanalysed + other.unanalysed,
+        calls=one.calls + other.calls,
+        tokens_in=one.tokens_in + other.tokens_in,
+        tokens_out=one.tokens_out + other.tokens_out,
+        cost=None if None in costs else sum(cost or 0.0 for cost in costs),
+    )
+
+
+class _Joined:
+    """Tools joined so far, directly or through others."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._leader: dict[str, str] = {}
+        for pair in pairs:
+            self.join(pair)
+
+    def same(self, pair: Pair) -> bool:
+        return self._find(pair.left) == self._find(pair.right)
+
+    def join(self, pair: Pair) -> bool:
+        """Join the two; false where they were joined already."""
+        left, right = self._find(pair.left), self._find(pair.right)
+        self._leader[right] = left
+        return left != right
+
+    def _find(self, tool: str) -> str:
+        while (leader := self._leader.get(tool, tool)) != tool:
+            self._leader[tool] = self._leader.get(leader, leader)
+            tool = leader
+        return tool

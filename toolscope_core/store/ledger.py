@@ -1,0 +1,63 @@
+"""The ledger: answers that were paid for, and the log of the calls that brought them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+
+from sqlalchemy import select as core_select
+from sqlalchemy.dialects.sqlite import insert
+from sqlmodel import Session, col, select
+
+from toolscope_core.backends import Answer, Call
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.tables import AnswerRow, CallRow
+
+AT_ONCE = 500
+"""Keys of one query."""
+_COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
+
+
+class StoredLedger:
+    """The ledger of a store; safe to share between threads.
+
+    An answer belongs to no run and no catalog: whoever asks the same question has it already.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        """The committed ones among ``keys``, in their order."""
+        with self._store.read() as session:
+            found = {answer.key: answer for answer in _answers(session, keys)}
+        return {key: found[key] for key in keys if key in found}
+
+    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+        """Keep a call and its answers, all or nothing; a key that is known stays as it is."""
+        at = now()
+        rows = [{**asdict(answer), "at": answer.at or at} for answer in answers]
+        with self._store.write() as session:
+            connection = session.connection()
+            connection.execute(insert(CallRow), [{**asdict(call), "at": call.at or at}])
+            if rows:
+                connection.execute(insert(AnswerRow).on_conflict_do_nothing(), rows)
+
+
+def read_calls(store: Store, run: str) -> tuple[Call, ...]:
+    """The log of a run, in the order of its calls."""
+    lines = select(CallRow).where(CallRow.run == run).order_by(col(CallRow.number))
+    with store.read() as session:
+        return tuple(_call(row) for row in session.exec(lines))
+
+
+def _answers(session: Session, keys: Sequence[str]) -> Iterator[Answer]:
+    """Column by column: building row objects would take most of the time."""
+    for start in range(0, len(keys), AT_ONCE):
+        some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
+        for row in session.connection().execute(core_select(*_COLUMNS).where(some)):
+            yield Answer(**{**row._mapping, "subjects": tuple(row.subjects)})
+
+
+def _call(row: CallRow) -> Call:
+    return Call(**row.model_dump(exclude={"number"}))

@@ -1,0 +1,135 @@
+"""Runs of a model over a catalog: what each was told to do, how it ended and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from sqlalchemy import func
+from sqlmodel import Session, col, select
+
+from toolscope_core.datamodel import JsonObject, digest
+from toolscope_core.errors import StoreError
+from toolscope_core.store.catalogs import catalog_row
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.tables import CallRow, RunRow
+
+RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRun:
+    """A run as the store knows it; ``message`` says why it ended early.
+
+    ``configuration`` is all that decides its questions (it holds no key). ``calls`` to ``cost``
+    sum up the log of its calls; ``questions`` counts repeats and repairs too, ``cost`` is ``None``
+    where a call had no price, ``counted`` false where an endpoint did not report tokens.
+    """
+
+    id: str
+    catalog_id: int
+    kind: str
+    configuration: JsonObject
+    state: RunState
+    message: str
+    started_at: str
+    ended_at: str
+    calls: int = 0
+    questions: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    counted: bool = True
+    cost: float | None = 0.0
+
+
+def open_run(
+    store: Store, run_id: str, catalog_id: int, kind: str, configuration: JsonObject
+) -> ModelRun:
+    """Go on with the newest run that is not done, or record a new one under ``run_id``.
+
+    Only a run of this catalog and kind with this very configuration is gone on with: whatever
+    differs (a prompt, the model, θ) is another run.
+    """
+    key = digest(kind, configuration)
+    unfinished = (
+        select(RunRow)
+        .where(RunRow.catalog_id == catalog_id, RunRow.key == key, RunRow.state != "done")
+        .order_by(-col(RunRow.number))
+    )
+    with store.write() as session:
+        catalog_row(session, store, catalog_id)
+        row = session.exec(unfinished).first()
+        if row is None:
+            row = RunRow(
+                id=run_id,
+                catalog_id=catalog_id,
+                kind=kind,
+                key=key,
+                configuration=dict(configuration),
+                started_at=now(),
+            )
+        row.state, row.message, row.ended_at = "running", "", ""
+        session.add(row)
+        session.flush()
+        return _run(session, row)
+
+
+def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> ModelRun:
+    """Say how a run ended, for now or for good."""
+    with store.write() as session:
+        row = _row(session, store, run_id)
+        row.state, row.message, row.ended_at = state, message, now()
+        session.add(row)
+        session.flush()
+        return _run(session, row)
+
+
+def get_run(store: Store, run_id: str) -> ModelRun:
+    """Raises ``StoreError`` for an id that is not in the store."""
+    with store.read() as session:
+        return _run(session, _row(session, store, run_id))
+
+
+def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ...]:
+    """All runs, or those on one catalog, the newest first."""
+    rows = select(RunRow).order_by(-col(RunRow.number))
+    if catalog_id is not None:
+        rows = rows.where(RunRow.catalog_id == catalog_id)
+    with store.read() as session:
+        return tuple(_run(session, row) for row in session.exec(rows))
+
+
+def _row(session: Session, store: Store, run_id: str) -> RunRow:
+    row = session.exec(select(RunRow).where(RunRow.id == run_id)).first()
+    if row is None:
+        raise StoreError(f"{store.path} has no run {run_id!r}; choose one from the history")
+    return row
+
+
+def _run(session: Session, row: RunRow) -> ModelRun:
+    sums = select(
+        func.count(col(CallRow.number)),
+        func.sum(col(CallRow.questions)),
+        func.sum(col(CallRow.tokens_in)),
+        func.sum(col(CallRow.tokens_out)),
+        func.min(col(CallRow.counted)),
+        func.sum(col(CallRow.cost)),
+        func.count(col(CallRow.cost)),
+    ).where(CallRow.run == row.id)  # type: ignore[call-overload]
+    calls, questions, tokens_in, tokens_out, counted, cost, priced = session.exec(sums).one()
+    return ModelRun(
+        id=row.id,
+        catalog_id=row.catalog_id,
+        kind=row.kind,
+        configuration=row.configuration,
+        state=cast(RunState, row.state),
+        message=row.message,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        calls=calls,
+        questions=questions or 0,
+        tokens_in=tokens_in or 0,
+        tokens_out=tokens_out or 0,
+        counted=counted is None or bool(counted),
+        cost=(cost or 0.0) if priced == calls else None,
+    )
