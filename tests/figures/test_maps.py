@@ -26,7 +26,7 @@ def test_a_group_has_a_trace_in_each_panel_and_one_place_in_the_legend():
     assert (first.showlegend, second.showlegend) == (True, False)
     assert (third.name, third.marker.color) == ("no server", maps.GREY)
     assert list(fourth.x) == [4]
-    assert list(second.marker.size) == [10], "a merged tool is larger"
+    assert second.marker.size == 10, "a merged tool is larger"
 
 
 def test_panels_share_their_axes_and_one_scale():

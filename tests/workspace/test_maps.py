@@ -96,7 +96,7 @@ def test_what_cannot_be_had_is_refused_with_the_reason(opened, monkeypatch):
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
     assert work.maps.refusal(catalog_id, "t-SNE") == ""
     monkeypatch.setattr(module, "MOST_TSNE", 7)
-    assert "t-SNE of 8 tools would take" in work.maps.refusal(catalog_id, "t-SNE")
+    assert "t-SNE is offered up to 7 tools, here are 8" in work.maps.refusal(catalog_id, "t-SNE")
     with pytest.raises(ConfigError, match="offered up to 7"):
         work.maps.start(catalog_id, "t-SNE")
 

@@ -27,7 +27,7 @@ def test_each_crowded_place_says_what_only_its_tools_say():
 
 
 def test_labels_never_overlap_and_are_the_same_each_time():
-    tools, points = many([f"{a}{b}word" for a in "abcdefgh" for b in "xyz"], across=12)
+    tools, points = many([f"{a}{b}longword" for a in "abcdefgh" for b in "xyz"], across=12)
     found = regions(tools, points)
     assert len(found) > 3
     span = np.ptp(points, axis=0) * 1.08

@@ -26,6 +26,8 @@ DIMMED = 0.12
 KEPT = 4
 """So many maps are remembered with their texts: what is selected changes more often."""
 _GAP = 0.02
+
+_Layer = tuple[int, int, str, list[int]]
 _PLATE = "rgba(45,49,58,0.78)"
 
 
@@ -42,9 +44,15 @@ def tool_map(
     none. Contours are drawn at the same densities in every panel.
     """
     wanted = frozenset(picked)
-    traces = [_points(tools, wanted, *layer) for layer in _layers(tools)]
-    for trace in traces:
-        trace.unselected.marker.opacity = dimmed
+    kind = "scatter" if len(tools.panels[0].names) <= MOST_SVG else "scattergl"
+    traces: list[object] = [
+        {
+            "type": kind,
+            **_points(tools, layer, wanted),
+            "unselected": {"marker": {"opacity": dimmed}},
+        }
+        for layer in _layers(tools)
+    ]
     if contours:
         traces += _contours(tools)
     figure = style.figure(traces, HEIGHT)
@@ -122,7 +130,7 @@ def silhouettes(view: Silhouettes) -> go.Figure:
 
 
 @lru_cache(maxsize=KEPT)
-def _layers(tools: ToolMap) -> tuple[tuple[int, int, str, list[int]], ...]:
+def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     """A trace each: its panel, the place of its group, the group's label, its points."""
     found = []
     sizes = [len(panel.names) for panel in tools.panels]
@@ -142,36 +150,36 @@ def _hovers(panel: Panel) -> list[str]:
     return [style.hover(*tool) for tool in zip(panel.names, panel.servers, strict=True)]
 
 
-def _points(
-    tools: ToolMap, picked: frozenset[int], at: int, place: int, name: str, rows: list[int]
-) -> Any:
+def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, Any]:
+    """Numbers as arrays, and no trace object: both spare Plotly from looking at each value."""
+    at, place, name, rows = layer
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
-    scatter = go.Scatter if len(tools.panels[0].names) <= MOST_SVG else go.Scattergl
     colour, symbol = style.look(place)
-    sizes = [10 if len(panel.members[row]) > 1 else 6 for row in rows]
-    return scatter(
-        x=style.rounded(panel.points[rows, 0]),
-        y=style.rounded(panel.points[rows, 1]),
-        xaxis=f"x{at + 1}" if at else "x",
-        yaxis=f"y{at + 1}" if at else "y",
-        mode="markers",
-        name=name,
-        legendgroup=str(place),
-        showlegend=not at,
-        marker={
-            "size": sizes if 10 in sizes else 6,
+    sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
+    x, y = panel.points[rows].astype(np.float32).T
+    return {
+        "x": x,
+        "y": y,
+        "xaxis": f"x{at + 1}" if at else "x",
+        "yaxis": f"y{at + 1}" if at else "y",
+        "mode": "markers",
+        "name": name,
+        "legendgroup": str(place),
+        "showlegend": not at,
+        "marker": {
+            "size": sizes if sizes.max() > sizes.min() else int(sizes[0]),
             "color": colour,
             "symbol": symbol,
             "opacity": _SHOWN,
         },
-        hovertext=[hovers[row] for row in rows],
-        hoverinfo="text",
-        selectedpoints=[
+        "hovertext": [hovers[row] for row in rows],
+        "hoverinfo": "text",
+        "selectedpoints": [
             point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
         ]
         if picked
         else None,
-    )
+    }
 
 
 def _contours(tools: ToolMap) -> list[object]:
