@@ -85,7 +85,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
     bridge = _ui.workspace().explore.bridge(catalog_id, edge.pair) if edge.parts else None
     if bridge:
         _bridge(bridge)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             "pages/overlap.py",
             label="Look at the pair",

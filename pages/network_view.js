@@ -58,7 +58,7 @@ function draw(root, view, data) {
     if (step) {
       at = (at + step + graph.nodes.length) % graph.nodes.length;
       view.network.selectNodes([at], false);
-      view.network.focus(at, { scale: Math.max(0.7, view.network.getScale()) });
+      if (!graph.nodes[at].label) view.network.focus(at, { scale: 1 });
       said.textContent = graph.nodes[at].title;
     } else if (event.key === "Enter" && at >= 0) send([at]);
     else return;
@@ -75,7 +75,9 @@ function emphasise(view, selected, edge) {
     .filter(([item, off]) => Boolean(item.off) !== off)
     .map(([item, off]) => ({ id: item.id, off, ...style(item, off) }));
   view.nodes.update(changed(view.nodes.get(), ({ id }) => faint(id), (_, off) => ({
-    opacity: off ? FAINT : 1, font: { color: off ? "transparent" : view.text } })));
+    opacity: off ? FAINT : 1,
+    font: { color: off ? "transparent" : view.text, strokeWidth: off ? 0 : 3 },
+  })));
   view.edges.update(changed(view.edges.get(),
     (e) => lit.size > 0 && (chosen ? e.id !== chosen.id : faint(e.from) && faint(e.to)),
     (e, off) => ({ color: { ...e.color, opacity: off ? FAINT : 1 } })));
