@@ -1,11 +1,11 @@
 """Every page against axe-core: no serious or critical finding, by light and by dark."""
 
 import pytest
+from axe_playwright_python import sync_playwright as axe
 from playwright.sync_api import expect
 
 from toolscope_core.workspace.catalogs import tool_key
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGES = {
