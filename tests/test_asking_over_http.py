@@ -220,7 +220,7 @@ KILLS = 50
 
 
 def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, server):
-    items = [(number, number + 1) for number in range(200)]
+    items = [(number, number + 1) for number in range(800)]
     clean, url = f"sqlite:///{tmp_path / 'clean.db'}", f"sqlite:///{tmp_path / 'killed.db'}"
 
     def answer(body):

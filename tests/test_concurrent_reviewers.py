@@ -87,7 +87,7 @@ def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_
     crowd = [SPAWN.Process(target=process, args=(url, name, start, results)) for name in "xy"]
     for member in crowd:
         member.start()
-    attempts = [attempt for _ in crowd for attempt in results.get(timeout=60)]
+    attempts = [attempt for _ in crowd for attempt in results.get(timeout=240)]
     for member in crowd:
         member.join()
 
