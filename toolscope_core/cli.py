@@ -137,7 +137,10 @@ def merge(
     model: ModelName = None,
     base_url: BaseUrl = None,
     embeddings_model: Annotated[
-        str | None, typer.Option(help="An embedding model of the endpoint.")
+        str | None,
+        typer.Option(
+            help="An embedding model of the endpoint; default TOOLSCOPE_EMBEDDINGS_MODEL."
+        ),
     ] = None,
     budget_calls: BudgetCalls = None,
     paper: Paper = False,

@@ -38,6 +38,7 @@ class Settings:
     token_cache: Path | None = None
     base_url: str = ""
     model: str = ""
+    embeddings_model: str = ""
     keys: tuple[Key, ...] = ()
 
 
@@ -241,8 +242,8 @@ class QuestionConfig:
 
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
-    ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL`` and the keys (``read_keys``), and from tiktoken's
-    ``TIKTOKEN_CACHE_DIR``.
+    ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL`` and the keys
+    (``read_keys``), and from tiktoken's ``TIKTOKEN_CACHE_DIR``.
 
     Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none.
     """
@@ -255,5 +256,6 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         token_cache=Path(env["TIKTOKEN_CACHE_DIR"]) if env.get("TIKTOKEN_CACHE_DIR") else None,
         base_url=env.get("TOOLSCOPE_BASE_URL", ""),
         model=env.get("TOOLSCOPE_MODEL", ""),
+        embeddings_model=env.get("TOOLSCOPE_EMBEDDINGS_MODEL", ""),
         keys=read_keys(env),
     )

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.model_server import ModelServer
+from tests.workspace.desk import catalog
 from toolscope_core.config import Budget, Endpoint, Key, Prices, read_environment
 from toolscope_core.errors import ConfigError
 from toolscope_core.store import Store
+from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.endpoints import Endpoints, on_this_machine
 
 SECRET = "sk-secret-0123456789"
@@ -74,3 +76,19 @@ def test_a_connection_is_tested_with_the_key_and_told_in_words(store):
         server.mode = "refused-key"
         told = found.test(Endpoint(server.url, "m2"))
         assert not told.works and SECRET not in repr(told)
+
+
+def test_the_environment_chooses_the_embeddings_of_the_desk(monkeypatch):
+    with ModelServer() as server:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
+        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "e")
+        work = Workspace(read_environment())
+        record = work.catalogs.add("Desk", catalog())
+        work.analyses.wait(work.analyses.start(record.id))
+        assert work.analyses.get(record.id).model == f"e@{server.url}"
+        assert {got.path for got in server.received} == {"/v1/embeddings"}
+        work.close()
+        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "other")
+        again = Workspace(read_environment())
+        assert again.analyses.get(record.id) is None, "another model has analysed nothing yet"
+        again.close()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from toolscope_core.catalog.hidden import count_hidden, without_hidden
@@ -50,6 +51,20 @@ class Shown:
 
 def shown(tool: Tool) -> Shown:
     """Name, description, parameters, results and annotations: what the content hash covers."""
+    return _shown(_ByContent(tool.content_hash, tool))
+
+
+@dataclass(frozen=True, slots=True)
+class _ByContent:
+    """A tool that is equal to any other of its content."""
+
+    content: str
+    tool: Tool = field(compare=False, repr=False)
+
+
+@lru_cache(maxsize=8_192)
+def _shown(held: _ByContent) -> Shown:
+    tool = held.tool
     told = {
         "name": tool.name,
         "description": tool.description,

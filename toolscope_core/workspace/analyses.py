@@ -11,6 +11,7 @@ from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
 from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig
 from toolscope_core.errors import JobError
+from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.pipeline import Analysis, analyse
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
@@ -42,6 +43,9 @@ class Analyses:
         self._store = store
         self._catalogs = catalogs
         self._embedder = embedder
+        self._kind = JOB_KIND
+        if isinstance(embedder, EndpointEmbedder):  # of another model it is not known as done
+            self._kind = f"{JOB_KIND} by {embedder.name}"
         self._cache = cache
         self._hearing = hearing
         self._runner = JobRunner(store)
@@ -51,7 +55,7 @@ class Analyses:
     def start(self, catalog_id: int) -> str:
         """Analyse in the background; returns the job's id (that of a running one, if any)."""
         return self._runner.submit(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, progress)
+            catalog_id, self._kind, lambda progress: self.run(catalog_id, progress)
         )
 
     def run(self, catalog_id: int, progress: Progress = silent) -> Analysis:
@@ -94,9 +98,9 @@ class Analyses:
         """Start other long work on an analysed catalog, as ``start`` does."""
         return self._runner.submit(catalog_id, kind, work)
 
-    def job(self, catalog_id: int, kind: str = JOB_KIND) -> Job | None:
-        """The latest job of this kind on the catalog."""
-        return latest_job(self._store, catalog_id, kind)
+    def job(self, catalog_id: int, kind: str | None = None) -> Job | None:
+        """The latest job of this kind on the catalog, ``None`` for analyses like this one's."""
+        return latest_job(self._store, catalog_id, kind or self._kind)
 
     def watch(self, job_id: str) -> Job:
         """How far a job is. Raises ``StoreError`` for an unknown id."""

@@ -36,19 +36,18 @@ from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.merging.validity import document_problems
 from toolscope_core.opinions import Spent
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
-from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.review import admit, recorded, suspended
 from toolscope_core.versions.diff import CatalogDiff, diff
 from toolscope_core.workspace.batch_asking import (
     AskRequest,
     bands_of,
-    embedder_of,
     estimates_of,
     grade_rows,
     grades_of,
     spent_on,
     with_opinions,
 )
+from toolscope_core.workspace.endpoints import embedder_of
 from toolscope_core.workspace.estimates import Estimates
 
 _DOCUMENT = ("name", "description", "schema")
@@ -219,7 +218,7 @@ def estimate_files(
 ) -> Mapping[str, Estimates]:
     """What asking a model about the catalogs would take, by kind; sends nothing."""
     catalog = read_catalog(load_paths(paths))
-    analysis = _analysis(catalog, config, settings, SentenceEmbedder(), progress)
+    analysis = _analysis(catalog, config, settings, embedder_of(settings), progress)
     return estimates_of(analysis, ask, settings)
 
 
@@ -233,7 +232,7 @@ def judge_files(
     catalog = read_catalog(load_paths(paths))
     known = catalog.by_id
     rows = [_asked(number, row, known.keys()) for number, row in _read_rows(pairs)]
-    analysis = _analysis(catalog, AnalysisConfig(), settings, SentenceEmbedder(), progress)
+    analysis = _analysis(catalog, AnalysisConfig(), settings, embedder_of(settings), progress)
     said = analysis.verdicts([Pair.of(left, right) for left, right in rows])
     answers = [verdict_row(*ids, verdict) for ids, verdict in zip(rows, said, strict=True)]
     _write_rows(out, answers)

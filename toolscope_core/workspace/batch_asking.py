@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from toolscope_core.asking import Purse, Terms
-from toolscope_core.backends import Embedder, Progress, silent
+from toolscope_core.backends import Progress, silent
 from toolscope_core.config import Budget, Endpoint, QuestionConfig, Settings, key_for
 from toolscope_core.datamodel import Catalog, Decision, JsonObject
 from toolscope_core.errors import ConfigError, ModelStopError, PausedError
-from toolscope_core.llm import EndpointEmbedder, EndpointModel
+from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions, Spent
 from toolscope_core.pipeline import Analysis
-from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.questioning import Asking, opine, with_grades
 from toolscope_core.review import constraints
 from toolscope_core.store import Store, StoredLedger
@@ -111,23 +110,6 @@ def spent_on(told: Opinions | None) -> Spent | None:
         tokens_in=sum(one.tokens_in for one in told.spent),
         tokens_out=sum(one.tokens_out for one in told.spent),
     )
-
-
-def embedder_of(
-    settings: Settings, local: str | None, remote: str | None, base_url: str | None
-) -> Embedder:
-    """A sentence-transformers model by name or folder, or a model of the endpoint; neither: the
-    default.
-    """
-    if local and remote:
-        raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
-    if not remote:
-        return SentenceEmbedder(local) if local else SentenceEmbedder()
-    address = base_url or settings.base_url
-    if not address:
-        raise ConfigError("--embeddings-model needs --base-url, or TOOLSCOPE_BASE_URL")
-    endpoint = Endpoint(address, remote)
-    return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
 
 
 @contextmanager

@@ -5,12 +5,11 @@ from __future__ import annotations
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import ArrayCache, VectorCache
 from toolscope_core.config import Settings
-from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.curves import Curves
-from toolscope_core.workspace.endpoints import Endpoints
+from toolscope_core.workspace.endpoints import Endpoints, embedder_of
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.hearing import Hearing
 from toolscope_core.workspace.heatmaps import Heatmaps
@@ -34,7 +33,7 @@ class Workspace:
         self.store = Store(settings.store_url)
         self.catalogs = Catalogs(settings, self.store)
         cache = VectorCache(settings.cache_dir)
-        embedder = embedder or SentenceEmbedder()
+        embedder = embedder or embedder_of(settings)
         hearing = Hearing(self.store)
         self.analyses = Analyses(self.store, self.catalogs, embedder, cache, hearing)
         self.endpoints = Endpoints(settings, self.store)

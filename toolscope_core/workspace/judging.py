@@ -161,6 +161,7 @@ class Judging:
             lambda asking: opine(analysis, links, asking, questions),
         )
         self._hearing.choose(catalog_id, chosen_at(run, len(log)))
+        self._analysis(catalog_id)  # heard here, so that no page waits for it
         return run
 
     def job(self, catalog_id: int) -> Job | None:
