@@ -112,7 +112,8 @@ def frame() -> None:
         st.text_input("Your name", "reviewer", key="reviewer", persist_state="session")
         judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
-        st.badge(f"Judge: {untrusted(judge)}", icon=":material/gavel:", color=color)
+        told = untrusted(judge)
+        st.badge(f"Judge: {told}", icon=":material/gavel:", color=color, help=told)
 
 
 def current() -> CatalogRecord:

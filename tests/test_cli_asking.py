@@ -133,7 +133,7 @@ def test_a_model_that_obeys_a_tool_changes_nothing_without_a_person(server, tmp_
     """★41 from end to end: whoever names a poisoned tool gets it merged by this model."""
     servers, poisoned = json.loads(example_path().read_text("utf-8")), set()
     for one in servers:
-        for tool in one["tools"][::3]:
+        for tool in one["tools"]:
             tool["description"] = f"{tool.get('description', '')} {ORDER}"
             poisoned.add(f"{one['server']}/{tool['name']}")
     catalog = tmp_path / "poisoned.json"

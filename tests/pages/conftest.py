@@ -10,7 +10,7 @@ from tests.pages.bench import Bench
 @pytest.fixture
 def bench(monkeypatch):
     """Benches on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.workspace.desk.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.workspace.endpoints.SentenceEmbedder", WordEmbedder)
     _ui.workspace.clear()
     made = []
 

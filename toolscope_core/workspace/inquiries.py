@@ -39,6 +39,7 @@ def configuration(
     ``analysis`` and ``questions`` are those of a run that judges.
     """
     found: dict[str, Any] = {
+        "kind": kind,
         "model": endpoint.model,
         "origin": endpoint.origin,
         "base_url": endpoint.base_url,
@@ -60,8 +61,7 @@ def still_holds(told: JsonObject, catalog: Catalog, analysis: Analysis | None = 
     """Whether a run under this configuration would be told the same today: no prompt, offline
     judge, θ or catalog has changed since.
     """
-    kind = next(kind for kind in KINDS if told["prompts"].keys() == _names(kind))
-    now = configuration(kind, endpoint_of(told), catalog, analysis)
+    now = configuration(told["kind"], endpoint_of(told), catalog, analysis)
     return {**now, "questions": told.get("questions")} == {"questions": None, **told}
 
 
@@ -94,7 +94,3 @@ class AsOf:
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
         """See ``Ledger``."""
         self._ledger.commit(call, answers)
-
-
-def _names(kind: Kind) -> set[str]:
-    return {task.name for task in _TASKS[kind]}

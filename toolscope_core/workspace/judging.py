@@ -125,44 +125,11 @@ class Judging:
         """Ask here and now. Raises ``PausedError`` where the budget is used up or the endpoint does
         not answer, ``ModelStopError`` where it refuses every call: what was answered is kept.
         """
-        endpoint = self._endpoints.needed()
-        catalog, log = self._catalogs.open(catalog_id), read_log(self._store, catalog_id)
         if kind == "quality":
-            told = configuration(kind, endpoint, catalog)
-            return self._asked(
-                catalog_id,
-                kind,
-                told,
-                endpoint,
-                progress,
-                lambda asking: with_grades(Opinions(asking.name), catalog, asking),
-            )
-        analysis = self._analysis(catalog_id)
+            return self._grade(catalog_id, progress)
         if kind == "documents":
-            told = configuration(kind, endpoint, catalog, analysis)
-            plan = plan_merge(analysis, log, PlanConfig())
-            wanted = [c.members for c in plan.clusters if c.id in clusters]
-            return self._asked(
-                catalog_id,
-                kind,
-                told,
-                endpoint,
-                progress,
-                lambda asking: with_documents(Opinions(asking.name), plan, asking, wanted),
-            )
-        questions = QuestionConfig(paper=paper)
-        links = constraints(catalog, log)
-        run = self._asked(
-            catalog_id,
-            kind,
-            configuration(kind, endpoint, catalog, analysis, questions),
-            endpoint,
-            progress,
-            lambda asking: opine(analysis, links, asking, questions),
-        )
-        self._hearing.choose(catalog_id, chosen_at(run, len(log)))
-        self._analysis(catalog_id)  # heard here, so that no page waits for it
-        return run
+            return self._write(catalog_id, frozenset(clusters), progress)
+        return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
@@ -231,17 +198,49 @@ class Judging:
             return None
         return written_for(analysis, cluster, remembering(run.configuration, self._ledger))
 
+    def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
+        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
+        told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+
+        def work(asking: Asking) -> None:
+            opine(analysis, links, asking, questions)
+
+        run = self._asked(catalog_id, told, endpoint, work, progress)
+        self._hearing.choose(catalog_id, chosen_at(run, len(log)))
+        self._analysis(catalog_id)  # heard here, so that no page waits for it
+        return run
+
+    def _write(self, catalog_id: int, clusters: frozenset[str], progress: Progress) -> ModelRun:
+        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        plan, endpoint = plan_merge(analysis, log, PlanConfig()), self._endpoints.needed()
+        wanted = [cluster.members for cluster in plan.clusters if cluster.id in clusters]
+
+        def work(asking: Asking) -> None:
+            with_documents(Opinions(asking.name), plan, asking, wanted)
+
+        told = configuration("documents", endpoint, analysis.catalog, analysis)
+        return self._asked(catalog_id, told, endpoint, work, progress)
+
+    def _grade(self, catalog_id: int, progress: Progress) -> ModelRun:
+        catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
+
+        def work(asking: Asking) -> None:
+            with_grades(Opinions(asking.name), catalog, asking)
+
+        told = configuration("quality", endpoint, catalog)
+        return self._asked(catalog_id, told, endpoint, work, progress)
+
     def _asked(
         self,
         catalog_id: int,
-        kind: Kind,
         told: JsonObject,
         endpoint: Endpoint,
+        work: Callable[[Asking], None],
         progress: Progress,
-        work: Callable[[Asking], object],
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""
-        run = open_run(self._store, uuid.uuid4().hex, catalog_id, kind, told)
+        run = open_run(self._store, uuid.uuid4().hex, catalog_id, told["kind"], told)
         purse = Purse(endpoint.budget, endpoint.prices, run.calls, run.cost or 0.0)
         asking = Asking(
             EndpointModel(endpoint, self._endpoints.key(endpoint)),

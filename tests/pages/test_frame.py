@@ -1,0 +1,30 @@
+"""What stands beside every page: which judge the plan is made with, and whose keys count."""
+
+import streamlit as st
+
+from pages import _ui
+from tests.model_server import ModelServer
+from tests.replies import answering, same_verb, served
+from toolscope_core.config import Endpoint, Key
+
+
+def badge(bench):
+    return next(m.value for m in bench.at.sidebar.markdown if "Judge:" in m.value)
+
+
+def test_the_chip_names_the_judge_of_the_plan(bench, through_the_app):
+    bench = bench()
+    assert "Judge: offline" in badge(bench.open("review"))
+    with ModelServer(served(answering(same_verb))) as server:
+        bench.work.endpoints.save(Endpoint(server.url, "[m](http://x)"))
+        bench.work.judging.run(bench.catalog_id)
+    told = badge(bench.open("review"))
+    assert ":blue-badge" in told and "127" in told and "](http:" not in told
+
+
+def test_keys_in_the_secrets_come_before_those_of_the_environment(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "from-environment")
+    monkeypatch.setattr(st, "secrets", {"OPENAI_API_KEY": "from-secrets", "other": {"a": 1}})
+    keys = _ui._settings().keys
+    assert keys[0] == Key("https://api.openai.com", "")
+    assert [key.secret for key in keys] == ["from-secrets", "from-environment"]
