@@ -145,9 +145,9 @@ def _raise_budget(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) 
     with st.popover("Raise the budget", icon=":material/savings:"):
         calls, money = budget.calls, budget.money
         if calls is not None:
-            calls = st.number_input("Calls of the run in all", value=2 * calls, min_value=calls)
+            calls = st.number_input("Calls in all", value=2 * calls or 100, min_value=calls)
         if money is not None:
-            money = st.number_input("Money of the run in all", value=2 * money, min_value=money)
+            money = st.number_input("Money in all", value=2 * money or 1.0, min_value=money)
         st.button(
             "Raise and go on",
             key="raise_budget",

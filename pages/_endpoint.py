@@ -14,6 +14,8 @@ from toolscope_core.workspace.endpoints import Connection, on_this_machine
 
 TESTED = "tested_endpoint"
 """Session key: the endpoint that was tested last, and what came of it."""
+TURN = "endpoint_turn"
+"""Session key: how often it was saved or forgotten here."""
 EMPTY = Endpoint("http://localhost", "none")
 PRICE = "In your currency. Without prices no cost is told; one left empty is 0."
 BUDGET = "A run pauses before it would take more. Empty: no limit."
@@ -51,9 +53,10 @@ def _typed(saved: Endpoint | None) -> Endpoint | None:
     """What stands in the fields, ``None`` while address or model is missing. Raises
     ``ConfigError``.
 
-    The fields' keys change with what is saved, by whomever, and then they show that.
+    The keys of the fields change with what is saved, by whomever, and then they show that.
     """
-    seen, shown = f"{hash(saved) & 0xFFFFFFFF:08x}", saved or EMPTY
+    turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
+    seen = f"{hash(saved) & 0xFFFFFFFF:08x}_{turn}"
     address, name = st.columns(2)
     base_url = address.text_input(
         "Base URL", saved.base_url if saved else "", key=f"base_url_{seen}",
@@ -136,7 +139,6 @@ def _key(endpoint: Endpoint) -> None:
 
 
 def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
-    endpoints = _ui.workspace().endpoints
     with st.container(horizontal=True):
         st.button(
             "Save",
@@ -144,7 +146,7 @@ def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
             type="primary",
             icon=":material/save:",
             disabled=edited is None or edited == saved,
-            on_click=endpoints.save,
+            on_click=_keep,
             args=(edited,),
         )
         tested = st.button(
@@ -161,11 +163,21 @@ def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
             disabled=saved is None,
             help="Goes back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where they are set. Answers "
             "and history stay.",
-            on_click=endpoints.forget,
+            on_click=_keep,
+            args=(None,),
         )
     if tested and edited is not None:
         with st.spinner("Asking one small question"):
-            st.session_state[TESTED] = (edited, endpoints.test(edited))
+            st.session_state[TESTED] = (edited, _ui.workspace().endpoints.test(edited))
+
+
+def _keep(endpoint: Endpoint | None) -> None:
+    endpoints = _ui.workspace().endpoints
+    st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
+    if endpoint is None:
+        endpoints.forget()
+    else:
+        endpoints.save(endpoint)
 
 
 def _connection(found: Connection) -> None:
@@ -174,4 +186,19 @@ def _connection(found: Connection) -> None:
         if found.works
         else (st.error, ":material/error:", "It cannot be used.")
     )
-    show("\n\n".join([f"**{said}**", *map(_ui.untrusted, found.lines)]), icon=icon)
+    lines = [f"- {_ui.untrusted(line)}" for line in found.lines]
+    show("\n".join([f"**{said}**", "", *lines]), icon=icon)
+
+
+def embeddings_caption() -> None:
+    """Who makes the vectors that tools are compared by; it is chosen at the start."""
+    settings = _ui.workspace().settings
+    if settings.embeddings_model:
+        model, address = _ui.untrusted(settings.embeddings_model), _ui.untrusted(settings.base_url)
+        said = f"Tools are compared by vectors of **{model}** at {address}."
+    else:
+        said = "Tools are compared by vectors that are made on this machine."
+    st.caption(
+        f"{said} TOOLSCOPE\\_EMBEDDINGS\\_MODEL names a model of the endpoint in "
+        "TOOLSCOPE\\_BASE\\_URL instead; it is read at the start."
+    )

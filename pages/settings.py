@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._endpoint import endpoint_panel
+from pages import _ui
+from pages._endpoint import embeddings_caption, endpoint_panel
 
 st.title("Settings")
+_ui.current()
 endpoint_panel()
+embeddings_caption()
