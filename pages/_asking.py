@@ -111,8 +111,8 @@ def _in_words(takes: Estimates, endpoint: Endpoint) -> None:
     sent, back = takes.tokens
     cost = "no price is set" if takes.cost is None else f"at most {takes.cost:,.2f} of money"
     st.markdown(
-        f"**{takes.questions:,} questions** to **{model}** at {origin} ({parts}), in about "
-        f"{takes.calls:,} calls: about {sent:,} tokens in, at most {back:,} out; {cost}.{held}"
+        f"Questions: **{takes.questions:,}** to **{model}** at {origin} ({parts}), in about "
+        f"{takes.calls:,} calls; about {sent:,} tokens in, at most {back:,} out; {cost}.{held}"
     )
     questions, tokens = takes.saved
     if questions > 0:
@@ -204,11 +204,19 @@ def _said(catalog_id: int) -> None:
             {"one": pair.left, "other": pair.right, "reason": reason}
             for pair, reason in opinions.unanalysed.items()
         ]
-        st.caption(f"{len(rows):,} pairs have no usable answer; they merge nothing.")
-        st.dataframe(rows, hide_index=True, height=180, alt="Pairs without a usable answer")
+        st.caption(f"Pairs without a usable answer, which merge nothing: {len(rows):,}.")
+        st.dataframe(
+            rows, hide_index=True, height=_height(rows), alt="Pairs without a usable answer"
+        )
     if opinions.notes:
         notes = [
             {"tool": tool, "note": one} for tool, said in opinions.notes.items() for one in said
         ]
-        st.caption(f"{len(opinions.notes):,} tools were not read to the letter.")
-        st.dataframe(notes, hide_index=True, height=150, alt="What the model did not read")
+        st.caption(f"Tools that were not read to the letter: {len(opinions.notes):,}.")
+        st.dataframe(
+            notes, hide_index=True, height=_height(notes), alt="What the model did not read"
+        )
+
+
+def _height(rows: Sequence[object]) -> int:
+    return min(180, 38 + 35 * len(rows))

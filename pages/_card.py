@@ -62,7 +62,8 @@ def queue_table(
 
 
 def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> float | None:
-    return max((gaps[tool] for tool in everybody(cluster) if tool in gaps), default=None)
+    found = [gaps[tool] for tool in everybody(cluster) if tool in gaps]
+    return round(max(found), 2) if found else None
 
 
 def heading(card: Card) -> None:

@@ -32,10 +32,10 @@ def runs_panel() -> None:
     rows = [row_of(run, names.get(run.catalog_id, "an earlier version")) for run in runs]
     spent = [run.cost for run in runs if run.cost is not None]
     st.caption(
-        f"{len(runs):,} runs, {sum(run.calls for run in runs):,} calls, "
-        f"{sum(run.tokens_in + run.tokens_out for run in runs):,} tokens"
-        + (f", {sum(spent):,.4f} of money" if any(spent) else "")
-        + ". A run that is asked again goes on in its own line. Answers that the store held cost "
+        f"Runs: {len(runs):,}. Calls: {sum(run.calls for run in runs):,}. Tokens: "
+        f"{sum(run.tokens_in + run.tokens_out for run in runs):,}."
+        + (f" Money: {sum(spent):,.4f}." if any(spent) else "")
+        + " A run that is asked again goes on in its own line. Answers that the store held cost "
         "nothing."
     )
     st.dataframe(
@@ -60,7 +60,6 @@ def row_of(run: ModelRun, catalog: str) -> Row:
         "asked": KINDS.get(run.kind, run.kind),
         "model": who(run),
         "state": run.state,
-        "why": run.message,
         "calls": run.calls,
         "questions": run.questions,
         "tokens_in": run.tokens_in,
@@ -68,6 +67,7 @@ def row_of(run: ModelRun, catalog: str) -> Row:
         "tokens": "reported" if run.counted else "estimated",
         "cost": run.cost,
         "ended": _clock(run.ended_at),
+        "why": run.message,
     }
 
 

@@ -37,6 +37,7 @@ if gaps:
     by = st.segmented_control(
         "First come", ["risk", "disagreement"], default="risk", required=True, key="by",
         format_func=ORDERS.get, persist_state="session",
+        on_change=lambda: st.query_params.pop("cluster", None),
     )  # fmt: skip
 order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}", [])
 waiting = review.queue(catalog_id, order, by)

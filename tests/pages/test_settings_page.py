@@ -117,7 +117,7 @@ def review(page):
 
 def test_asking_says_what_it_takes_and_starts(two, server):
     page = review(chosen(two, server, prices=Prices(1.0, 1.0)))
-    assert "**1 questions** to **m**" in page.text and "of money" in page.text
+    assert "Questions: **1** to **m**" in page.text and "of money" in page.text
     assert not server.received, "an estimate sends nothing"
     page.press("ask_judge")
     job = page.work.judging.job(page.catalog_id)
