@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from pages import _drawer, _ui
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.datamodel import Cluster, Tool
+from toolscope_core.datamodel import Cluster, Pair, Tool
 from toolscope_core.workspace.cards import Card
 
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
-QUEUE_WIDTHS = {"": 25, "name": 160, "tools": 50, "weakest": 70, "kind": 60, "state": 80}
+DIFFERING_SHOWN = 10
+QUEUE_WIDTHS = {
+    **{"": 25, "name": 160, "judges differ": 80, "tools": 50, "weakest": 70, "kind": 60},
+    "state": 80,
+}
 KINDS = {
     "prune": "Prune: switch the others off today, no code needed",
     "router": "Router: needs a gateway in front of the servers",
@@ -32,13 +36,22 @@ def everybody(cluster: Cluster) -> tuple[str, ...]:
     return (*cluster.members, *cluster.newcomers)
 
 
-def queue_table(waiting: Sequence[Cluster], selected: Collection[str] = ()) -> pd.DataFrame:
-    """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked."""
+def queue_table(
+    waiting: Sequence[Cluster],
+    selected: Collection[str] = (),
+    gaps: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
+    ``gaps`` say by tool how far two judges differ on it.
+    """
     marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
         ({"": marks} if selected else {})
         | {
             "name": [cluster.document.name for cluster in waiting],
+        }
+        | ({"judges differ": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
+        | {
             "tools": [len(cluster.members) for cluster in waiting],
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
             "kind": [cluster.kind for cluster in waiting],
@@ -46,6 +59,11 @@ def queue_table(waiting: Sequence[Cluster], selected: Collection[str] = ()) -> p
             "why look": [next(iter(cluster.reasons), "") for cluster in waiting],
         }
     )
+
+
+def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> float | None:
+    found = [gaps[tool] for tool in everybody(cluster) if tool in gaps]
+    return round(max(found), 2) if found else None
 
 
 def heading(card: Card) -> None:
@@ -128,11 +146,27 @@ def evidence(card: Card) -> None:
     """The judge's words on the weakest pairs."""
     st.markdown("**What the judge says of the pairs, weakest first**")
     for said in card.evidence:
-        left, right = _ui.untrusted(said.pair.left), _ui.untrusted(said.pair.right)
-        st.markdown(f"**{said.probability:.2f} {said.outcome}** · {left} and {right}")
+        judge = f" :gray[({_ui.untrusted(said.judge)})]" if " at " in said.judge else ""
+        st.markdown(f"**{said.probability:.2f} {said.outcome}** · {_both(said.pair)}{judge}")
         st.markdown("\n".join(f"- {_ui.untrusted(sentence)}" for sentence in said.evidence))
     if card.pairs > len(card.evidence):
         st.caption(f"The weakest {len(card.evidence)} of {card.pairs} pairs.")
+
+
+def differing(card: Card) -> None:
+    """The pairs on which the model and the offline judge differ."""
+    if not card.disagreements:
+        return
+    st.markdown(":material/difference: **Where the judges differ**, the widest gap first")
+    for one in card.disagreements[:DIFFERING_SHOWN]:
+        said, judge = one.model, _ui.untrusted(one.model.judge)
+        why = f": {_ui.untrusted(said.evidence[0])}" if said.evidence else ""
+        st.markdown(
+            f"- {_both(one.pair)}: offline **{one.offline.outcome}** "
+            f"{one.offline.probability:.2f}, {judge} **{said.outcome}** {said.probability:.2f}{why}"
+        )
+    if len(card.disagreements) > DIFFERING_SHOWN:
+        st.caption(f"{DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
 
 
 def effect(card: Card, before: Cluster) -> None:
@@ -149,6 +183,10 @@ def effect(card: Card, before: Cluster) -> None:
     for alpha in after.arguments:
         for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
             st.warning(_ui.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
+
+
+def _both(pair: Pair) -> str:
+    return f"{_ui.untrusted(pair.left)} and {_ui.untrusted(pair.right)}"
 
 
 def _named(tool: Tool) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages import _decisions, _selection, _ui
+from pages._grades import grade_of
 from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
 from toolscope_core.workspace.catalogs import tool_key
 from toolscope_core.workspace.pairs import Neighbour
@@ -68,6 +69,8 @@ def _content(catalog_id: int, view: ToolView) -> None:
             st.badge("Selected", color="blue", icon=":material/check:")
     _findings(view.findings)
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
+    if grade := _ui.workspace().judging.grades(catalog_id).get(tool.id):
+        grade_of(grade)
     _home(view.cluster)
     _near(catalog_id, tool, view.neighbours)
     _said(view.said)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages import _drawer, _selection, _ui
+from pages._grades import BANDS, grades_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES
 from toolscope_core.workspace.listing import (
     FindingKind,
@@ -21,14 +24,20 @@ MOST = 5_000
 """So many rows of tools are sent: 40,000 are 10 MB and two more seconds."""
 
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
-SHOWN = ("name", "server", "parameters", "tokens", "findings", "description")
+SHOWN = ("name", "server", "parameters", "tokens", "findings", "documentation", "description")
 TABLE = "the table of tools"
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
 def listing_panel(catalog_id: int) -> None:
     """One tab a table; only the open one is made."""
-    parts = {"Tools": _tools, "Servers": _servers, "Findings": _findings, "Not read": _unread}
+    parts = {
+        "Tools": _tools,
+        "Servers": _servers,
+        "Findings": _findings,
+        "Documentation": grades_panel,
+        "Not read": _unread,
+    }
     tabs = st.tabs(list(parts), key="part", bind="query-params", on_change="rerun")
     for tab, show in zip(tabs, parts.values(), strict=True):
         if tab.open:
@@ -45,7 +54,10 @@ def _tools(catalog_id: int) -> None:
         "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
     )
     shape = bar.selectbox("Tokens in", PROMPT_SHAPES, key="tokens_in")
+    bands = {key: grade.band for key, grade in _ui.workspace().judging.grades(catalog_id).items()}
+    wanted = _band(bar, bands) if bands else None
     rows = explore.tools(catalog_id, find, server, shape)
+    rows = [row for row in rows if wanted is None or bands.get(row.id) == wanted]
     seen = explore.overview(catalog_id)
     rows = _selected_first(catalog_id, rows)
     cut = f" Shown: the first {MOST:,}; look for others above." if len(rows) > MOST else ""
@@ -60,13 +72,14 @@ def _tools(catalog_id: int) -> None:
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
     st.dataframe(
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
-        | {"open": [_drawer.LABEL] * len(rows)},
+        | {"open": [_drawer.LABEL] * len(rows)}
+        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {}),
         key=key,
         on_select=lambda: _selection.ticked(catalog_id, ids, key, TABLE),
         selection_mode="multi-row",
         hide_index=True,
         height=480,
-        column_order=("name", "open", *SHOWN[1:]),
+        column_order=("name", "open", *(n for n in SHOWN[1:] if bands or n != "documentation")),
         column_config={
             "name": st.column_config.TextColumn("tool", width=220, pinned=True),
             "open": st.column_config.ButtonColumn(
@@ -79,6 +92,7 @@ def _tools(catalog_id: int) -> None:
             "server": st.column_config.TextColumn(width=160),
             "parameters": st.column_config.NumberColumn(format="%d", width=85),
             "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
+            "documentation": st.column_config.TextColumn(width=110),
             "description": st.column_config.TextColumn(width=600),
         },
         alt="All tools of the catalog",
@@ -90,6 +104,20 @@ def _tools(catalog_id: int) -> None:
         "text/csv",
         key="tools_csv",
         on_click="ignore",
+    )
+
+
+def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:
+    """Which tools are wanted by how well they are documented."""
+    counts = Counter(bands.values())
+    return bar.selectbox(
+        "Documentation",
+        BANDS,
+        index=None,
+        placeholder="any",
+        format_func=lambda band: f"{band} ({counts[band]:,})",
+        key="band",
+        bind="query-params",
     )
 
 

@@ -11,10 +11,13 @@ from pages._pair_view import pair_view, show_pair
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.datamodel import Pair
 from toolscope_core.workspace.overlaps import PairFilter, PairRow
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pairs import DIFFERS, pair_key
 
 OFFERED = 200
-COLUMNS = ("selected", *(name for name in PairRow.__slots__[:-2] if name != "selected"))
+COLUMNS = (
+    *("selected", "probability", "similarity", "verdict", "model"),
+    *("left", "left_server", "left_tokens", "right", "right_server", "right_tokens"),
+)
 MARKS = ("", "● one", "● ● both")
 """By how many of the two are selected."""
 
@@ -44,25 +47,38 @@ def pair_panel(catalog_id: int) -> None:
     here = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
 
+    hidden = {"selected": not chosen, "model": _ui.workspace().judging.opinions(catalog_id) is None}
+    hidden = {name for name, away in hidden.items() if away}
+
     def pick() -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and rows[0] < len(ids):
             show_pair(pair_key(Pair.of(*ids[rows[0]])))
 
     st.dataframe(
-        [{**asdict(row), "selected": MARKS[row.selected]} for row in found.rows],
+        [
+            {
+                **asdict(row),
+                "selected": MARKS[row.selected],
+                "model": f"{DIFFERS}{row.model}" if row.differing else row.model,
+            }
+            for row in found.rows
+        ],
         key=key,
         on_select=pick,
         selection_mode="single-row",
         hide_index=True,
         height=min(320, 38 + 35 * len(found.rows)),
-        column_order=[name for name in COLUMNS if chosen or name != "selected"],
+        column_order=[name for name in COLUMNS if name not in hidden],
         column_config={
             "probability": st.column_config.ProgressColumn(
                 min_value=0.0, max_value=1.0, format="%.2f", help="That the two do the same job."
             ),
             "selected": st.column_config.TextColumn(width=75),
             "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
+            "model": st.column_config.TextColumn(
+                "model says", width=95, help="≠ where it differs from the offline judge."
+            ),
             "left": "one",
             "left_server": "its server",
             "left_tokens": "its tokens ≈",
@@ -116,4 +132,7 @@ def _filters(catalog_id: int) -> PairFilter:
         "Server", names, index=None, placeholder="all servers", key="of", bind="query-params"
     )
     least = bar.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params")
-    return PairFilter(verdict, server, least)
+    differing = _ui.workspace().judging.opinions(catalog_id) is not None and bar.toggle(
+        "Judges differ", key="differ", bind="query-params"
+    )
+    return PairFilter(verdict, server, least, differing)

@@ -10,15 +10,20 @@ import streamlit as st
 
 from pages import _decisions, _drawer, _selection, _ui
 from pages._picture import picture
-from toolscope_core.datamodel import Decision, Finding, Pair, Tool
+from toolscope_core.datamodel import Decision, Finding, Pair, Tool, Verdict
 from toolscope_core.figures.waterfall import waterfall, waterfall_rows
 from toolscope_core.workspace.pairs import DIFFERS, Neighbour, PairView
 
 SIDES = ("One", "Other")
 TEXT_SHOWN = 4_000
 COLORS = {"block": "red", "warn": "orange", "info": "gray"}
-OUTCOMES = {"merge": "green", "unsure": "orange", "keep": "gray"}
-ICONS = {"merge": ":material/merge:", "unsure": ":material/help:", "keep": ":material/call_split:"}
+OUTCOMES = {"merge": "green", "unsure": "orange", "keep": "gray", "unanalysed": "red"}
+ICONS = {
+    "merge": ":material/merge:",
+    "unsure": ":material/help:",
+    "keep": ":material/call_split:",
+    "unanalysed": ":material/question_mark:",
+}
 
 
 def show_pair(key: str) -> None:
@@ -46,6 +51,13 @@ def _heading(view: PairView) -> None:
         outcome = said.outcome
         st.badge(f"Judge: {outcome}", color=OUTCOMES[outcome], icon=ICONS[outcome])
         st.badge(f"Probability {said.probability:.2f}", color="gray")
+        if view.asked:
+            offline, differs = view.offline, said.outcome != view.offline.outcome
+            st.badge(
+                f"Offline: {offline.outcome}, {offline.probability:.2f}",
+                color="orange" if differs else "gray",
+                icon=":material/difference:" if differs else ":material/done_all:",
+            )
         st.badge(f"Cosine {said.similarity:.2f}", color="gray")
         if view.card is not None:
             st.badge(f"On a card: {view.card.state}", color="blue", icon=":material/rule:")
@@ -181,8 +193,15 @@ def _why(view: PairView) -> None:
         rows = waterfall_rows(view.waterfall)
         picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
     with right:
+        if view.asked:
+            st.markdown(f"**{_ui.untrusted(view.verdict.judge)}**")
+            _words(view.verdict)
         st.markdown("**In words**")
-        st.markdown("\n".join(f"- {_ui.untrusted(said)}" for said in view.verdict.evidence))
+        _words(view.offline)
+
+
+def _words(said: Verdict) -> None:
+    st.markdown("\n".join(f"- {_ui.untrusted(one)}" for one in said.evidence or ("No reason.",)))
 
 
 def _neighbours(view: PairView) -> None:

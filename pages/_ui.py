@@ -12,7 +12,7 @@ from typing import Literal, NoReturn
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from toolscope_core.config import Settings, read_environment, read_keys
+from toolscope_core.config import Key, Settings, key_for, read_environment, read_keys
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
@@ -25,6 +25,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(r"(https?:|www(?=\.)|@)", re.IGNORECASE)
 _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 DIFF_WORDS = 800
+SECRETS = ".streamlit/secrets.toml"
 
 
 @st.cache_resource
@@ -39,11 +40,21 @@ def workspace() -> Workspace:
 def _settings() -> Settings:
     """Those of the environment, with the keys of Streamlit's secrets first."""
     settings = read_environment()
+    return replace(settings, keys=(*_secret_keys(), *settings.keys))
+
+
+def _secret_keys() -> tuple[Key, ...]:
     try:
-        told = {name: str(value) for name, value in st.secrets.items()}
+        return read_keys({name: str(value) for name, value in st.secrets.items()})
     except StreamlitSecretNotFoundError:
-        return settings
-    return replace(settings, keys=(*read_keys(told), *settings.keys))
+        return ()
+
+
+def key_source(origin: str) -> str:
+    """Where the key for an origin comes from, empty where there is none."""
+    if key_for(origin, _secret_keys()).secret:
+        return SECRETS
+    return "the environment" if key_for(origin, workspace().settings.keys).secret else ""
 
 
 def untrusted(text: str) -> str:

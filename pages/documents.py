@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _card, _decisions, _parameters, _selection, _ui
+from pages import _card, _decisions, _parameters, _selection, _ui, _words
 from toolscope_core.errors import DecisionError
 
 st.title("Documents")
@@ -93,5 +93,6 @@ with effect:
     st.markdown("**Compared with the canonical tool's own description**")
     st.html(_ui.word_diff(card.canonical.description, edited.document.description))
     _card.arguments(card)
+_words.words_panel(catalog_id, cluster, draft)
 with st.expander("JSON Schema that agents will get"):
     st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from pages import _card, _decisions, _drawer, _selection, _ui
+from pages import _asking, _card, _decisions, _drawer, _selection, _ui
 from toolscope_core.datamodel import Tool
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
 last decision · **J** / **K** next / previous · **P** split off the chosen members.
 Keys do nothing while you type. The switch beside this turns them off."""
+
+ORDERS = {"risk": "the riskiest", "disagreement": "where the judges differ most"}
 
 st.title("Review")
 _ui.analysis()
@@ -24,8 +26,21 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.button(label, key="accept_safe", disabled=not safe.clusters, on_click=_decisions.accept_safe)
     st.caption(_decisions.batch_in_words(safe), width="stretch")
 
-order: list[str] = st.session_state.setdefault(f"order_{catalog_id}", [])
-waiting = review.queue(catalog_id, order)
+model = st.expander("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
+if model.open:
+    with model:
+        _asking.judge_choice(catalog_id)
+        _asking.asking_panel(catalog_id, "judge", "Ask for verdicts")
+
+by, gaps = "risk", review.gaps(catalog_id)
+if gaps:
+    by = st.segmented_control(
+        "First come", ["risk", "disagreement"], default="risk", required=True, key="by",
+        format_func=ORDERS.get, persist_state="session",
+        on_change=lambda: st.query_params.pop("cluster", None),
+    )  # fmt: skip
+order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}", [])
+waiting = review.queue(catalog_id, order, by)
 order.extend(cluster.id for cluster in waiting if cluster.id not in order)
 if not waiting:
     _decisions.notice()
@@ -70,7 +85,7 @@ queue, body = st.columns([3, 7], gap="medium")
 with queue:
     st.session_state["queue"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
     st.dataframe(
-        _card.queue_table(waiting, picked.tool_ids if picked else frozenset()),
+        _card.queue_table(waiting, picked.tool_ids if picked else frozenset(), gaps),
         key="queue",
         height=480,
         hide_index=True,
@@ -85,6 +100,7 @@ with queue:
 with body:
     card = review.card(catalog_id, shown)
     _card.heading(card)
+    _card.differing(card)
     _card.members(card, drop)
     everybody = _card.everybody(shown)
     _selection.select_button(catalog_id, everybody, "a cluster", f"all_{seen}", "Select members")

@@ -12,8 +12,12 @@ PAGES = {
     "tools": ("", {}),
     "findings": ("", {"part": "Findings"}),
     "servers": ("", {"part": "Servers"}),
+    "documentation": ("", {"part": "Documentation"}),
     **{view: ("overlap", {"view": view}) for view in "Pairs Curve Threshold Heatmap Map".split()},
-    **{page: (page, {}) for page in ("graph", "review", "documents", "export")},
+    **{
+        page: (page, {})
+        for page in ("graph", "review", "documents", "export", "history", "settings")
+    },
     "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
 }
 NOT_OURS = {

@@ -77,6 +77,11 @@ class PairView:
     card: Cluster | None
     version: str
 
+    @property
+    def asked(self) -> bool:
+        """Whether a model was asked about the two."""
+        return self.verdict.judge != self.offline.judge
+
 
 class Pairs:
     """Any two tools of a catalog, candidates or not."""

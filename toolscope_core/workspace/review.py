@@ -100,10 +100,7 @@ class Review:
         plan = self.plan(catalog_id)
         waiting = [c for c in plan.clusters if c.state in OPEN_STATES or c.newcomers]
         place = {known: number for number, known in enumerate(order)}
-        gap: dict[str, float] = {}
-        for differ in self.disagreements(catalog_id) if by == "disagreement" else ():
-            for tool in (differ.pair.left, differ.pair.right):
-                gap.setdefault(tool, differ.gap)  # the widest comes first
+        gap = self.gaps(catalog_id) if by == "disagreement" else {}
 
         def rank(cluster: Cluster) -> tuple[int, float, tuple[int, int, float, int, str]]:
             widest = max(gap.get(m, 0.0) for m in (*cluster.members, *cluster.newcomers))
@@ -120,6 +117,14 @@ class Review:
             found = disagreements(told, analysis.offline) if told else ()
             known = self._differing[catalog_id] = (analysis, found)
         return known[1]
+
+    def gaps(self, catalog_id: int) -> dict[str, float]:
+        """How far the model and the offline judge differ, by tool: on the worst of its pairs."""
+        found: dict[str, float] = {}
+        for differ in self.disagreements(catalog_id):
+            for tool in (differ.pair.left, differ.pair.right):
+                found.setdefault(tool, differ.gap)  # the widest comes first
+        return found
 
     def cluster(self, catalog_id: int, wanted: str | None) -> Cluster | None:
         """The cluster of this id in the plan as it stands, if there is one."""

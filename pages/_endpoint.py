@@ -1,0 +1,204 @@
+"""The endpoint that is asked: its address and model, limits, prices, budget, key, and a test."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages import _ui
+from toolscope_core.config import ADDRESS, Budget, Endpoint, Prices
+from toolscope_core.errors import ConfigError
+from toolscope_core.workspace.endpoints import Connection, on_this_machine
+
+TESTED = "tested_endpoint"
+"""Session key: the endpoint that was tested last, and what came of it."""
+TURN = "endpoint_turn"
+"""Session key: how often it was saved or forgotten here."""
+EMPTY = Endpoint("http://localhost", "none")
+PRICE = "In your currency. Without prices no cost is told; one left empty is 0."
+BUDGET = "A run pauses before it would take more. Empty: no limit."
+
+
+def endpoint_panel() -> None:
+    """The endpoint of this store; what is typed counts once it is saved."""
+    saved = _ui.workspace().endpoints.get()
+    st.subheader("The model that is asked", anchor=False)
+    st.caption(
+        "Any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp. It is sent the "
+        "tools that you ask about, once you start a run. Without one, everything is judged offline."
+    )
+    edited = None
+    try:
+        edited = _typed(saved)
+    except ConfigError as error:
+        _ui.show_error(error)
+    if edited is not None:
+        _key(edited)
+    _buttons(saved, edited)
+    before, found = st.session_state.get(TESTED, (None, None))
+    if found is not None and before == edited:
+        _connection(found)
+
+
+class _Field(NamedTuple):
+    label: str
+    value: float | None
+    step: float
+    help: str | None = None
+
+
+def _typed(saved: Endpoint | None) -> Endpoint | None:
+    """What stands in the fields, ``None`` while address or model is missing. Raises
+    ``ConfigError``.
+
+    The keys of the fields change with what is saved, by whomever, and then they show that.
+    """
+    turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
+    seen = f"{hash(saved) & 0xFFFFFFFF:08x}_{turn}"
+    address, name = st.columns(2)
+    base_url = address.text_input(
+        "Base URL", saved.base_url if saved else "", key=f"base_url_{seen}",
+        persist_state="session", placeholder="http://localhost:11434/v1",
+        help="The address up to /chat/completions, with no key in it.",
+    )  # fmt: skip
+    model = name.text_input(
+        "Model", saved.model if saved else "", key=f"model_{seen}",
+        persist_state="session", placeholder="the name that the endpoint knows",
+    )  # fmt: skip
+    prices, budget = shown.prices, shown.budget
+    most, deadline, warmth = _numbers(
+        seen,
+        _Field("Calls at a time", shown.concurrency, 1),
+        _Field("Seconds for a call", shown.deadline, 10.0),
+        _Field("Temperature", shown.temperature, 0.1),
+    )
+    price_in, price_out, calls, money = _numbers(
+        seen,
+        _Field("Price of 1M tokens in", prices and prices.tokens_in, 0.1, PRICE),
+        _Field("Price of 1M tokens out", prices and prices.tokens_out, 0.1, PRICE),
+        _Field("Budget of a run, calls", budget.calls, 1, BUDGET),
+        _Field("Budget of a run, money", budget.money, 1.0, BUDGET),
+    )
+    if not base_url.strip() or not model.strip():
+        st.info(f"Give a base URL and a model: {ADDRESS}.", icon=":material/edit:")
+        return None
+    if most is None or deadline is None or warmth is None:
+        raise ConfigError("calls at a time, seconds or temperature is empty; give a number")
+    priced = price_in is not None or price_out is not None
+    return Endpoint(
+        base_url.strip(),
+        model.strip(),
+        int(most),
+        deadline,
+        warmth,
+        Prices(price_in or 0.0, price_out or 0.0) if priced else None,
+        Budget(None if calls is None else int(calls), money),
+    )
+
+
+def _numbers(seen: str, *fields: _Field) -> list[float | None]:
+    """A row of number fields. Limits are told in words by whoever takes the values."""
+    return [
+        _number(place, seen, field) for place, field in zip(st.columns(4), fields, strict=False)
+    ]
+
+
+def _number(place: DeltaGenerator, seen: str, field: _Field) -> float | None:
+    label, value, step, told = field
+    return place.number_input(
+        label,
+        value=value if value is None else type(step)(value),
+        step=step,
+        key=f"{label}_{seen}",
+        persist_state="session",
+        help=told,
+    )
+
+
+def _key(endpoint: Endpoint) -> None:
+    """Where the key comes from; never the key."""
+    origin, place = _ui.untrusted(endpoint.origin), _ui.key_source(endpoint.origin)
+    if place:
+        st.caption(
+            f":material/key: The key for {origin} is in {place}. It goes there and nowhere else; "
+            "it is never stored, shown or exported."
+        )
+    elif on_this_machine(endpoint.origin):
+        st.caption(f":material/key_off: {origin} is on this machine and is asked without a key.")
+    else:
+        bound = sorted({_ui.untrusted(key.origin) for key in _ui.workspace().settings.keys})
+        others = f" The keys that are there are bound to {', '.join(bound)}." if bound else ""
+        st.warning(
+            f"There is no key for {origin}.{others} Set TOOLSCOPE\\_API\\_KEY, and "
+            f"TOOLSCOPE\\_API\\_ORIGIN to {origin}, in the environment or in "
+            f"{_ui.untrusted(_ui.SECRETS)}, and start the app again.",
+            icon=":material/key_off:",
+        )
+
+
+def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
+    with st.container(horizontal=True):
+        st.button(
+            "Save",
+            key="save_endpoint",
+            type="primary",
+            icon=":material/save:",
+            disabled=edited is None or edited == saved,
+            on_click=_keep,
+            args=(edited,),
+        )
+        tested = st.button(
+            "Test connection",
+            key="test_endpoint",
+            icon=":material/network_check:",
+            disabled=edited is None,
+            help="Asks one small question of what is typed here, saved or not.",
+        )
+        st.button(
+            "Forget",
+            key="forget_endpoint",
+            icon=":material/delete:",
+            disabled=saved is None,
+            help="Goes back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where they are set. Answers "
+            "and history stay.",
+            on_click=_keep,
+            args=(None,),
+        )
+    if tested and edited is not None:
+        with st.spinner("Asking one small question"):
+            st.session_state[TESTED] = (edited, _ui.workspace().endpoints.test(edited))
+
+
+def _keep(endpoint: Endpoint | None) -> None:
+    endpoints = _ui.workspace().endpoints
+    st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
+    if endpoint is None:
+        endpoints.forget()
+    else:
+        endpoints.save(endpoint)
+
+
+def _connection(found: Connection) -> None:
+    show, icon, said = (
+        (st.success, ":material/check_circle:", "It works.")
+        if found.works
+        else (st.error, ":material/error:", "It cannot be used.")
+    )
+    lines = [f"- {_ui.untrusted(line)}" for line in found.lines]
+    show("\n".join([f"**{said}**", "", *lines]), icon=icon)
+
+
+def embeddings_caption() -> None:
+    """Who makes the vectors that tools are compared by; it is chosen at the start."""
+    settings = _ui.workspace().settings
+    if settings.embeddings_model:
+        model, address = _ui.untrusted(settings.embeddings_model), _ui.untrusted(settings.base_url)
+        said = f"Tools are compared by vectors of **{model}** at {address}."
+    else:
+        said = "Tools are compared by vectors that are made on this machine."
+    st.caption(
+        f"{said} TOOLSCOPE\\_EMBEDDINGS\\_MODEL names a model of the endpoint in "
+        "TOOLSCOPE\\_BASE\\_URL instead; it is read at the start."
+    )

@@ -1,0 +1,116 @@
+"""A model in Chromium, from the Settings page to a plan made with it: our server on loopback."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_main_job import EVIL, PROPOSALS
+from tests.browser.test_pairs import BAD
+from tests.model_server import ModelServer
+from tests.replies import answering, served
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+
+def hostile(request, reply=answering(lambda one, other: "keep", document=lambda tools: WORDS)):
+    found = reply(request)
+    for row in found["answers"]:
+        if "reason" in row:
+            row["reason"] = f"So. {EVIL}"[:280]
+    return found
+
+
+WORDS = {"description": f"Does it. {EVIL}"}
+
+
+@pytest.fixture
+def model():
+    with ModelServer(served(hostile)) as running:
+        yield running
+
+
+def fill(watched, role, name, value):
+    field = watched.page.get_by_role(role, name=name)
+    field.fill(value)
+    field.press("Enter")
+    watched.page.wait_for_timeout(300)
+    watched.settled()
+
+
+def harmless(watched):
+    watched.settled()
+    watched.page.wait_for_timeout(800)
+    assert watched.page.get_by_test_id("stException").count() == 0
+    assert watched.page.locator(BAD).count() == 0
+
+
+def panel(watched, page, label):
+    found = watched.open(page, catalog="Example")
+    found.get_by_text(label, exact=True).click()
+    return watched.settled()
+
+
+def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
+    page = watched.open("", catalog="Example")
+    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Judge: offline")).to_be_visible()
+    page = watched.open("settings", catalog="Example")
+    fill(watched, "textbox", "Base URL", model.url)
+    fill(watched, "textbox", "Model", "m")
+    fill(watched, "spinbutton", "Calls at a time", "99")
+    expect(page.get_by_text("give 1 to 64 calls at a time")).to_be_visible()
+    fill(watched, "spinbutton", "Calls at a time", "2")
+    model.mode = "refused-key"
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_text("asks for a key (401)")).to_be_visible(timeout=30_000)
+    model.mode = "ok"
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_text("It works.")).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+
+    page = panel(watched, "review", "Ask a model")
+    expect(page.get_by_text("Questions:")).to_be_visible(timeout=30_000)
+    sent = len(model.received)
+    page.get_by_role("button", name="Ask for verdicts").click()
+    expect(page.get_by_text("Judge: m at 127.0.0.1")).to_be_visible(timeout=60_000)
+    assert len(model.received) > sent
+    expect(page.get_by_text(re.compile("said: 0 merge, 0 unsure, [1-9]"))).to_be_visible()
+    harmless(watched)
+    page.get_by_text("where the judges differ most").click()
+    expect(page.get_by_text("Where the judges differ", exact=True)).to_be_visible()
+    harmless(watched)
+    watched.open("overlap", catalog="Example", differ="true")
+    expect(page.get_by_text(re.compile("Offline: merge"))).to_be_visible()
+    harmless(watched)
+    watched.open("history", catalog="Example")
+    expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible()
+
+    page = panel(watched, "review", "Ask a model")
+    page.get_by_label("Merges are proposed by").click()
+    page.get_by_role("option", name="offline alone").click()
+    expect(page.get_by_text("Judge: offline")).to_be_visible(timeout=30_000)
+
+
+def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
+    page = watched.open("settings", catalog="Example")
+    fill(watched, "textbox", "Base URL", model.url)
+    fill(watched, "textbox", "Model", "m")
+    page.get_by_role("button", name="Save").click()
+    watched.settled()
+    watched.open("", catalog="Example", part="Documentation")
+    page.get_by_role("button", name="Grade documentation").click()
+    expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)
+    harmless(watched)
+    watched.open("", catalog="Example")
+    page.get_by_text("Documentation", exact=True).first.wait_for()
+    harmless(watched)
+    panel(watched, "documents", "Ask a model for words")
+    page.get_by_role("button", name="Ask for every document").click()
+    expect(page.get_by_text("In the words of")).to_be_visible(timeout=60_000)
+    harmless(watched)
+    expect(page.get_by_role("button", name="Use these words")).to_be_disabled()
+    watched.open("settings", catalog="Example")
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("button", name="Forget")).to_be_disabled()

@@ -1,0 +1,195 @@
+"""Settings, asking, history, grades and words, against our own server over real HTTP."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from pages._endpoint import TESTED
+from tests.model_server import ModelServer
+from tests.replies import answering, served
+from tests.workspace.desk import MAIL, SUM, by_name, on
+from toolscope_core.config import Budget, Endpoint, Prices
+from toolscope_core.errors import JobError
+
+SECRET = "sk-secret-0123456789"
+HOSTILE = "![p](http://evil.example/p.png) <img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def server():
+    with ModelServer(served(answering(lambda one, other: "keep"))) as running:
+        yield running
+
+
+@pytest.fixture
+def two(bench):
+    """Two tools that are nearly one, so that there is something to ask."""
+    other = replace(on("beta", MAIL), description="Send a mail to a person now.")
+    return bench(on("alpha", MAIL), other, SUM)
+
+
+def chosen(page, server, **more):
+    page.work.endpoints.save(Endpoint(server.url, "m", **more))
+    return page
+
+
+def asked(page, kind="judge", **more):
+    with suppress(JobError):
+        page.work.analyses.wait(page.work.judging.start(page.catalog_id, kind, **more))
+    return page
+
+
+def fill(page, **values):
+    for start, value in values.items():
+        kind = "text_input" if isinstance(value, str) else "number_input"
+        page.widget(kind, start).set_value(value).run()
+
+
+def test_an_endpoint_is_typed_saved_and_forgotten(bench, server):
+    page = bench().open("settings")
+    assert page.button("save_endpoint").disabled and page.button("forget_").disabled
+    fill(page, base_url=server.url, model="m", Calls=3)
+    assert "on this machine" in page.text
+    page.press("save_endpoint")
+    assert page.work.endpoints.get() == Endpoint(server.url, "m", concurrency=3)
+    assert page.button("save_endpoint").disabled
+    page.press("forget_endpoint")
+    assert page.work.endpoints.get() is None
+    assert page.widget("text_input", "model_").value == ""
+
+
+def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
+    page = bench().open("settings")
+    fill(page, base_url="ftp://models", model="m")
+    assert "cannot be used" in page.at.error[0].value
+    assert page.button("save_endpoint").disabled and page.button("test_endpoint").disabled
+    fill(page, base_url=server.url, Calls=99)
+    assert "give 1 to 64" in page.at.error[0].value
+    assert page.widget("text_input", "model_").value == "m"
+
+
+def test_prices_and_budgets_are_kept(bench, server):
+    page = bench().open("settings")
+    fill(page, base_url=server.url, model="m")
+    page.widget("number_input", "Price of 1M tokens out").set_value(2.5).run()
+    page.widget("number_input", "Budget of a run, money").set_value(1.5).run()
+    page.press("save_endpoint")
+    kept = page.work.endpoints.get()
+    assert kept.prices == Prices(0.0, 2.5) and kept.budget == Budget(None, 1.5)
+
+
+def test_the_connection_is_tested_in_words_and_no_key_is_shown(bench, server, monkeypatch):
+    monkeypatch.setenv("TOOLSCOPE_API_KEY", SECRET)
+    monkeypatch.setenv("TOOLSCOPE_API_ORIGIN", server.origin)
+    page = bench().open("settings")
+    fill(page, base_url=server.url, model="m")
+    assert "is in the environment" in page.text
+    page.press("test_endpoint")
+    assert "It works" in page.text and "The key is accepted" in page.text
+    server.mode = "refused-key"
+    page.press("test_endpoint")
+    assert "refuses the key" in page.text and "It works" not in page.text
+    assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
+    assert SECRET not in page.text + repr(page.at.session_state[TESTED])
+
+
+def test_an_origin_without_a_key_says_how_to_give_one(bench, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    page = bench().open("settings")
+    fill(page, base_url="https://models.example/v1", model="m")
+    told = page.at.warning[0].value.replace("\\", "")
+    assert "no key for https:⁠//models.example" in told and "TOOLSCOPE_API_ORIGIN" in told
+    assert "api.openai.com" in told and SECRET not in told
+
+
+def test_review_leads_to_the_settings_as_long_as_no_model_is_chosen(two):
+    two.at.session_state["ask"] = True
+    two.open("review")
+    assert "No model is chosen" in two.text
+
+
+def review(page):
+    """The Review page with the panel open, as it is after a click."""
+    page.at.session_state["ask"] = True
+    return page.open("review")
+
+
+def test_asking_says_what_it_takes_and_starts(two, server):
+    page = review(chosen(two, server, prices=Prices(1.0, 1.0)))
+    assert "Questions: **1** to **m**" in page.text and "of money" in page.text
+    assert not server.received, "an estimate sends nothing"
+    page.press("ask_judge")
+    job = page.work.judging.job(page.catalog_id)
+    page.work.analyses.wait(job.id)
+    page.at.run()
+    assert len(server.received) == 1
+    assert "Nothing is left to ask" in page.text and "already holds 1" in page.text
+    host = server.origin.removeprefix("http://")
+    assert f"m at {host}" in page.text.replace("\\", "").replace("⁠", "")
+    assert "1 keep" in page.text
+
+
+def test_the_judge_that_counts_is_chosen(two, server):
+    page = review(asked(chosen(two, server)))
+    assert page.work.judging.used(page.catalog_id) != "offline"
+    page.widget("selectbox", "judge_").set_value("offline").run()
+    assert page.work.judging.used(page.catalog_id) == "offline"
+
+
+def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
+    page = review(asked(chosen(two, server, budget=Budget(calls=0))))
+    assert "used up" in page.text
+    page.press("raise_budget")
+    assert page.work.endpoints.get().budget == Budget(calls=100)
+    page.work.analyses.wait(page.work.judging.job(page.catalog_id).id)
+    assert len(server.received) == 1
+
+
+def test_what_a_model_says_is_text_and_nothing_else(two, server):
+    reply = answering(lambda one, other: "keep")
+
+    def hostile(request):
+        found = reply(request)
+        for row in found["answers"]:
+            row["reason"] = HOSTILE
+        return found
+
+    server.answer = served(hostile)
+    page = review(asked(chosen(two, server)))
+    page.open("overlap", verdict="")
+    assert HOSTILE not in page.text and "evil" in page.text
+
+
+def test_history_lists_runs_with_their_cost(two, server):
+    two.open("history")
+    assert "No model was asked yet" in two.text
+    asked(chosen(two, server, prices=Prices(1e6, 1e6)))
+    two.at.run()
+    (row,) = two.at.dataframe[0].value.to_dict("records")
+    assert row["state"] == "done" and row["calls"] == 1 and row["cost"] == 57.0
+    assert row["model"] == f"m at {server.origin.removeprefix('http://')}"
+
+
+def test_grades_are_a_tab_a_column_and_in_the_drawer(two, server):
+    page = asked(chosen(two, server), "quality")
+    page.at.query_params["part"] = "Documentation"
+    page.open("catalog")
+    assert [metric.value for metric in page.at.metric[:3]] or page.at.metric
+    assert "Nothing is left to ask" in page.text
+
+
+def test_words_are_taken_by_a_person_and_in_spite_of_violations_only_if_said(two, server):
+    said = {"description": "Mail it by https://evil.example."}
+    server.answer = served(answering(document=lambda tools: said))
+    page = chosen(two, server)
+    mail = by_name(page.work, page.catalog_id, "send_mail")
+    asked(page, "documents", clusters=[mail.id])
+    page.open("documents", cluster=mail.id)
+    assert any("evil" in warning.value for warning in page.at.warning)
+    assert page.button("take_").disabled
+    page.widget("checkbox", "anyway_").check().run()
+    page.press("take_")
+    now = by_name(page.work, page.catalog_id, "send_mail")
+    assert now.document.description == said["description"]
+    assert [d.action for d in page.review.log(page.catalog_id)] == ["edit"]
