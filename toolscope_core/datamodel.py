@@ -164,6 +164,7 @@ class Catalog:
     """Tools and their servers, sorted by id and by name, with what could not be read.
 
     ``files`` tells of each file that was just read; a stored catalog has forgotten them.
+    ``by_id`` has the tools by their ids.
     """
 
     tools: tuple[Tool, ...]
@@ -172,15 +173,15 @@ class Catalog:
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[InputFile, ...] = field(default=(), compare=False)
+    by_id: Mapping[str, Tool] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_id", {tool.id: tool for tool in self.tools})
 
     @property
     def version(self) -> str:
         """Hash (64 hex digits) of the ids and fingerprints: equal for equal tools in any order."""
         return digest(sorted((tool.id, tool.fingerprint) for tool in self.tools))
-
-    @property
-    def by_id(self) -> dict[str, Tool]:
-        return {tool.id: tool for tool in self.tools}
 
     @property
     def blocked(self) -> frozenset[str]:

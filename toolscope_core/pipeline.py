@@ -20,6 +20,7 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import (
     Catalog,
+    Cluster,
     Constraints,
     Decision,
     Group,
@@ -177,6 +178,10 @@ def analyse(
     return analysis
 
 
+LEAST_PROBABILITY = 0.5
+"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """Which candidate pairs are merges: those of at least this cosine and this probability."""
@@ -188,6 +193,11 @@ class Cut:
 def own_cut(analysis: Analysis) -> Cut:
     """What the plan is made with: θ, and where the judge says *merge*."""
     return Cut(analysis.threshold, analysis.judge.weights.merge_at)
+
+
+def foresee(analysis: Analysis) -> None:
+    """Judge, so that it is remembered, what the lowest threshold on probability would ask."""
+    groups_at(analysis, Constraints(), Cut(analysis.threshold, LEAST_PROBABILITY))
 
 
 def bars_of(analysis: Analysis) -> Bars:
@@ -318,19 +328,32 @@ def plan_merge(
     A model's opinions decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge (DESIGN, auto-accept).
     """
+    return plan_of(analysis, clusters_of(analysis, log, divide=config.correct), config)
+
+
+def clusters_of(
+    analysis: Analysis, log: Sequence[Decision], *, divide: bool = True
+) -> tuple[Cluster, ...]:
+    """What the decisions leave to be merged, before any accept policy. ``divide`` as in
+    ``correct``.
+    """
     catalog = analysis.catalog
     links = constraints(catalog, log)
-    groups = groups_at(analysis, links, own_cut(analysis), divide=config.correct)
+    groups = groups_at(analysis, links, own_cut(analysis), divide=divide)
     auto_at = bars_of(analysis).auto_at
     if analysis.opinions is not None:
         auto_at = 0.0  # the doubts speak of each pair
     wishes = edits(catalog, log)
     built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._made)
-    clusters = accept(built, config, catalog.blocked)
     tools = catalog.by_id
-    versions = versions_of(([tools[m].fingerprint for m in c.members] for c in clusters), log)
-    versioned = tuple(replace(c, version=v) for c, v in zip(clusters, versions, strict=True))
-    return apply_clusters(catalog, versioned, config.routers)
+    versions = versions_of(([tools[m].fingerprint for m in c.members] for c in built), log)
+    return tuple(replace(c, version=v) for c, v in zip(built, versions, strict=True))
+
+
+def plan_of(analysis: Analysis, clusters: Sequence[Cluster], config: PlanConfig) -> MergePlan:
+    """The plan of what ``clusters_of`` found, under an accept policy."""
+    catalog = analysis.catalog
+    return apply_clusters(catalog, accept(clusters, config, catalog.blocked), config.routers)
 
 
 def _judged(

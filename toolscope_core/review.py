@@ -320,7 +320,7 @@ class _Finder:
         self._by_id = catalog.by_id
         self._owners: dict[str, list[str]] = {}
         asked = {member for decision in log for member in decision.members}
-        owned = [tool for tool in catalog.tools if tool.fingerprint in asked]
+        owned = [tool for tool in catalog.tools if tool.fingerprint in asked] if asked else []
         for tool in sorted(owned, key=lambda tool: tool.id):
             self._owners.setdefault(tool.fingerprint, []).append(tool.id)
 

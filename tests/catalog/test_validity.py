@@ -1,4 +1,5 @@
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
 from toolscope_core.catalog.targets import MATRIX, TARGETS, target_named
-from toolscope_core.catalog.validity import fixed, folded, violations
+from toolscope_core.catalog.validity import counted, fixed, folded, violations
 from toolscope_core.datamodel import MergedTool, Tool
 from toolscope_core.errors import ExportError
 
@@ -165,6 +166,13 @@ def test_what_is_fixed_is_not_broken_any_more(items, target):
     offered = {v.tool_id: v.fix for v in violations(items, target) if v.rule in ("name", "unique")}
     for tool_id, name in offered.items():
         assert changed[tool_id].tool.name == name
+
+
+@given(tools, st.sampled_from(MATRIX))
+def test_what_is_counted_is_what_is_found(items, target):
+    found, known = Counter(item.rule for item in violations(items, target)), {}
+    assert counted(items, target, known) == found
+    assert counted(items, target, known) == found, "from what it remembers"
 
 
 @given(tools, st.sampled_from(MATRIX), st.randoms(use_true_random=False))

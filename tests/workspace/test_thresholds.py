@@ -105,6 +105,17 @@ def test_the_next_edge_to_fall_is_the_weakest_that_holds(analysis):
         assert len(plain(found, Cut(value, 0.85)).groups) == groups
 
 
+@given(scores=SCORES, at=st.tuples(VALUES, VALUES), measure=st.sampled_from(["similarity", "probability"]))  # fmt: skip
+def test_until_the_next_edge_falls_all_clusters_hold(analysis, scores, at, measure):
+    found, cut = scored(analysis, scores), Cut(*at)
+    now = plain(found, cut)
+    fall = next_to_fall(found, NOTHING, now, measure)
+    assert (fall is None) == (not now.groups)
+    for above, holds in ((0.0, True), (1e-9, False)) if fall else ():
+        there = replace(cut, **{measure: fall.value + above})
+        assert (plain(found, there).groups == now.groups) is holds
+
+
 def test_what_people_put_together_does_not_fall(analysis):
     found = scored(analysis, {(1, 2): (0.7, 0.9)})
     links = Constraints(must=(frozenset(ids(1, 2)),))

@@ -52,3 +52,13 @@ def test_tools_without_a_server_are_left_aside(tmp_path):
     mixed = [replace(t, server="" if t.name == "b1" else t.server) for t in six.TOOLS]
     found = server_twins(judged(six.six(tmp_path, mixed), ("a1", "b1"), ("a1", "c1")))
     assert all(row.twins == 0 for row in found.servers)
+
+
+def test_servers_are_compared_once(work, catalog_id):
+    assert work.heatmaps.twins(catalog_id) is work.heatmaps.twins(catalog_id)
+
+
+def test_of_servers_with_as_many_twins_the_first_by_name_is_told(known):
+    found = server_twins(judged(known, ("a1", "c1"), ("a1", "b1"), ("a1", "b2")))
+    assert found.servers[-1].most == "beta"
+    assert {row.server: row.most for row in found.servers}["alpha"] == "beta"

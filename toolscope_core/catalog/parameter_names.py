@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from toolscope_core.catalog.references import IN_PLACE, resolve
-from toolscope_core.catalog.schemas import map_subschemas
+from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.datamodel import JsonObject, NestedRename, digest
 
 LONGEST = 64
@@ -70,9 +70,8 @@ def property_names(schema: Any) -> Iterator[str]:
     if isinstance(schema, dict):
         properties = schema.get("properties")
         yield from properties if isinstance(properties, dict) else ()
-        inner: list[str] = []
-        map_subschemas(schema, lambda sub, _: inner.extend(property_names(sub)), "")
-        yield from inner
+        for sub in subschemas(schema):
+            yield from property_names(sub)
 
 
 class _UnsureError(Exception):

@@ -7,7 +7,7 @@ Three forms are understood: a JSON Schema (with any dialect's type words), a fla
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
@@ -261,6 +261,17 @@ def map_subschemas(
         elif key in SINGLE and (isinstance(value, dict) or key == "items"):
             result[key] = change(value, place)
     return result
+
+
+def subschemas(schema: JsonObject) -> Iterator[Any]:
+    """The direct subschemas, those that ``map_subschemas`` would change."""
+    for key, value in schema.items():
+        if key in MAPS and isinstance(value, dict):
+            yield from value.values()
+        elif key in (*LISTS, "items") and isinstance(value, list):
+            yield from value
+        elif key in SINGLE and (isinstance(value, dict) or key == "items"):
+            yield value
 
 
 def _json_types(kind: Any, where: str) -> str | list[str]:

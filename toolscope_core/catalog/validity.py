@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
 from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
-from toolscope_core.catalog.schemas import map_subschemas
+from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.catalog.splitting import split, told
 from toolscope_core.catalog.targets import Target, target_named
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
@@ -61,6 +61,29 @@ def violations(
     return tuple(found)
 
 
+Broken = dict[tuple[str, str, str], tuple[Rule, ...]]
+"""By target, id and fingerprint: what a tool breaks whatever the others are."""
+
+
+def counted(tools: Sequence[MergedTool], target: str, known: Broken) -> Counter[Rule]:
+    """How often ``violations`` would name each rule, without looking for fixes.
+
+    ``known`` remembers what each tool breaks by itself, so that a decision costs what it changed.
+    Raises ``ExportError`` for an unknown target.
+    """
+    asked = target_named(target)
+    ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
+    found = Counter[Rule]("count" for _ in _of_set(tools, asked))
+    found.update(_wrong_names(ordered, asked).values())
+    for tool in ordered:
+        key = (target, tool.id, tool.fingerprint)
+        if (own := known.get(key)) is None:
+            said = (*_of_text(tool, asked), *_of_schema(tool, asked))
+            own = known[key] = tuple(item.rule for item in said)
+        found.update(own)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """A tool with every offered fix applied, and its parameters that have new names."""
@@ -97,6 +120,8 @@ def fixed(
 
 def folded(name: str) -> str:
     """A name as targets compare it."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -164,7 +189,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
                 _without(key) if plain_object(schema) else "",
                 "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
             )
-    if target.typed_items and _with_items(schema) != schema:
+    if target.typed_items and any(map(_bare_array, _inside(schema))):
         yield Violation(
             tool.id,
             "schema",
@@ -210,18 +235,12 @@ def _new_names(
     Of tools that share a name the first by id keeps it; the others are told apart by their server,
     else by a hash of their id. The name is empty where none can fit.
     """
-    kept: dict[tuple[str, str], str] = {}
-    wrong: dict[str, Rule] = {}
-    for tool in tools:
-        key = (_scope(tool, target), folded(tool.name))
-        if not _fits(tool.name, tool, target):
-            wrong[tool.id] = "name"
-        elif target.unique != "none" and kept.setdefault(key, tool.id) != tool.id:
-            wrong[tool.id] = "unique"
+    wrong = _wrong_names(tools, target)
     taken = {folded(name) for name in reserved}
     used: defaultdict[str, set[str]] = defaultdict(set)
-    for scope, name in kept:
-        used[scope].add(name)
+    for tool in tools:
+        if tool.id not in wrong and target.unique != "none":
+            used[_scope(tool, target)].add(folded(tool.name))
     offered: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
         if tool.id in wrong:
@@ -230,6 +249,22 @@ def _new_names(
             mine.add(folded(name))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
+
+
+def _wrong_names(tools: Sequence[Tool], target: Target) -> dict[str, Rule]:
+    """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
+    of those that share one the first keeps it.
+    """
+    kept: dict[tuple[str, str], str] = {}
+    wrong: dict[str, Rule] = {}
+    for tool in tools:
+        if not _fits(tool.name, tool, target):
+            wrong[tool.id] = "name"
+        elif target.unique != "none":
+            key = (_scope(tool, target), folded(tool.name))
+            if kept.setdefault(key, tool.id) != tool.id:
+                wrong[tool.id] = "unique"
+    return wrong
 
 
 def _offer(
@@ -291,8 +326,20 @@ def _with_items(schema: JsonObject | None) -> Any:
     if not isinstance(schema, dict):
         return schema
     result = map_subschemas(schema, lambda sub, _: _with_items(sub), "")
-    kind = schema.get("type")
-    bare = kind == "array" or (isinstance(kind, list) and "array" in kind)
-    if bare and not {"items", "prefixItems"} & schema.keys():
+    if _bare_array(schema):
         result["items"] = {}
     return result
+
+
+def _bare_array(schema: JsonObject) -> bool:
+    kind = schema.get("type")
+    array = kind == "array" or (isinstance(kind, list) and "array" in kind)
+    return array and "items" not in schema and "prefixItems" not in schema
+
+
+def _inside(schema: Any) -> Iterator[JsonObject]:
+    """The schema and every one inside it."""
+    if isinstance(schema, dict):
+        yield schema
+        for sub in subschemas(schema):
+            yield from _inside(sub)

@@ -67,6 +67,8 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
     """The suspended groups of which no member is in any of ``groups``: a person must see them,
     though the judge would not propose them.
     """
+    if not constraints.stale and not constraints.conflict:
+        return ()
     seen = {member for group in groups for member in group.members}
     added = []
     for held in (*constraints.stale, *constraints.conflict):
@@ -82,6 +84,8 @@ def brought(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> 
     Groups that nobody decided become one; to a decided group the other tools are newcomers. Where
     both are decided, or people keep some of them apart, the pair changes nothing.
     """
+    if not constraints.asked:
+        return tuple(sorted(groups, key=lambda group: group.members))
     home = {member: group for group in groups for member in group.members}
     kept = dict.fromkeys(groups)
     for pair in sorted(constraints.asked):

@@ -4,10 +4,12 @@ cluster leaves the thousands of others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from toolscope_core.datamodel import Catalog, Kind, Tool
+from toolscope_core.datamodel import Catalog, Kind, Tool, digest
 from toolscope_core.merging.alignment import unit_conflicts
 from toolscope_core.merging.guards import Families, guards
 from toolscope_core.merging.synthesis import Synthesis, synthesise
@@ -35,10 +37,25 @@ class Makings:
         self._families = Families(catalog.tools)
         self._made: dict[tuple[Members, str | None], Synthesis] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
+        self._ids: dict[Members, str] = {}
 
     def of(self, members: Sequence[str]) -> list[Tool]:
         """The tools themselves."""
         return [self._tools[member] for member in members]
+
+    @cached_property
+    def owners(self) -> Mapping[str, set[str]]:
+        """Names as clients compare them → ids of the tools that came in with them."""
+        found: dict[str, set[str]] = {}
+        for tool in self._catalog.tools:
+            found.setdefault(folded(tool.name), set()).add(tool.id)
+        return found
+
+    def cluster_id(self, members: Members) -> str:
+        """As the function of this name."""
+        if members not in self._ids:
+            self._ids[members] = cluster_id(self.of(members))
+        return self._ids[members]
 
     def synthesis(self, members: Members, canonical: str | None) -> Synthesis:
         """What the members would become, with a chosen canonical if any."""
@@ -58,3 +75,15 @@ class Makings:
                 guards=guards(tools, canonical, kind, self._families),
             )
         return self._differences[key]
+
+
+def cluster_id(members: Iterable[Tool]) -> str:
+    """12 hex digits of the hash of the sorted member fingerprints."""
+    return digest(sorted(tool.fingerprint for tool in members))[:12]
+
+
+def folded(name: str) -> str:
+    """A name as clients compare it."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,10 +28,9 @@ from toolscope_core.datamodel import (
     RelabelStatus,
     State,
     Tool,
-    digest,
 )
 from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.makings import Differences, Makings
+from toolscope_core.merging.makings import Differences, Makings, folded
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
 Edits = Mapping[frozenset[str], Edit]
@@ -56,7 +54,7 @@ def build_clusters(
         edit = edits.get(frozenset(group.members), Edit())
         synthesis = makings.synthesis(group.members, edit.canonical)
         made[group.members] = _edited(synthesis, makings.of(group.members), edit)
-    owners = _name_owners(catalog, made)
+    renamed = _new_owners(made)
     clusters = []
     for group in groups:
         members = makings.of(group.members)
@@ -64,11 +62,11 @@ def build_clusters(
         differences = makings.differences(group.members, own.canonical, own.kind)
         objections = [
             *_objections(members, own, edit, blocked),
-            *_name_objections(members, own, owners),
+            *_name_objections(members, own, makings.owners, renamed),
         ]
         clusters.append(
             Cluster(
-                id=cluster_id(members),
+                id=makings.cluster_id(group.members),
                 members=group.members,
                 canonical=own.canonical,
                 kind=own.kind,
@@ -85,11 +83,6 @@ def build_clusters(
             )
         )
     return tuple(clusters)
-
-
-def cluster_id(members: Iterable[Tool]) -> str:
-    """12 hex digits of the hash of the sorted member fingerprints."""
-    return digest(sorted(tool.fingerprint for tool in members))[:12]
 
 
 def accept(
@@ -163,29 +156,25 @@ def _objections(
         yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
 
 
-def _name_owners(
-    catalog: Catalog, made: Mapping[tuple[str, ...], Synthesis]
-) -> dict[str, set[str]]:
-    """Names as clients compare them → ids of who bears them, or would after an edit."""
+def _new_owners(made: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
+    """Names as clients compare them → ids of who would bear them after a merge."""
     owners: dict[str, set[str]] = {}
-    for tool in catalog.tools:
-        owners.setdefault(_folded(tool.name), set()).add(tool.id)
     for members, synthesis in made.items():
-        owners.setdefault(_folded(synthesis.document.name), set()).update(members)
+        owners.setdefault(folded(synthesis.document.name), set()).update(members)
     return owners
 
 
 def _name_objections(
-    members: Sequence[Tool], made: Synthesis, owners: Mapping[str, set[str]]
+    members: Sequence[Tool], made: Synthesis, *owners: Mapping[str, set[str]]
 ) -> Iterator[str]:
     canonical = next(tool for tool in members if tool.id == made.canonical)
-    others = owners[_folded(made.document.name)] - {tool.id for tool in members}
-    if made.document.name != canonical.name and others:
+    if made.document.name == canonical.name:
+        return
+    name = folded(made.document.name)
+    bearers = set[str]().union(*(named.get(name, ()) for named in owners))
+    others = bearers - {tool.id for tool in members}
+    if others:
         yield f"the name `{made.document.name}` belongs to another tool too: {min(others)}"
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:

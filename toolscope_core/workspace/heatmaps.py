@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import Pair
+from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.figures.views import Measure
 from toolscope_core.pipeline import Analysis
@@ -26,6 +26,8 @@ class Heatmaps:
         self._analyses = analyses
         self._review = review
         self._wholes: dict[int, tuple[Analysis, collisions.Tile]] = {}
+        self._twins: dict[int, tuple[Analysis, Twins]] = {}
+        self._grids: dict[int, tuple[MergePlan, tuple[str, Measure], collisions.BlockGrid]] = {}
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
@@ -36,9 +38,13 @@ class Heatmaps:
         return collisions.blocks_of(self._review.plan(catalog_id), by)
 
     def block_grid(self, catalog_id: int, by: str, measure: Measure) -> collisions.BlockGrid:
-        """Level one: blocks against blocks."""
-        blocks = self.blocks(catalog_id, by)
-        return collisions.block_grid(self._analysis(catalog_id), blocks, measure)
+        """Level one: blocks against blocks; the last one is kept."""
+        plan, known = self._review.plan(catalog_id), self._grids.get(catalog_id)
+        if known is None or known[0] is not plan or known[1] != (by, measure):
+            blocks = collisions.blocks_of(plan, by)
+            made = collisions.block_grid(self._analysis(catalog_id), blocks, measure)
+            known = self._grids[catalog_id] = (plan, (by, measure), made)
+        return known[2]
 
     def tile(
         self, catalog_id: int, one: collisions.Block, other: collisions.Block
@@ -81,8 +87,11 @@ class Heatmaps:
         return collisions.pair_at(self._analysis(catalog_id), drawn, cell)
 
     def twins(self, catalog_id: int) -> Twins:
-        """Which servers have the same tools."""
-        return server_twins(self._analysis(catalog_id))
+        """Which servers have the same tools; counted once."""
+        analysis, known = self._analysis(catalog_id), self._twins.get(catalog_id)
+        if known is None or known[0] is not analysis:
+            known = self._twins[catalog_id] = (analysis, server_twins(analysis))
+        return known[1]
 
     def queries(self, catalog_id: int, queries: Sequence[str]) -> QueryGrid:
         """Queries against their nearest tools; the first call loads the model.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from toolscope_core.catalog.targets import target_named
-from toolscope_core.catalog.validity import Rule
+from toolscope_core.catalog.validity import Broken, Rule, counted
 from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.errors import JobError
-from toolscope_core.outgoing import checked
 from toolscope_core.pipeline import Analysis
 from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
@@ -62,6 +60,7 @@ class Overview:
         self._review = review
         self._worst: dict[int, tuple[MergePlan, tuple[Collision, ...]]] = {}
         self._refused: dict[int, tuple[MergePlan, tuple[NextStep, ...]]] = {}
+        self._broken: dict[int, Broken] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
         """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
@@ -89,7 +88,8 @@ class Overview:
         plan = self._review.plan(catalog_id)
         known = self._refused.get(catalog_id)
         if known is None or known[0] is not plan:
-            known = (plan, tuple(export_steps(plan)))
+            broken = self._broken.setdefault(catalog_id, {})
+            known = (plan, tuple(export_steps(plan, broken)))
             self._refused[catalog_id] = known
         return (*review_steps(plan), *known[1])
 
@@ -142,11 +142,14 @@ def review_steps(plan: MergePlan) -> Iterator[NextStep]:
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
 
 
-def export_steps(plan: MergePlan, targets: Sequence[str] = APIS) -> Iterator[NextStep]:
-    """The APIs that would refuse the toolset as it would leave now, with what they refuse."""
+def export_steps(
+    plan: MergePlan, known: Broken, targets: Sequence[str] = APIS
+) -> Iterator[NextStep]:
+    """The APIs that would refuse the toolset as it would leave now, with what they refuse.
+    ``known`` as in ``counted``.
+    """
     for name in targets:
-        target = target_named(name)
-        rules = Counter(violation.rule for violation in checked(plan, name))
+        target, rules = target_named(name), counted(plan.tools, name, known)
         said = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         said += [f"more than {target.most_tools} tools"] if rules["count"] else []
         if said:

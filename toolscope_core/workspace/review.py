@@ -12,10 +12,10 @@ from toolscope_core.config import AcceptPolicy, PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
 from toolscope_core.decisions import resolve
 from toolscope_core.errors import DecisionError, JobError
-from toolscope_core.merging.plan import cluster_id
+from toolscope_core.merging.makings import cluster_id
 from toolscope_core.merging.validity import document_problems
 from toolscope_core.opinions import Disagreement, disagreements
-from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.pipeline import Analysis, clusters_of, plan_of
 from toolscope_core.review import active, admit, edits, suspended, version_of
 from toolscope_core.store import Store, append_decision, now, read_log
 from toolscope_core.workspace.analyses import Analyses
@@ -64,6 +64,7 @@ class Review:
         self._catalogs = catalogs
         self._analyses = analyses
         self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
+        self._found: dict[tuple[int, bool], tuple[Analysis, int, tuple[Cluster, ...]]] = {}
         self._differing: dict[int, tuple[Analysis, tuple[Disagreement, ...]]] = {}
         self._costs = Costs()
         self._figures: dict[
@@ -82,9 +83,19 @@ class Review:
         known = self._plans.get((catalog_id, config))
         if known is not None and known[0] is analysis and known[1] == len(log):
             return known[2]
-        plan = plan_merge(analysis, log, config)
+        plan = plan_of(analysis, self._clusters(catalog_id, analysis, log, config.correct), config)
         self._plans[catalog_id, config] = (analysis, len(log), plan)
         return plan
+
+    def _clusters(
+        self, catalog_id: int, analysis: Analysis, log: Sequence[Decision], divide: bool
+    ) -> tuple[Cluster, ...]:
+        """What all accept policies start from."""
+        known = self._found.get((catalog_id, divide))
+        if known is None or known[0] is not analysis or known[1] != len(log):
+            made = clusters_of(analysis, log, divide=divide)
+            known = self._found[catalog_id, divide] = (analysis, len(log), made)
+        return known[2]
 
     def queue(
         self, catalog_id: int, order: Sequence[str] = (), by: Order = "risk"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,16 +19,20 @@ from toolscope_core.merging.thresholds import (
     sides,
     strongest_forest,
 )
-from toolscope_core.pipeline import Analysis, Cut, groups_at, merges_at, own_cut
+from toolscope_core.pipeline import (
+    LEAST_PROBABILITY,
+    Analysis,
+    Cut,
+    groups_at,
+    merges_at,
+    own_cut,
+)
 from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.review import Review
 
 Measure = Literal["similarity", "probability"]
 MEASURES: tuple[Measure, ...] = ("similarity", "probability")
-
-LEAST_PROBABILITY = 0.5
-"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
 
 STEPS = 100
 _DECIDED = 2.0
@@ -85,6 +89,7 @@ class Thresholds:
         self._review = review
         self._tokens = tokens
         self._plans: dict[int, tuple[Analysis, Constraints, Effect]] = {}
+        self._sweeps: dict[int, tuple[Analysis, tuple[Constraints, Measure, float], Sweep]] = {}
 
     def cut(self, catalog_id: int) -> Cut:
         """What the plan is made with; its similarity is the least that can be asked for."""
@@ -106,10 +111,15 @@ class Thresholds:
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
 
     def sweep(self, catalog_id: int, cut: Cut, measure: Measure) -> Sweep:
-        """Every value of one measure, the other held where ``cut`` has it."""
+        """Every value of one measure, the other held where ``cut`` has it; the last is kept."""
         analysis = self._analysis(catalog_id)
         links = constraints(analysis.catalog, self._review.log(catalog_id))
-        return sweep(analysis, links, cut, measure)
+        held = cut.probability if measure == "similarity" else cut.similarity
+        known, wanted = self._sweeps.get(catalog_id), (links, measure, held)
+        if known is None or known[0] is not analysis or known[1] != wanted:
+            known = (analysis, wanted, sweep(analysis, links, cut, measure))
+            self._sweeps[catalog_id] = known
+        return replace(known[2], at=getattr(cut, measure))
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)
@@ -152,8 +162,8 @@ def next_to_fall(
     """
     home = _places(analysis, now.groups)
     edges = _edges(analysis, links, measure, merges_at(analysis, now.cut))
-    together = (home[edges.left] >= 0) & (home[edges.left] == home[edges.right])
-    left, right, weight = (part[together] for part in (edges.left, edges.right, edges.weight))
+    kept = _weakest_held(home, edges)
+    left, right, weight = edges.left[kept], edges.right[kept], edges.weight[kept]
     tree = strongest_forest(left, right, weight, len(home))
     if not len(tree) or weight[tree[0]] >= _DECIDED:
         return None
@@ -215,6 +225,25 @@ def _edges(
         return _Edges(left, right, weights)
     _, once = np.unique(_codes(left, right, size), return_index=True)
     return _Edges(left[once], right[once], weights[once])
+
+
+def _weakest_held(home: NDArray[np.int64], edges: _Edges) -> NDArray[np.int64]:
+    """Places of the edges of those clusters that may hold the weakest link.
+
+    A cluster holds at least by its weakest edge, and at most as each of its tools by its strongest
+    one: whose weakest edge is above what some other one holds by at most, cannot fall first.
+    """
+    place = home[edges.left]
+    inside = np.flatnonzero((place >= 0) & (place == home[edges.right]))
+    place, weight = place[inside], edges.weight[inside]
+    strongest = np.zeros(len(home))
+    for end in (edges.left[inside], edges.right[inside]):
+        np.maximum.at(strongest, end, weight)
+    held = strongest[strongest > 0.0]
+    weakest = np.full(len(home), np.inf)
+    np.minimum.at(weakest, place, weight)
+    may_fall: NDArray[np.int64] = inside[weakest[place] <= held.min(initial=np.inf)]
+    return may_fall
 
 
 def _labels(analysis: Analysis, links: Constraints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -56,8 +56,9 @@ def server_twins(analysis: Analysis) -> Twins:
         twins[server] += bool(elsewhere)
         for other in elsewhere:
             shared[server, other] += 1
+    most = _most(shared)
     rows = [
-        ServerTwins(server, tools, twins[server], _most(server, shared))
+        ServerTwins(server, tools, twins[server], most.get(server, ""))
         for server, tools in sizes.items()
     ]
     pairs = [
@@ -91,6 +92,9 @@ def _elsewhere(analysis: Analysis) -> list[tuple[str, set[str]]]:
     ]
 
 
-def _most(server: str, shared: Counter[tuple[str, str]]) -> str:
-    found = [(-count, other) for (one, other), count in shared.items() if one == server]
-    return min(found)[1] if found else ""
+def _most(shared: Counter[tuple[str, str]]) -> dict[str, str]:
+    """Of each server the one where most of its tools have a twin, ties by name."""
+    best: dict[str, tuple[int, str]] = {}
+    for (server, other), count in shared.items():
+        best[server] = min(best.get(server, (0, "")), (-count, other))
+    return {server: other for server, (_, other) in best.items()}
