@@ -147,6 +147,7 @@ def _servers(catalog_id: int) -> None:
         hide_index=True,
         column_order=("name", "select", "tools", "tokens", "description"),
         column_config={
+            "name": st.column_config.TextColumn("server", width=220, pinned=True),
             "tokens": "tokens ≈",
             "select": _selection.server_column(
                 catalog_id, [row.name for row in rows], "select_server"
