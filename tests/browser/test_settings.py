@@ -13,15 +13,17 @@ from tests.replies import answering, served
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
-def hostile(request, reply=answering(lambda one, other: "keep", document=lambda tools: WORDS)):
-    found = reply(request)
+WORDS = {"description": f"Does it. {EVIL}"}
+REPLY = answering(lambda one, other: "keep", document=lambda tools: WORDS)
+
+
+def hostile(request):
+    """Never merges, and says what would run if anybody let it."""
+    found = REPLY(request)
     for row in found["answers"]:
         if "reason" in row:
             row["reason"] = f"So. {EVIL}"[:280]
     return found
-
-
-WORDS = {"description": f"Does it. {EVIL}"}
 
 
 @pytest.fixture
@@ -108,6 +110,8 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     harmless(watched)
     panel(watched, "documents", "Ask a model for words")
     page.get_by_role("button", name="Ask for every document").click()
+    page.get_by_label("Merge", exact=True).click()
+    page.get_by_role("option", name=re.compile("^summarize")).click()
     expect(page.get_by_text("In the words of")).to_be_visible(timeout=60_000)
     harmless(watched)
     expect(page.get_by_role("button", name="Use these words")).to_be_disabled()
