@@ -56,7 +56,7 @@ def panel(watched, page, label):
 def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = watched.open("", catalog="Example")
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
-    expect(page.get_by_text("Judge: offline")).to_be_visible()
+    expect(page.get_by_text("Judge: offline").first).to_be_visible()
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
@@ -76,7 +76,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     expect(page.get_by_text("Questions:")).to_be_visible(timeout=30_000)
     sent = len(model.received)
     page.get_by_role("button", name="Ask for verdicts").click()
-    expect(page.get_by_text("Judge: m at 127.0.0.1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Judge: m at 127.0.0.1").first).to_be_visible(timeout=60_000)
     assert len(model.received) > sent
     expect(page.get_by_text(re.compile("said: 0 merge, 0 unsure, [1-9]"))).to_be_visible()
     harmless(watched)
@@ -92,7 +92,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = panel(watched, "review", "Ask a model")
     page.get_by_label("Merges are proposed by").click()
     page.get_by_role("option", name="offline alone").click()
-    expect(page.get_by_text("Judge: offline")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Judge: offline").first).to_be_visible(timeout=30_000)
 
 
 def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
