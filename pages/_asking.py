@@ -205,18 +205,14 @@ def _said(catalog_id: int) -> None:
             for pair, reason in opinions.unanalysed.items()
         ]
         st.caption(f"Pairs without a usable answer, which merge nothing: {len(rows):,}.")
-        st.dataframe(
-            rows, hide_index=True, height=_height(rows), alt="Pairs without a usable answer"
-        )
+        _table(rows, "Pairs without a usable answer")
     if opinions.notes:
         notes = [
             {"tool": tool, "note": one} for tool, said in opinions.notes.items() for one in said
         ]
         st.caption(f"Tools that were not read to the letter: {len(opinions.notes):,}.")
-        st.dataframe(
-            notes, hide_index=True, height=_height(notes), alt="What the model did not read"
-        )
+        _table(notes, "What the model did not read")
 
 
-def _height(rows: Sequence[object]) -> int:
-    return min(180, 38 + 35 * len(rows))
+def _table(rows: Sequence[object], alt: str) -> None:
+    st.dataframe(rows, hide_index=True, height=min(180, 38 + 35 * len(rows)), alt=alt)

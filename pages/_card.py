@@ -16,7 +16,7 @@ MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 QUEUE_WIDTHS = {
-    **{"": 25, "name": 160, "judges differ": 80, "tools": 50, "weakest": 70, "kind": 60},
+    **{"": 25, "name": 160, "gap": 50, "tools": 50, "weakest": 70, "kind": 60},
     "state": 80,
 }
 KINDS = {
@@ -42,7 +42,7 @@ def queue_table(
     gaps: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
-    ``gaps`` say by tool how far two judges differ on it.
+    ``gaps`` say by tool how far the judges differ on it.
     """
     marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
@@ -50,7 +50,7 @@ def queue_table(
         | {
             "name": [cluster.document.name for cluster in waiting],
         }
-        | ({"judges differ": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
+        | ({"gap": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
         | {
             "tools": [len(cluster.members) for cluster in waiting],
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
@@ -61,9 +61,9 @@ def queue_table(
     )
 
 
-def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> float | None:
+def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
     found = [gaps[tool] for tool in everybody(cluster) if tool in gaps]
-    return round(max(found), 2) if found else None
+    return f"{max(found):.2f}" if found else ""
 
 
 def heading(card: Card) -> None:

@@ -48,6 +48,10 @@ class _Field(NamedTuple):
     step: float
     help: str | None = None
 
+    @property
+    def optional(self) -> bool:
+        return self.help is not None
+
 
 def _typed(saved: Endpoint | None) -> Endpoint | None:
     """What stands in the fields, ``None`` while address or model is missing. Raises
@@ -84,15 +88,13 @@ def _typed(saved: Endpoint | None) -> Endpoint | None:
     if not base_url.strip() or not model.strip():
         st.info(f"Give a base URL and a model: {ADDRESS}.", icon=":material/edit:")
         return None
-    if most is None or deadline is None or warmth is None:
-        raise ConfigError("calls at a time, seconds or temperature is empty; give a number")
     priced = price_in is not None or price_out is not None
     return Endpoint(
         base_url.strip(),
         model.strip(),
-        int(most),
-        deadline,
-        warmth,
+        int(most or 0),
+        deadline or 0.0,
+        warmth or 0.0,
         Prices(price_in or 0.0, price_out or 0.0) if priced else None,
         Budget(None if calls is None else int(calls), money),
     )
@@ -106,14 +108,16 @@ def _numbers(seen: str, *fields: _Field) -> list[float | None]:
 
 
 def _number(place: DeltaGenerator, seen: str, field: _Field) -> float | None:
+    """A field that can be emptied, if it may be: its value stands in the session, for one with a
+    default goes back to that.
+    """
     label, value, step, told = field
+    key, value = f"{label}_{seen}", value if value is None else type(step)(value)
+    if field.optional:
+        st.session_state.setdefault(key, value)
+        value = None
     return place.number_input(
-        label,
-        value=value if value is None else type(step)(value),
-        step=step,
-        key=f"{label}_{seen}",
-        persist_state="session",
-        help=told,
+        label, value=value, step=step, key=key, persist_state="session", help=told
     )
 
 

@@ -49,7 +49,8 @@ def runs_panel() -> None:
         alt="Runs of models",
     )
     with st.container(horizontal=True):
-        _picture.downloads(rows, "runs")
+        priced = [{**row, "cost": "" if row["cost"] is None else row["cost"]} for row in rows]
+        _picture.downloads(priced, "runs")
 
 
 def row_of(run: ModelRun, catalog: str) -> Row:

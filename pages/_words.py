@@ -42,8 +42,8 @@ def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
             st.caption(_ui.untrusted(change.place))
             st.html(_ui.word_diff(change.before, change.after))
         for violation in written.violations:
-            said = f": {violation.excerpt}" if violation.excerpt else ""
-            st.warning(_ui.untrusted(f"{violation.message}{said}"), icon=":material/rule:")
+            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
+            st.warning(_ui.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
         barred = any(violation.code == "invalid" for violation in written.violations)
         seen = f"{cluster.id}_{cluster.version[:8]}"
         if barred:

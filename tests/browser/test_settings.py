@@ -13,15 +13,17 @@ from tests.replies import answering, served
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
-def hostile(request, reply=answering(lambda one, other: "keep", document=lambda tools: WORDS)):
-    found = reply(request)
+WORDS = {"description": f"Does it. {EVIL}"}
+REPLY = answering(lambda one, other: "keep", document=lambda tools: WORDS)
+
+
+def hostile(request):
+    """Never merges, and says what would run if anybody let it."""
+    found = REPLY(request)
     for row in found["answers"]:
         if "reason" in row:
             row["reason"] = f"So. {EVIL}"[:280]
     return found
-
-
-WORDS = {"description": f"Does it. {EVIL}"}
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def panel(watched, page, label):
 def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = watched.open("", catalog="Example")
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
-    expect(page.get_by_text("Judge: offline")).to_be_visible()
+    expect(page.get_by_text("Judge: offline").first).to_be_visible()
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
@@ -74,7 +76,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     expect(page.get_by_text("Questions:")).to_be_visible(timeout=30_000)
     sent = len(model.received)
     page.get_by_role("button", name="Ask for verdicts").click()
-    expect(page.get_by_text("Judge: m at 127.0.0.1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Judge: m at 127.0.0.1").first).to_be_visible(timeout=60_000)
     assert len(model.received) > sent
     expect(page.get_by_text(re.compile("said: 0 merge, 0 unsure, [1-9]"))).to_be_visible()
     harmless(watched)
@@ -90,7 +92,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = panel(watched, "review", "Ask a model")
     page.get_by_label("Merges are proposed by").click()
     page.get_by_role("option", name="offline alone").click()
-    expect(page.get_by_text("Judge: offline")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Judge: offline").first).to_be_visible(timeout=30_000)
 
 
 def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
@@ -108,6 +110,8 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     harmless(watched)
     panel(watched, "documents", "Ask a model for words")
     page.get_by_role("button", name="Ask for every document").click()
+    page.get_by_label("Merge", exact=True).click()
+    page.get_by_role("option", name=re.compile("^summarize")).click()
     expect(page.get_by_text("In the words of")).to_be_visible(timeout=60_000)
     harmless(watched)
     expect(page.get_by_role("button", name="Use these words")).to_be_disabled()

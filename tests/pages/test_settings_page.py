@@ -77,6 +77,9 @@ def test_prices_and_budgets_are_kept(bench, server):
     page.press("save_endpoint")
     kept = page.work.endpoints.get()
     assert kept.prices == Prices(0.0, 2.5) and kept.budget == Budget(None, 1.5)
+    page.widget("number_input", "Budget of a run, money").set_value(None).run()
+    page.press("save_endpoint")
+    assert page.work.endpoints.get().budget == Budget()
 
 
 def test_the_connection_is_tested_in_words_and_no_key_is_shown(bench, server, monkeypatch):
