@@ -21,7 +21,6 @@ from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.review import OPEN_STATES, Review
 
-
 LISTS_KEPT = 8
 
 
