@@ -9,10 +9,19 @@ from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import Catalog, Decision, Pair, Tool
+from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import makings
-from toolscope_core.pipeline import analyse, graph_of, plan_merge
+from toolscope_core.merging.judge import OfflineJudge
+from toolscope_core.pipeline import (
+    LEAST_PROBABILITY,
+    Cut,
+    analyse,
+    foresee,
+    graph_of,
+    groups_at,
+    plan_merge,
+)
 from toolscope_core.workspace.example import example_path
 
 
@@ -53,6 +62,19 @@ def test_the_plan_without_decisions_makes_nothing_anew(example, monkeypatch):
     assert plan_merge(example, (), PlanConfig()) == before
     with pytest.raises(AssertionError, match="has made this"):
         plan_merge(example.forgetful(), (), PlanConfig())
+
+
+def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
+    def fail(*_):
+        raise AssertionError("this was foreseen")
+
+    found = example.forgetful()
+    foresee(found)
+    monkeypatch.setattr(OfflineJudge, "probabilities", fail)
+    low = Cut(found.threshold, LEAST_PROBABILITY)
+    assert groups_at(found, Constraints(), low)
+    with pytest.raises(AssertionError, match="foreseen"):
+        groups_at(found.forgetful(), Constraints(), low)
 
 
 def test_every_stage_reports_its_end(tmp_path):

@@ -21,6 +21,8 @@ from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.review import OPEN_STATES, Review
 
+LISTS_KEPT = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
@@ -78,7 +80,9 @@ class Explore:
         self._counted = Costs()
         self._tokens: dict[tuple[int, str], dict[str, int]] = {}
         self._rows: dict[tuple[int, str], tuple[listing.ToolRow, ...]] = {}
+        self._servers: dict[tuple[int, str], tuple[listing.ServerRow, ...]] = {}
         self._graphs: dict[int, _Drawn] = {}
+        self._pairs: dict[int, tuple[Analysis, dict[overlaps.PairFilter, overlaps.PairList]]] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
@@ -152,7 +156,11 @@ class Explore:
         self, catalog_id: int, shape: str = PROMPT_SHAPES[0]
     ) -> tuple[listing.ServerRow, ...]:
         """Rows of the servers, the largest first; tokens are those of ``shape``."""
-        return listing.server_rows(self._catalogs.open(catalog_id), self._costs(catalog_id, shape))
+        if (catalog_id, shape) not in self._servers:
+            catalog = self._catalogs.open(catalog_id)
+            rows = listing.server_rows(catalog, self._costs(catalog_id, shape))
+            self._servers[catalog_id, shape] = rows
+        return self._servers[catalog_id, shape]
 
     def tools_csv(self, catalog_id: int) -> bytes:
         """All tools as CSV, safe to open in a spreadsheet."""
@@ -172,8 +180,16 @@ class Explore:
         return self._catalogs.open(catalog_id).problems
 
     def pairs(self, catalog_id: int, wanted: overlaps.PairFilter) -> overlaps.PairList:
-        """The strongest candidate pairs that pass the filter."""
-        return overlaps.pair_list(self._analysis(catalog_id), wanted, self._costs(catalog_id))
+        """The strongest candidate pairs that pass the filter; the last few lists are kept."""
+        analysis, known = self._analysis(catalog_id), self._pairs.get(catalog_id)
+        if known is None or known[0] is not analysis:
+            known = self._pairs[catalog_id] = (analysis, {})
+        lists = known[1]
+        if wanted not in lists:
+            lists[wanted] = overlaps.pair_list(analysis, wanted, self._costs(catalog_id))
+            for old in list(lists)[:-LISTS_KEPT]:
+                lists.pop(old, None)
+        return lists[wanted]
 
     def closest(self, catalog_id: int) -> Closest | None:
         """The nearest two tools; ``None`` for a single tool."""

@@ -102,6 +102,8 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
 def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
     """Rows that hold every word of ``find`` somewhere, of one server if given."""
     words = find.casefold().split()
+    if not words and server is None:
+        return tuple(rows)
     return tuple(
         row
         for row in rows
