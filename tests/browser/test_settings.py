@@ -90,7 +90,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible(timeout=30_000)
 
     page = panel(watched, "review", "Ask a model")
-    page.get_by_label("Merges are proposed by").click()
+    page.get_by_role("combobox", name="Merges are proposed by").click()
     page.get_by_role("option", name="offline alone").click()
     expect(page.get_by_text("Judge: offline").first).to_be_visible(timeout=30_000)
 
@@ -110,7 +110,7 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     harmless(watched)
     panel(watched, "documents", "Ask a model for words")
     page.get_by_role("button", name="Ask for every document").click()
-    page.get_by_label("Merge", exact=True).click()
+    page.get_by_role("combobox", name="Merge", exact=True).click()
     page.get_by_role("option", name=re.compile("^summarize")).click()
     expect(page.get_by_text("In the words of")).to_be_visible(timeout=60_000)
     harmless(watched)
