@@ -196,7 +196,7 @@ def _why(view: PairView) -> None:
         if view.asked:
             st.markdown(f"**{_ui.untrusted(view.verdict.judge)}**")
             _words(view.verdict)
-        st.markdown("**In words**")
+        st.markdown("**The offline judge**" if view.asked else "**In words**")
         _words(view.offline)
 
 

@@ -65,7 +65,7 @@ def row_of(run: ModelRun, catalog: str) -> Row:
         "questions": run.questions,
         "tokens_in": run.tokens_in,
         "tokens_out": run.tokens_out,
-        "tokens": "reported" if run.counted else "estimated",
+        "counted": "reported" if run.counted else "estimated",
         "cost": run.cost,
         "ended": _clock(run.ended_at),
         "why": run.message,

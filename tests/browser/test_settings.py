@@ -8,17 +8,17 @@ from playwright.sync_api import expect
 from tests.browser.test_main_job import EVIL, PROPOSALS
 from tests.browser.test_pairs import BAD
 from tests.model_server import ModelServer
-from tests.replies import answering, served
+from tests.replies import answering, same_verb, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
 WORDS = {"description": f"Does it. {EVIL}"}
-REPLY = answering(lambda one, other: "keep", document=lambda tools: WORDS)
+REPLY = answering(same_verb, document=lambda tools: WORDS)
 
 
 def hostile(request):
-    """Never merges, and says what would run if anybody let it."""
+    """Goes by the verb, and says what would run if anybody let it."""
     found = REPLY(request)
     for row in found["answers"]:
         if "reason" in row:
@@ -78,19 +78,19 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page.get_by_role("button", name="Ask for verdicts").click()
     expect(page.get_by_text("Judge: m at 127.0.0.1").first).to_be_visible(timeout=60_000)
     assert len(model.received) > sent
-    expect(page.get_by_text(re.compile("said: 0 merge, 0 unsure, [1-9]"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"said: [1-9]\d* merge, 0 unsure, [1-9]"))).to_be_visible()
     harmless(watched)
     page.get_by_text("where the judges differ most").click()
-    expect(page.get_by_text("Where the judges differ", exact=True)).to_be_visible()
+    expect(page.get_by_text("Where the judges differ", exact=True)).to_be_visible(timeout=30_000)
     harmless(watched)
     watched.open("overlap", catalog="Example", differ="true")
-    expect(page.get_by_text(re.compile("Offline: merge"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Offline: "))).to_be_visible(timeout=30_000)
     harmless(watched)
     watched.open("history", catalog="Example")
-    expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible(timeout=30_000)
 
     page = panel(watched, "review", "Ask a model")
-    page.get_by_label("Merges are proposed by").click()
+    page.get_by_role("combobox", name="Merges are proposed by").click()
     page.get_by_role("option", name="offline alone").click()
     expect(page.get_by_text("Judge: offline").first).to_be_visible(timeout=30_000)
 
@@ -110,7 +110,7 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     harmless(watched)
     panel(watched, "documents", "Ask a model for words")
     page.get_by_role("button", name="Ask for every document").click()
-    page.get_by_label("Merge", exact=True).click()
+    page.get_by_role("combobox", name="Merge", exact=True).click()
     page.get_by_role("option", name=re.compile("^summarize")).click()
     expect(page.get_by_text("In the words of")).to_be_visible(timeout=60_000)
     harmless(watched)
