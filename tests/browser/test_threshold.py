@@ -9,7 +9,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
 
 
 def numbers(page):
-    return page.locator('[data-testid="stMetricValue"]').all_inner_texts()
+    """The figures once they stand still: a slider that is moved step by step runs the page often."""
+    before = None
+    while (now := page.locator('[data-testid="stMetricValue"]').all_inner_texts()) != before:
+        before = now
+        page.wait_for_timeout(1_500)
+    return now
 
 
 def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
