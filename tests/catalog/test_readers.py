@@ -1,6 +1,5 @@
 import json
 import random
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -388,9 +387,7 @@ def test_the_example_is_read_whole_and_has_what_the_tour_shows():
     ],
 )
 def test_benchmark_catalogs(shared_data, file, format, tools, servers):
-    started = time.perf_counter()
     catalog = read_catalog(load_paths([shared_data / file]))
-    assert time.perf_counter() - started < 10
     assert (catalog.format, len(catalog.tools), len(catalog.servers)) == (format, tools, servers)
     assert (catalog.problems, catalog.blocked) == ((), frozenset())
 
