@@ -28,7 +28,7 @@ def curve_panel(catalog_id: int) -> None:
     rows = tables.curve_rows(view)
     marked = [row for row in rows if row["from"] in MARKS]
     st.dataframe(marked, hide_index=True, alt="Pairs from five similarities on")
-    picture(curves.collision_curve(view), rows, "curve", "Collision curve")
+    picture(curves.collision_curve(view), lambda: rows, "curve", "Collision curve")
 
 
 def _counting(catalog_id: int, view: Curve) -> None:

@@ -5,6 +5,8 @@ Where somebody has gone stands in the address: ``one`` and ``other`` are blocks,
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -173,7 +175,7 @@ def _queries(catalog_id: int) -> None:
         st.markdown("No query lights up several near-identical tools.")
     picture(
         heatmaps.heatmap(found.grid, _ui.analysis().threshold),
-        tables.grid_rows(found.grid),
+        partial(tables.grid_rows, found.grid),
         f"queries_{catalog_id}",
         "Heatmap of queries and tools",
     )
@@ -183,7 +185,7 @@ def _chosen(grid: Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
     figure = heatmaps.heatmap(grid, _ui.analysis().threshold)
     state = picture(
-        figure, tables.grid_rows(grid), key, alt,
+        figure, partial(tables.grid_rows, grid), key, alt,
         on_select="rerun", selection_mode="points", choose_rows=True,
     )  # fmt: skip
     points = state["selection"]["points"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages import _decisions, _drawer, _selection, _ui
@@ -47,8 +49,8 @@ def map_panel(catalog_id: int) -> None:
     dimmed = 0.0 if _selection.only() else figures.DIMMED
     key = f"map_{catalog_id}"
     picture(
-        figures.tool_map(drawn, picked, contours, labels, dimmed), tables.map_rows(drawn), key,
-        "Map of the tools", on_select=lambda: _select(catalog_id, drawn, key),
+        figures.tool_map(drawn, picked, contours, labels, dimmed), partial(tables.map_rows, drawn),
+        key, "Map of the tools", on_select=lambda: _select(catalog_id, drawn, key),
         selection_mode=("box", "lasso"),
     )  # fmt: skip
     _selected(catalog_id)
@@ -203,7 +205,8 @@ def _silhouettes(catalog_id: int, waiting: bool) -> None:
         st.caption("There are too few tools to cluster.")
         return
     st.markdown(view.reading)
-    picture(figures.silhouettes(view), tables.silhouette_rows(view), "silhouettes", "Silhouettes")
+    rows = partial(tables.silhouette_rows, view)
+    picture(figures.silhouettes(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "k-means on all dimensions, seeded; silhouettes by cosine distance, exact, of all tools. "
         "The score says how tight and separate clusters are, not whether tools are redundant: a "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -190,7 +191,7 @@ def _why(view: PairView) -> None:
     left, right = st.columns([3, 2])
     with left:
         st.markdown("**What the judge weighed**")
-        rows = waterfall_rows(view.waterfall)
+        rows = partial(waterfall_rows, view.waterfall)
         picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
     with right:
         if view.asked:

@@ -19,7 +19,7 @@ OPEN = False
 
 def picture(
     figure: go.Figure,
-    rows: list[Row],
+    rows: Callable[[], list[Row]],
     key: str,
     alt: str,
     choose_rows: bool = False,
@@ -27,10 +27,10 @@ def picture(
 ) -> Any:
     """Draw the figure, and offer its facts as a table and the lot as files.
 
-    ``alt`` is what the picture is called; ``chart`` goes to ``st.plotly_chart``, whose value is
-    returned. With ``choose_rows`` a row of the table can be chosen, by mouse or by keys: its state
-    is under ``{key}_rows``. The camera in the picture's corner saves PNG or SVG, whichever was
-    chosen below.
+    ``rows`` makes the table, once somebody opens it; ``alt`` is what the picture is called;
+    ``chart`` goes to ``st.plotly_chart``, whose value is returned. With ``choose_rows`` a row of
+    the table can be chosen, by mouse or by keys: its state is under ``{key}_rows``. The camera in
+    the picture's corner saves PNG or SVG, whichever was chosen below.
     """
     camera = st.session_state.get(f"{key}_camera") or "PNG"
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
@@ -38,7 +38,7 @@ def picture(
     selected = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     more = twin(key)
     if more.open:
-        _more(more, figure, rows, key, alt, choose_rows)
+        _more(more, figure, rows(), key, alt, choose_rows)
     return selected
 
 

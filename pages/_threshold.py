@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -40,7 +41,8 @@ def threshold_panel(catalog_id: int) -> None:
     if not view.labelled:
         st.caption("Once people accept or reject pairs, the picture shows how many it gets right.")
     removed = len(names) - moved.now.tools_left
-    picture(curves.sweep(view, removed), tables.sweep_rows(view), "swept", "Sweep of the threshold")
+    rows = partial(tables.sweep_rows, view)
+    picture(curves.sweep(view, removed), rows, "swept", "Sweep of the threshold")
 
 
 def _sliders(own: Cut) -> Cut:
