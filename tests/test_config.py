@@ -124,6 +124,11 @@ def test_a_key_without_an_origin_is_not_used():
     assert read_keys({"TOOLSCOPE_API_ORIGIN": OPENAI}) == ()
 
 
+def test_a_key_with_an_address_that_cannot_be_used_stops_nothing_else():
+    values = {"TOOLSCOPE_API_KEY": "own", "TOOLSCOPE_API_ORIGIN": "models", "OPENAI_API_KEY": "sk"}
+    assert read_keys(values) == (Key(OPENAI, "sk"),)
+
+
 def test_the_environment_names_the_endpoint():
     settings = read_environment({"TOOLSCOPE_BASE_URL": "http://h/v1", "TOOLSCOPE_MODEL": "m"})
     assert (settings.base_url, settings.model, settings.keys) == ("http://h/v1", "m", ())

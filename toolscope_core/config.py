@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -201,13 +202,16 @@ def read_keys(values: Mapping[str, str]) -> tuple[Key, ...]:
     """The keys in the environment, or in a file of secrets with the same names.
 
     ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
-    ``TOOLSCOPE_BASE_URL``; without either it is not used. ``OPENAI_API_KEY`` belongs to OpenAI.
+    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and whoever needs
+    it is told so. ``OPENAI_API_KEY`` belongs to OpenAI.
     """
-    address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL")
+    address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     own = values.get("TOOLSCOPE_API_KEY", "").strip()
     openai = values.get("OPENAI_API_KEY", "").strip()
-    keys = [Key(origin_of(address), own)] if own and address else []
-    return (*keys, *([Key(OPENAI, openai)] if openai else []))
+    keys = [Key(OPENAI, openai)] if openai else []
+    with suppress(ConfigError):
+        keys[:0] = [Key(origin_of(address), own)] if own else []
+    return tuple(keys)
 
 
 def key_for(origin: str, keys: Sequence[Key]) -> Key:
