@@ -139,9 +139,12 @@ def test_a_key_is_in_no_error_and_no_log(server, model, caplog):
 
 
 @pytest.mark.parametrize("status", [402, 404])
-def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(server, model, status, monkeypatch):
+@pytest.mark.parametrize("spelled", [SECRET, "".join(f"\\u{ord(char):04x}" for char in SECRET)])
+def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
+    server, model, status, spelled, monkeypatch
+):
     server.statuses.append((status, {}))
-    monkeypatch.setattr("tests.model_server.error", lambda *_: {"error": f"not for {SECRET}!"})
+    monkeypatch.setattr("tests.model_server.error", lambda *_: f'{{"error": "not for {spelled}!"}}')
     with pytest.raises(ModelStopError, match=r"not for \[key\]!"):
         model.ask(REQUEST)
 

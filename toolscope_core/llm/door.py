@@ -6,6 +6,7 @@ the key belongs to; the SDK never holds it. Nothing else of the environment goes
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import threading
@@ -21,7 +22,7 @@ import openai
 
 from toolscope_core.config import Endpoint, Key, origin_of
 from toolscope_core.errors import ConfigError
-from toolscope_core.llm.pages import MOST_BYTES, TOO_LARGE, Page
+from toolscope_core.llm.pages import MOST_BYTES, TOO_LARGE, Page, load
 
 SENT = ("accept", "content-type", "content-length", "host")
 _CHUNK = 65_536
@@ -104,8 +105,16 @@ class Door:
         )
 
     def _scrubbed(self, content: bytes) -> bytes:
-        secret = self._secret.encode()
-        return content.replace(secret, b"[key]") if secret else content
+        """Without the key, which JSON may also spell with escapes."""
+        if not self._secret:
+            return content
+        plain = content.replace(self._secret.encode(), b"[key]")
+        try:
+            said = json.dumps(load(plain.decode()), ensure_ascii=False) if b"\\" in plain else ""
+        except ValueError:
+            return plain
+        clean = said.replace(self._secret, "[key]")
+        return plain if clean == said else clean.encode("utf-8", "replace")
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
