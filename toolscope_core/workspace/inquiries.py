@@ -59,10 +59,15 @@ def configuration(
 
 def still_holds(told: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:
     """Whether a run under this configuration would be told the same today: no prompt, offline
-    judge, θ or catalog has changed since.
+    judge, θ or catalog has changed since. One that another version of this program wrote does not.
     """
-    now = configuration(told["kind"], endpoint_of(told), catalog, analysis)
-    return {**now, "questions": told.get("questions")} == {"questions": None, **told}
+    questions = told.get("questions")
+    try:
+        now = configuration(told["kind"], endpoint_of(told), catalog, analysis)
+        known = questions is None or asdict(QuestionConfig(**questions)) == questions
+    except (KeyError, TypeError):
+        return False
+    return known and {**now, "questions": questions} == {"questions": None, **told}
 
 
 def endpoint_of(told: JsonObject) -> Endpoint:
