@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
 from toolscope_core.cli import app
-from toolscope_core.config import Endpoint, read_environment
+from toolscope_core.config import Budget, Endpoint, Prices, read_environment
 from toolscope_core.store import Store
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.example import example_path
@@ -220,3 +220,15 @@ def test_embeddings_come_from_the_endpoint_where_its_model_is_named(server, tmp_
     assert about["versions"]["model"] == f"e@{server.url}"
     both = ("--embedder", "x", "--embeddings-model", "e")
     assert "give one" in run("merge", EXAMPLE, "--out", tmp_path / "c", *both, code=2).stderr
+
+
+def test_a_budget_that_was_saved_holds_here_too(server, tmp_path):
+    settings = read_environment()
+    store = Store(settings.store_url)
+    priced = Endpoint(server.url, "m", prices=Prices(1.0, 1.0), budget=Budget(3, 1e-6))
+    Endpoints(settings, store).save(priced)
+    store.close()
+    for more in ((), ("--budget-calls", "2")):
+        told = merge(tmp_path / "b", *more, code=2).stderr
+        assert "paused: budget" in told and "1e-06 of money" in told
+    assert not server.received

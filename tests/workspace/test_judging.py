@@ -314,3 +314,18 @@ def test_the_key_is_in_no_file_log_or_bundle(server, desk, tmp_path, caplog):
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
     told = repr((work.judging.runs(), work.judging.opinions(catalog_id), work.endpoints.get()))
     assert SECRET not in told + caplog.text
+
+
+def test_calls_made_without_a_price_count_once_there_is_one(server, desk):
+    work, catalog_id = desk
+    work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
+    assert run(work, catalog_id).state == "paused"
+    (paused,) = work.judging.runs(catalog_id)
+    assert paused.cost is None and len(server.received) == 1
+    prices = Prices(1e6, 1e6)
+    spent = prices.cost(paused.tokens_in, paused.tokens_out)
+    most = spent + prices.cost(20_000, 5_000)
+    for money, state in ((spent, "paused"), (10 * most, "done")):
+        work.endpoints.save(Endpoint(server.url, "m", prices=prices, budget=Budget(money=money)))
+        assert run(work, catalog_id).state == state
+        assert (len(server.received) > 1) == (state == "done")

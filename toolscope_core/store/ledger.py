@@ -35,9 +35,9 @@ class StoredLedger:
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
         """Keep a call and its answers, all or nothing; a key that is known stays as it is."""
-        at = now()
-        rows = [{**asdict(answer), "at": answer.at or at} for answer in answers]
         with self._store.write() as session:
+            at = now()  # with the lock held, so that nothing of before comes after the end of a run
+            rows = [{**asdict(answer), "at": answer.at or at} for answer in answers]
             connection = session.connection()
             connection.execute(insert(CallRow), [{**asdict(call), "at": call.at or at}])
             if rows:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.asking import Purse, Terms
 from toolscope_core.backends import Progress, silent
-from toolscope_core.config import Budget, Endpoint, QuestionConfig, Settings, key_for
+from toolscope_core.config import Endpoint, QuestionConfig, Settings, key_for
 from toolscope_core.datamodel import Catalog, Decision, JsonObject
 from toolscope_core.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.llm import EndpointModel
@@ -148,7 +148,9 @@ def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
         raise ConfigError(NOBODY)
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
         saved = Endpoint(base_url, model)
-    return replace(saved, budget=Budget(calls=asked.budget_calls))
+    if asked.budget_calls is None:
+        return saved
+    return replace(saved, budget=replace(saved.budget, calls=asked.budget_calls))
 
 
 def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:

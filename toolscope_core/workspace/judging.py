@@ -241,7 +241,10 @@ class Judging:
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""
         run = open_run(self._store, uuid.uuid4().hex, catalog_id, told["kind"], told)
-        purse = Purse(endpoint.budget, endpoint.prices, run.calls, run.cost or 0.0)
+        prices, spent = endpoint.prices, run.cost or 0.0
+        if run.cost is None and prices:  # an earlier part had no price
+            spent = prices.cost(run.tokens_in, run.tokens_out)
+        purse = Purse(endpoint.budget, prices, run.calls, spent)
         asking = Asking(
             EndpointModel(endpoint, self._endpoints.key(endpoint)),
             self._ledger,
