@@ -14,13 +14,6 @@ GOOD = canonical_json(
 MIXED = GOOD[:-2] + b', "=1+1"]}'
 
 
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
-
-
 def shown(app, at=0):
     return app.dataframe[at].value
 

@@ -9,13 +9,6 @@ from toolscope_core.workspace.pairs import pair_key
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
 
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
-
-
 def heatmap(monkeypatch, work, **query):
     return open_page(monkeypatch, work, "overlap", view="Heatmap", **query)
 

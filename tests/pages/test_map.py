@@ -9,18 +9,16 @@ from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core import projection
 from toolscope_core.datamodel import digest
+from toolscope_core.errors import JobError
 from toolscope_core.workspace import aside, toolsets
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
 
-@pytest.fixture
-def work(monkeypatch, tmp_path):
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
 
 
 @pytest.fixture
@@ -101,14 +99,14 @@ def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, 
 
 def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypatch, work, quick):
     def fail(*_args, **_more):
-        raise aside.JobError("umap of 8 tools ended early; start it again")
+        raise JobError("umap of 8 tools ended early; start it again")
 
     good = aside.compute
     monkeypatch.setattr(aside, "compute", fail)
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
-    while work.maps.job(catalog_id, "UMAP").live:
-        pass
+    with pytest.raises(JobError, match="ended early"):
+        work.analyses.wait(work.maps.job(catalog_id, "UMAP").id)
     app.run()
     assert "ended early" in words(app)
     failed = work.maps.job(catalog_id, "UMAP").id

@@ -13,13 +13,6 @@ from toolscope_core.workspace import curves
 from toolscope_core.workspace.pairs import pair_key
 
 
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
-
-
 def table(app):
     return app.dataframe[0].value
 

@@ -9,13 +9,6 @@ MAILS = ("alpha/send_mail", "beta/send_mail")
 
 
 @pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
-
-
-@pytest.fixture
 def kept(work):
     catalog_id = work.catalogs.newest()[0].id
     return work.selections.keep(catalog_id, MAILS, "the **map**")

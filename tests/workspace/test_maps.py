@@ -27,19 +27,6 @@ def asked(monkeypatch):
     return calls
 
 
-@pytest.fixture
-def folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "counts"
-
-
-@pytest.fixture
-def opened(folder):
-    work, catalog_id = desk.open_desk()
-    yield work, catalog_id
-    work.close()
-
-
 def test_pca_is_there_at_once_and_made_once(opened):
     work, catalog_id = opened
     points = work.maps.points(catalog_id, "PCA")
@@ -67,10 +54,10 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
         other.close()
 
 
-def test_a_damaged_file_is_made_again(opened, folder, asked):
+def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
     work, catalog_id = opened
     work.maps.run(catalog_id, "t-SNE")
-    (file,) = folder.glob("*.cnt")
+    (file,) = counts_folder.glob("*.cnt")
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
         file.write_bytes(damaged)

@@ -2,19 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, by_name, catalog, open_desk
+from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, by_name, catalog
 from toolscope_core.datamodel import Server
 from toolscope_core.workspace.versions import one_line
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:-1])
-
-
-@pytest.fixture
-def work():
-    work, _ = open_desk()
-    yield work
-    work.close()
 
 
 def first(work):

@@ -1,0 +1,14 @@
+import pytest
+
+from toolscope_core.datamodel import Catalog
+from toolscope_core.store import Store, save_catalog
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store of two empty catalogs, 1 and 2."""
+    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+    save_catalog(store, "one", Catalog(()))
+    save_catalog(store, "two", Catalog(()))
+    yield store
+    store.close()

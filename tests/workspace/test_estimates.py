@@ -1,0 +1,49 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
+from tests.replies import answering
+from tests.workspace.desk import MAIL, catalog, on
+from toolscope_core.asking import Terms
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import AnalysisConfig, Prices, QuestionConfig
+from toolscope_core.datamodel import Constraints
+from toolscope_core.pipeline import analyse
+from toolscope_core.questioning import Asking, opine
+from toolscope_core.workspace.estimates import Estimates, judging_takes
+
+NOBODY, QUESTIONS = Constraints(), QuestionConfig()
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Three tools that the offline judge makes one of, no two of them copies."""
+    said = ("a person.", "a person now.", "one person.")
+    tools = [
+        replace(on(server, MAIL), description=f"Send a mail to {end}")
+        for server, end in zip(("alpha", "beta", "gamma"), said, strict=True)
+    ]
+    config = AnalysisConfig(threshold=0.4)
+    return analyse(catalog(*tools), config, WordEmbedder(), VectorCache(tmp_path))
+
+
+@pytest.mark.parametrize("sure", [0.9, 0.05])
+def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, sure):
+    """Merges are implied and bring an audit; if all were presumed *keep*, neither would be."""
+    model, ledger = ScriptedModel(answering(lambda one, other: ("merge", sure))), MemoryLedger()
+    takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS, Prices(1.0, 1.0))
+    assert not model.requests and takes["audit"].questions == 1 and takes["audit"].cost > 0
+    asking = Asking(model, ledger, Terms("run"))
+    opine(three, NOBODY, asking, QUESTIONS)
+    spent = {one.task: (one.questions, one.calls) for one in asking.spent}
+    assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
+    assert takes["judge"].questions == 2, "the third follows from two"
+
+
+def test_what_is_known_is_heard_above_the_offline_judge(three):
+    model, ledger = ScriptedModel(answering(lambda one, other: "keep")), MemoryLedger()
+    opine(three, NOBODY, Asking(model, ledger, Terms("run")), QUESTIONS)
+    takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS)
+    assert takes["audit"].questions == 0 and Estimates(takes).questions == 0
+    assert takes["judge"].known == takes["judge"].questions == 3
