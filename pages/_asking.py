@@ -176,12 +176,9 @@ def _start(
 def _go(catalog_id: int, kind: Kind, paper: bool, clusters: Sequence[str] = ()) -> None:
     work = _ui.workspace()
     try:
-        job = work.analyses.watch(work.judging.start(catalog_id, kind, paper, clusters))
+        work.judging.start(catalog_id, kind, paper, clusters)
     except ToolScopeError as error:
         st.session_state[REFUSED] = str(error)
-        return
-    if job.kind != kind:
-        st.session_state[REFUSED] = "other work on this catalog is under way; ask when it is done"
 
 
 def _said(catalog_id: int) -> None:

@@ -54,7 +54,7 @@ def map_panel(catalog_id: int) -> None:
         selection_mode=("box", "lasso"),
     )  # fmt: skip
     _selected(catalog_id)
-    _silhouettes(catalog_id, shown != method)
+    _silhouettes(catalog_id)
 
 
 def _about(catalog_id: int, shown: Method, beside: bool) -> str:
@@ -93,14 +93,8 @@ def _projected(catalog_id: int, method: Method) -> Method:
         "shown until then.",
         icon=":material/hourglass_empty:",
     )
-    _watch(maps.start(catalog_id, method), method)
+    _ui.job_panel(maps.start(catalog_id, method))
     return "PCA"
-
-
-def _watch(job_id: str, kind: str) -> None:
-    if _ui.workspace().analyses.watch(job_id).kind != kind:
-        st.caption("Another job of this catalog runs first:")
-    _ui.job_panel(job_id)
 
 
 def _rows(catalog_id: int) -> list[int]:
@@ -193,13 +187,13 @@ def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> No
         st.session_state["batch"] = tuple(decision.seq for decision in made)
 
 
-def _silhouettes(catalog_id: int, waiting: bool) -> None:
+def _silhouettes(catalog_id: int) -> None:
     """How tightly tools cluster, before and after merging."""
     maps = _ui.workspace().maps
     st.subheader("How tightly the tools cluster", anchor=False)
     view = maps.silhouettes(catalog_id)
     if view is None:
-        _measure(catalog_id, waiting)
+        _measure(catalog_id)
         return
     if not view.counts:
         st.caption("There are too few tools to cluster.")
@@ -216,10 +210,10 @@ def _silhouettes(catalog_id: int, waiting: bool) -> None:
     )
 
 
-def _measure(catalog_id: int, waiting: bool) -> None:
+def _measure(catalog_id: int) -> None:
     maps = _ui.workspace().maps
     job = maps.job(catalog_id, SILHOUETTES)
-    if job is not None and job.live and not waiting:
+    if job is not None and job.live:
         _ui.job_panel(job.id)
         return
     if job is not None and not job.live and job.state != "done":
@@ -229,15 +223,6 @@ def _measure(catalog_id: int, waiting: bool) -> None:
         f"Measure before and after merging (about {seconds:,} s, an estimate)",
         icon=":material/play_arrow:",
         key="silhouette",
-        disabled=waiting,
-        help="One job of a catalog runs at a time." if waiting else None,
-        on_click=_start_silhouettes,
+        on_click=maps.start_silhouettes,
         args=(catalog_id,),
     )
-
-
-def _start_silhouettes(catalog_id: int) -> None:
-    work = _ui.workspace()
-    if work.analyses.watch(work.maps.start_silhouettes(catalog_id)).kind != SILHOUETTES:
-        said = "Another job of this catalog is running; measure once it is done"
-        st.session_state["notice"] = (False, said)

@@ -96,6 +96,8 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
 
 
 def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
+    page = watched.open("", catalog="Example")
+    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
@@ -110,6 +112,8 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     harmless(watched)
     panel(watched, "documents", "Ask a model for words")
     page.get_by_role("button", name="Ask for every document").click()
+    expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)
+    watched.settled()
     page.get_by_role("combobox", name="Merge", exact=True).click()
     page.get_by_role("option", name=re.compile("^summarize")).click()
     expect(page.get_by_text("In the words of")).to_be_visible(timeout=60_000)

@@ -16,11 +16,12 @@ from toolscope_core.store import (
 EXPIRED = -1.0
 
 
-def test_one_job_runs_on_a_catalog_at_a_time(store):
+def test_one_job_of_a_kind_runs_on_a_catalog_at_a_time(store):
     first = start_job(store, "j1", 1, "merge")
     assert first.live
     assert start_job(store, "j2", 1, "merge") == first
     assert start_job(store, "j3", 2, "merge").id == "j3"
+    assert start_job(store, "j5", 1, "map").id == "j5"
     end_job(store, "j1", "done")
     assert start_job(store, "j4", 1, "merge").id == "j4"
     assert latest_job(store, 1).id == "j4"

@@ -46,15 +46,16 @@ class Job:
 def start_job(
     store: Store, job_id: str, catalog_id: int, kind: str, lease: float = LEASE_SECONDS
 ) -> Job:
-    """Record the start of a job, unless one runs on this catalog: then that one is returned.
+    """Record the start of a job, unless one of its kind runs on this catalog: then that one is
+    returned.
 
     Its id tells which: it is ``job_id`` only for a new job. ``lease`` is in seconds.
     """
     with store.write() as session:
         catalog_row(session, store, catalog_id)
         _interrupt_orphans(session)
-        running = select(JobRow).where(JobRow.catalog_id == catalog_id, JobRow.state == "running")
-        row = session.exec(running).first()
+        same = select(JobRow).where(JobRow.catalog_id == catalog_id, JobRow.kind == kind)
+        row = session.exec(same.where(JobRow.state == "running")).first()
         if row is None:
             time = now()
             row = JobRow(

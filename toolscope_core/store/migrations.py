@@ -90,6 +90,13 @@ def m006_settings(connection: sqlite3.Connection) -> None:
     )
 
 
+def m007_jobs_by_kind(connection: sqlite3.Connection) -> None:
+    connection.execute("DROP INDEX one_live_job")
+    connection.execute(
+        "CREATE UNIQUE INDEX one_live_job ON job (catalog_id, kind) WHERE state = 'running'"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -97,6 +104,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m004_selections,
     m005_ledger,
     m006_settings,
+    m007_jobs_by_kind,
 )
 """In the order of their application. Append only: a released step never changes."""
 

@@ -53,7 +53,8 @@ class JobRunner:
             thread.start()
 
     def submit(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Start ``work`` and return the job's id; where one runs on this catalog, that one's id.
+        """Queue ``work`` and return the job's id; where one of this kind waits or runs on this
+        catalog, that one's id.
 
         Raises ``StoreError`` for an unknown catalog, or when this runner is closed.
         """
