@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import streamlit as st
 
@@ -55,21 +55,20 @@ def pair_panel(catalog_id: int) -> None:
         if rows and rows[0] < len(ids):
             show_pair(pair_key(Pair.of(*ids[rows[0]])))
 
+    shown_columns = [name for name in COLUMNS if name not in hidden]
+    table = {name: [getattr(row, name) for row in found.rows] for name in shown_columns}
+    if chosen:
+        table["selected"] = [MARKS[row.selected] for row in found.rows]
+    if "model" in table:
+        marks = (DIFFERS if row.differing else "" for row in found.rows)
+        table["model"] = [f"{mark}{row.model}" for mark, row in zip(marks, found.rows, strict=True)]
     st.dataframe(
-        [
-            {
-                **asdict(row),
-                "selected": MARKS[row.selected],
-                "model": f"{DIFFERS}{row.model}" if row.differing else row.model,
-            }
-            for row in found.rows
-        ],
+        table,
         key=key,
         on_select=pick,
         selection_mode="single-row",
         hide_index=True,
         height=min(320, 38 + 35 * len(found.rows)),
-        column_order=[name for name in COLUMNS if name not in hidden],
         column_config={
             "probability": st.column_config.ProgressColumn(
                 min_value=0.0, max_value=1.0, format="%.2f", help="That the two do the same job."
@@ -104,7 +103,12 @@ def _shown(catalog_id: int, first: PairRow) -> Pair:
 def _choose_two(catalog_id: int) -> None:
     """Any two tools, also those that nothing proposes."""
     explore = _ui.workspace().explore
-    with st.popover("Compare any two tools", icon=":material/compare_arrows:"):
+    box = st.popover(
+        "Compare any two tools", icon=":material/compare_arrows:", key="any_two", on_change="rerun"
+    )
+    if not box.open:
+        return
+    with box:
         chosen = []
         for column, side in zip(st.columns(2), ("One", "Other"), strict=True):
             find = column.text_input(f"Find {side.lower()}", type="search", key=f"find_{side}")

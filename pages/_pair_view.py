@@ -40,8 +40,7 @@ def pair_view(catalog_id: int, pair: Pair) -> None:
         _buttons(catalog_id, view)
         _side_by_side(view)
         _arguments(view)
-        _why(view)
-        _neighbours(view)
+        _more(view)
 
 
 def _heading(view: PairView) -> None:
@@ -187,18 +186,31 @@ def _table(rows: list[object], alt: str) -> None:
     st.dataframe(frame.style.map(ground), hide_index=True, alt=alt)
 
 
+def _more(view: PairView) -> None:
+    """Only what is open is made: a chart and two tables more would hold up every page of a pair."""
+    words, signals, near = st.tabs(
+        ["Why, in words", "What each signal adds", "Nearest tools of each"],
+        key="pair_more",
+        on_change="rerun",
+    )
+    if words.open:
+        with words:
+            _why(view)
+    if signals.open:
+        with signals:
+            rows = partial(waterfall_rows, view.waterfall)
+            picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
+    if near.open:
+        with near:
+            _neighbours(view)
+
+
 def _why(view: PairView) -> None:
-    left, right = st.columns([3, 2])
-    with left:
-        st.markdown("**What the judge weighed**")
-        rows = partial(waterfall_rows, view.waterfall)
-        picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
-    with right:
-        if view.asked:
-            st.markdown(f"**{_ui.untrusted(view.verdict.judge)}**")
-            _words(view.verdict)
-        st.markdown("**The offline judge**" if view.asked else "**In words**")
-        _words(view.offline)
+    if view.asked:
+        st.markdown(f"**{_ui.untrusted(view.verdict.judge)}**")
+        _words(view.verdict)
+        st.markdown("**The offline judge**")
+    _words(view.offline)
 
 
 def _words(said: Verdict) -> None:
@@ -206,7 +218,7 @@ def _words(said: Verdict) -> None:
 
 
 def _neighbours(view: PairView) -> None:
-    st.markdown("**Nearest tools of each** (choose a row to compare)")
+    st.caption("Choose a row to compare.")
     for column, side, tool, near in zip(
         st.columns(2), SIDES, view.tools, view.neighbours, strict=True
     ):

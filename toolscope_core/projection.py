@@ -202,6 +202,8 @@ def _end_with_the_parent() -> None:
 
 def _main(task: str, folder: str, counts: Sequence[str]) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)  # whoever clicks meanwhile is served first
     vectors = np.load(Path(folder) / GIVEN)
     if task == "silhouettes":
         made = silhouettes(vectors, [int(count) for count in counts], _tell)

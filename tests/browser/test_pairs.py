@@ -42,7 +42,11 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     assert re.search(r"pair=[0-9a-f]{12}(~|%7E)[0-9a-f]{12}", link)
     page.reload()
     expect(heading).to_have_text("summarize and summarize_text", timeout=30_000)
-    expect(page.get_by_text("What the judge weighed")).to_be_visible()
+    expect(page.get_by_text("What counted most for merging")).to_be_visible()
+    page.get_by_role("tab", name="What each signal adds").click()
+    expect(page.locator(".js-plotly-plot")).to_be_visible()
+    page.get_by_role("tab", name="Nearest tools of each").click()
+    expect(page.get_by_text("Choose a row to compare")).to_be_visible()
     assert page.url == link
 
 
@@ -151,6 +155,11 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
     for view in VIEWS:
         watched.open("overlap", catalog="evil", view=view)
         harmless()
+        if view == "Pairs":
+            page.get_by_role("tab", name="Nearest tools of each").click()
+            harmless()
+            page.get_by_role("tab", name="What each signal adds").click()
+            harmless()
         page.get_by_text("As a table, and to download").first.click()
         harmless()
     watched.open("", catalog="evil")

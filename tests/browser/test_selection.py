@@ -73,7 +73,7 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer.locator('[data-testid="stPageLink"] a').nth(1).click()
     expect(page.get_by_role("heading", name="Overlap", exact=True)).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("What the judge weighed")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Why, in words")).to_be_visible(timeout=30_000)
     expect(drawer).to_have_count(0)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from toolscope_core.figures import heatmaps, tables
+from toolscope_core.figures import heatmaps, style, tables
 from toolscope_core.figures.heatmaps import chosen, heatmap
 from toolscope_core.figures.views import Grid
 
@@ -57,20 +57,21 @@ def test_means_keep_their_empty_cells():
     assert (cells.zmin, cells.zmax) == (pytest.approx(0.2), 1)
 
 
-def test_every_cell_to_choose_has_a_marker_on_both_sides_of_the_diagonal():
-    markers = heatmap(COUNTS, 0.6).data[1]
-    assert list(zip(markers.x.tolist(), markers.y.tolist(), markers.text, strict=True)) == [
-        (1, 1, "100"),
-        (1, 0, "10"),
-        (1, 1, "100"),
-        (0, 1, "10"),
+def test_every_cell_to_choose_has_a_point_on_both_sides_of_the_diagonal():
+    points = heatmap(COUNTS, 0.6).data[1]
+    one, two = (style.label(name) for name in COUNTS.rows[:2])
+    assert list(zip(points.x, points.y, points.customdata, strict=True)) == [
+        (two, two, "100"),
+        (two, one, "10"),
+        (two, two, "100"),
+        (one, two, "10"),
     ]
     assert [chosen(COUNTS, point) for point in range(5)] == [0, 1, 0, 1, None]
 
 
-def test_a_grid_of_two_kinds_has_each_marker_once():
+def test_a_grid_of_two_kinds_has_each_point_once():
     figure = heatmap(WIDE, 0.6)
-    assert (figure.data[1].x.tolist(), figure.data[1].y.tolist()) == ([1], [0])
+    assert (list(figure.data[1].x), list(figure.data[1].y)) == (["b"], ["q"])
     assert [chosen(WIDE, point) for point in (-1, 0, 1)] == [None, 0, None]
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
     assert list(figure.layout.yaxis.ticktext) == ["q"]
@@ -86,17 +87,25 @@ def test_names_label_positions_so_that_equal_names_stay_apart():
     figure = heatmap(grid("cosine", NEAR.values, [], names=("same", "same", "1e5")), 0.6)
     assert list(figure.layout.yaxis.tickvals) == [0, 1, 2]
     assert list(figure.layout.yaxis.ticktext) == ["same", "same", "1e5"]
+    assert list(figure.data[0].x) == ["same", "same\u200c", "1e5"]
     assert tuple(figure.layout.yaxis.range) == (2.5, -0.5), "the first row is on top"
 
 
 def test_of_many_names_the_pointer_knows_all_and_some_are_written():
     figure = heatmap(square(2 * heatmaps.LABELS + 1), 0.6)
     layout = figure.layout
-    assert len(layout.yaxis.ticktext) == 2 * heatmaps.LABELS + 1
-    assert layout.yaxis.showticklabels is False
-    assert list(layout.yaxis2.ticktext[:3]) == ["0", "3", "6"]
-    assert len(layout.xaxis2.ticktext) <= heatmaps.LABELS
-    assert {(trace.xaxis, trace.yaxis) for trace in figure.data[2:]} == {("x2", None), (None, "y2")}
+    assert len(layout.yaxis.categoryarray) == 2 * heatmaps.LABELS + 1
+    assert [*layout.yaxis.categoryarray] == [*figure.data[0].y]
+    assert list(layout.yaxis.ticktext[:3]) == ["0", "3", "6"]
+    assert list(layout.yaxis.tickvals[:3]) == [0, 3, 6]
+    assert len(layout.xaxis.ticktext) <= heatmaps.LABELS
+
+
+def test_names_that_look_alike_are_categories_of_their_own():
+    names = tuple(f"{'a' * 50}{number}" for number in range(40))
+    figure = heatmap(Grid(names, names, np.eye(40), "cosine", np.zeros((0, 2), np.int64)), 0.6)
+    assert len(set(figure.data[0].x)) == len(set(figure.data[0].y)) == 40
+    assert {name.rstrip("\u200b\u200c") for name in figure.data[0].x} == {"a" * 47 + "…"}
 
 
 def test_a_heatmap_that_nobody_can_read_is_refused():
@@ -110,6 +119,18 @@ def test_a_full_heatmap_of_all_tools_stays_below_two_megabytes():
     cells = np.argwhere(values > 0.99)[:2_500]
     names = tuple(f"a_tool_with_a_usual_name_{n}" for n in range(1_000))
     assert len(heatmap(Grid(names, names, values, "cosine", cells), 0.6).to_json()) < 2_000_000
+
+
+def test_the_longest_label_has_room_and_a_wide_letter_takes_more():
+    def room(name):
+        margin = heatmap(grid("cosine", [[1.0]], [], names=(name,)), 0.6).layout.margin
+        return margin.l, margin.b
+
+    assert room("a" * 30) > room("a" * 10)
+    assert room("\u6587" * 10)[0] > room("a" * 10)[0]
+    assert room("<" * 10) == room("a" * 10)
+    beside, below = room("a" * 20)
+    assert below < beside, "columns are slanted"
 
 
 def test_an_empty_heatmap_is_drawn():
@@ -135,13 +156,13 @@ def test_the_twin_has_the_cells_to_choose_in_their_order():
 
 def test_what_is_not_kept_stands_back_on_the_same_scale():
     kept = np.array([[False, True, False], [True, True, True], [False, True, False]])
-    faded, bright, markers = heatmap(replace(COUNTS, kept=kept), 0.6).data
+    faded, bright, points = heatmap(replace(COUNTS, kept=kept), 0.6).data
     assert faded.opacity == heatmaps.FADED and bright.opacity is None
     assert not faded.showscale
     assert (faded.zmax, faded.colorscale) == (bright.zmax, bright.colorscale)
     assert np.isnan(bright.z[~kept]).all()
     assert np.array_equal(bright.z[kept], faded.z[kept], equal_nan=True)
-    assert markers.mode == "markers"
+    assert len(points.x) == 4
 
 
 def test_hidden_cosines_are_gaps():

@@ -50,12 +50,27 @@ def test_an_address_of_no_pair_says_so_and_shows_the_strongest(monkeypatch, work
 
 def test_two_tools_are_chosen_by_finding_them(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
+    app.session_state["any_two"] = True
+    app.run()
     app.text_input(key="find_One").set_value("numbers").run()
     assert app.selectbox(key="pick_One").options == ["beta/add_numbers"]
     app.selectbox(key="pick_One").select("beta/add_numbers")
     app.selectbox(key="pick_Other").select("alpha/list_files").run()
     app.button(key="compare").click().run()
     assert shown_pair(app) == "list\\_files and add\\_numbers"
+
+
+@pytest.mark.parametrize(
+    ("tab", "charts", "tables"),
+    [("Why, in words", 0, 2), ("What each signal adds", 1, 3), ("Nearest tools of each", 0, 4)],
+)
+def test_of_a_pair_only_the_open_tab_is_made(monkeypatch, work, tab, charts, tables):
+    pair = Pair.of("alpha/send_mail", "beta/send_mail")
+    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
+    app.session_state["pair_more"] = tab
+    app.run()
+    assert (len(app.get("plotly_chart")), len(app.dataframe)) == (charts, tables)
+    assert ("be reached through the other" in words(app)) == (tab == "Why, in words")
 
 
 def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
@@ -223,7 +238,7 @@ def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
     assert "![x](" not in words(app)
 
 
-@pytest.mark.parametrize("view", ["Pairs", "Curve", "Threshold", "Heatmap", "Map"])
+@pytest.mark.parametrize("view", ["Curve", "Threshold", "Heatmap", "Map"])
 def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
     def never(_):
         raise AssertionError("nobody looks at this table")

@@ -1,12 +1,16 @@
 """Heatmaps whose cells can be chosen: blocks, tools, queries. Pure functions.
 
-Plotly reports clicks on markers only, so every cell that can be chosen carries one that cannot be
-seen: as SVG, which up to 5,000 is drawn sooner than by WebGL. Cosines of tools go out as whole
+Plotly reports clicks on points only, so every cell that can be chosen carries one: as an empty
+text, which is the only kind of point that costs nothing to draw. Cosines of tools go out as whole
 hundredths in a byte each.
 """
 
 from __future__ import annotations
 
+import html
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +36,10 @@ YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
 FADED = 0.15
 """Opacity of cells that stand back."""
 
+_UNSEEN = {ord("0"): "\u200b", ord("1"): "\u200c"}
+_LETTER, _SLANT = 0.56, 0.71
+"""A letter's usual share of an em; what a slanted label takes of its length."""
+
 LOWEST = 0.2
 """Cosines below it have the faintest colour."""
 
@@ -39,25 +47,30 @@ LOWEST = 0.2
 def heatmap(grid: Grid, threshold: float) -> go.Figure:
     """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
 
-    The scatter trace has the cells that can be chosen: point p is cell p of ``grid.cells``, and
-    of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
+    The last trace has the cells that can be chosen: point p is cell p of ``grid.cells``, and of a
+    symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
     ``ValueError`` beyond ``MOST_SIDE`` a side.
     """
     height, width = grid.values.shape
     if max(height, width) > MOST_SIDE:
         raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {MOST_SIDE}")
-    cells = [_cells(grid, threshold)]
+    names = {"x": _different(grid.columns), "y": _different(grid.rows)}
+    cells = [_cells(grid, threshold).update(names)]
     if grid.kept is not None:
-        bright = _cells(grid, threshold)
+        bright = _cells(grid, threshold).update(names)
         bright.z = np.where(grid.kept, bright.z, np.float32(np.nan))
         cells = [cells[0].update(opacity=FADED, showscale=False), bright]
-    figure = style.figure([*cells, _markers(grid)], height=_pixels(height))
+    figure = style.figure([*cells, _points(grid, **names)], height=_pixels(height))
     figure.update_layout(dragmode="pan", hoverdistance=max(3, 1100 // max(2 * width, 1)))
     plain = {"showgrid": False, "zeroline": False, "ticks": ""}
     figure.update_xaxes(**plain)
     figure.update_yaxes(**plain)
-    _label(figure, "x", grid.columns, 26)
-    _label(figure, "y", grid.rows, 36)
+    below = _axis(figure, "x", names["x"], [label(name, 26) for name in grid.columns])
+    beside = _axis(figure, "y", names["y"], [label(name, 36) for name in grid.rows])
+    if width <= FEW:  # slanted: they reach down and to the left
+        below *= _SLANT
+        beside = max(beside, below)
+    figure.update_layout(margin={"l": beside, "b": below})
     return figure
 
 
@@ -142,48 +155,60 @@ def _bar(title: str, marks: list[float], said: list[str]) -> dict[str, Any]:
     }
 
 
-def _markers(grid: Grid) -> go.Scatter:
+def _points(grid: Grid, x: list[str], y: list[str]) -> go.Scatter:
     rows, columns = grid.cells[:, 0], grid.cells[:, 1]
     values = grid.values[rows, columns]
     if grid.symmetric:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
     counted = grid.measure == "pairs"
-    said = "%{text:,} pairs" if counted else f"{_WORDS[grid.measure]} %{{text}}"
+    said = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
     return go.Scatter(
-        x=columns.astype(np.int16),
-        y=rows.astype(np.int16),
-        mode="markers",
-        marker={"opacity": 0, "size": 4},
-        text=[f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()],
+        x=[x[at] for at in columns.tolist()],
+        y=[y[at] for at in rows.tolist()],
+        mode="text",
+        text="",
+        customdata=[f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()],
         hovertemplate=f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
         showlegend=False,
     )
 
 
-def _label(figure: go.Figure, side: str, names: tuple[str, ...], limit: int) -> None:
-    """Every name for the pointer; written beside the cells only as many as are legible.
-
-    Plotly takes the name under the pointer from the axis that holds the cells, which therefore
-    knows all; where they are too many, a second axis over it writes some of them.
+def _different(names: Sequence[str]) -> list[str]:
+    """A label for each name, no two alike: those that look the same end in a number whose digits
+    have no width.
     """
-    shown = [label(name, limit) for name in names]
-    last = len(names) - 0.5
+    labels, seen = [], Counter[str]()
+    for text in map(label, names):
+        labels.append(text + f"{seen[text]:b}".translate(_UNSEEN) * bool(seen[text]))
+        seen[text] += 1
+    return labels
+
+
+def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> float:
+    """Every name for the pointer; written beside the cells only as many as are legible. Returns how
+    long the longest is, in pixels: left to Plotly, margins are found by drawing twice.
+    """
+    last, size = len(names) - 0.5, 12 if len(names) <= FEW else 10
+    step = max(-(-len(names) // LABELS), 1)
     axis: dict[str, Any] = {
-        "tickvals": list(range(len(names))),
-        "ticktext": shown,
+        "type": "category",
+        "categoryarray": names,
+        "tickvals": list(range(0, len(names), step)),
+        "ticktext": shown[::step],
         "range": [-0.5, last] if side == "x" else [last, -0.5],
-        "tickfont": {"size": 12 if len(names) <= FEW else 10},
-        "automargin": True,
+        "tickfont": {"size": size},
+        "automargin": False,
     }
     if side == "x":
         axis["tickangle"] = -45 if len(names) <= FEW else -90
-    step = -(-len(names) // LABELS)
-    if step > 1:
-        written = {**axis, "tickvals": axis["tickvals"][::step], "ticktext": shown[::step]}
-        beside = {"overlaying": side, "matches": side, "showgrid": False, "zeroline": False}
-        figure.update_layout({f"{side}axis2": {**written, **beside}})
-        figure.add_trace(go.Scatter(x=[None], y=[None], hoverinfo="skip", showlegend=False))
-        figure.data[-1].update({f"{side}axis": f"{side}2"})
-        axis["showticklabels"] = False
     figure.update_layout({f"{side}axis": axis})
+    return 16 + size * max((_ems(text) for text in shown[::step]), default=0)
+
+
+def _ems(text: str) -> float:
+    """About how wide a label is, in widths of an em."""
+    return sum(
+        1.0 if unicodedata.east_asian_width(char) in "WF" else _LETTER
+        for char in html.unescape(text)
+    )
