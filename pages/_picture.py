@@ -34,7 +34,7 @@ def picture(
     """
     camera = st.session_state.get(f"{key}_camera") or "PNG"
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
-    config = {"toImageButtonOptions": image, "displaylogo": False}
+    config = {"toImageButtonOptions": image, "displaylogo": False, "plotGlPixelRatio": 1}
     selected = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     more = twin(key)
     if more.open:

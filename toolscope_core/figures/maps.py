@@ -60,12 +60,13 @@ def tool_map(
         dragmode="lasso",
         uirevision="map",
         legend={"orientation": "h", "y": -0.01, "yanchor": "top", "itemsizing": "constant"},
+        annotations=[
+            note
+            for at, panel in enumerate(tools.panels)
+            for note in (_title(at, panel), *(_words(at, tools) if labels else ()))
+        ],
         **_axes(tools),
     )
-    for at, panel in enumerate(tools.panels):
-        _title(figure, at, panel)
-        if labels:
-            _words(figure, at, tools)
     return figure
 
 
@@ -221,19 +222,31 @@ def _axes(tools: ToolMap) -> dict[str, object]:
     return made
 
 
-def _title(figure: go.Figure, at: int, panel: Panel) -> None:
-    n = str(at + 1) if at else ""
-    figure.add_annotation(
-        text=f"{style.label(panel.title)}, {len(panel.names):,} tools",
-        xref=f"x{n} domain", yref="paper", x=0, y=1, yanchor="bottom", showarrow=False,
-    )  # fmt: skip
+def _title(at: int, panel: Panel) -> dict[str, object]:
+    return {
+        "text": f"{style.label(panel.title)}, {len(panel.names):,} tools",
+        "xref": f"x{at + 1 if at else ''} domain",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
 
 
-def _words(figure: go.Figure, at: int, tools: ToolMap) -> None:
-    n = str(at + 1) if at else ""
-    for region in tools.regions:
-        figure.add_annotation(
-            text=style.label(" · ".join(region.words)),
-            x=region.x, y=region.y, xref=f"x{n}", yref=f"y{n}", showarrow=False,
-            font={"size": 11, "color": "white"}, bgcolor=_PLATE, borderpad=2,
-        )  # fmt: skip
+def _words(at: int, tools: ToolMap) -> list[dict[str, object]]:
+    n = at + 1 if at else ""
+    return [
+        {
+            "text": style.label(" · ".join(region.words)),
+            "x": region.x,
+            "y": region.y,
+            "xref": f"x{n}",
+            "yref": f"y{n}",
+            "showarrow": False,
+            "font": {"size": 11, "color": "white"},
+            "bgcolor": _PLATE,
+            "borderpad": 2,
+        }
+        for region in tools.regions
+    ]

@@ -27,21 +27,29 @@ class Heatmaps:
         self._review = review
         self._wholes: dict[int, tuple[Analysis, collisions.Tile]] = {}
         self._twins: dict[int, tuple[Analysis, Twins]] = {}
+        self._groupings: dict[int, tuple[str, ...]] = {}
+        self._blocks: dict[int, tuple[MergePlan, str, tuple[collisions.Block, ...]]] = {}
         self._grids: dict[int, tuple[MergePlan, tuple[str, Measure], collisions.BlockGrid]] = {}
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
-        return collisions.groupings(self._analysis(catalog_id).catalog)
+        if catalog_id not in self._groupings:  # a catalog never changes
+            catalog = self._analysis(catalog_id).catalog
+            self._groupings[catalog_id] = collisions.groupings(catalog)
+        return self._groupings[catalog_id]
 
     def blocks(self, catalog_id: int, by: str) -> tuple[collisions.Block, ...]:
-        """The blocks of a grouping, by key."""
-        return collisions.blocks_of(self._review.plan(catalog_id), by)
+        """The blocks of a grouping, by key; the last ones are kept."""
+        plan, known = self._review.plan(catalog_id), self._blocks.get(catalog_id)
+        if known is None or known[0] is not plan or known[1] != by:
+            known = self._blocks[catalog_id] = (plan, by, collisions.blocks_of(plan, by))
+        return known[2]
 
     def block_grid(self, catalog_id: int, by: str, measure: Measure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
         plan, known = self._review.plan(catalog_id), self._grids.get(catalog_id)
         if known is None or known[0] is not plan or known[1] != (by, measure):
-            blocks = collisions.blocks_of(plan, by)
+            blocks = self.blocks(catalog_id, by)
             made = collisions.block_grid(self._analysis(catalog_id), blocks, measure)
             known = self._grids[catalog_id] = (plan, (by, measure), made)
         return known[2]

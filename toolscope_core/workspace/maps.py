@@ -52,6 +52,7 @@ class Maps:
         self._hashes: dict[int, tuple[Analysis, str]] = {}
         self._points: dict[tuple[int, Method], tuple[Analysis, Points]] = {}
         self._regions: dict[int, tuple[Points, tuple[Region, ...]]] = {}
+        self._colours: dict[int, tuple[str, ...]] = {}
         self._drawn: dict[int, tuple[tuple[str, str, bool], _Basis, ToolMap]] = {}
         self._groups: dict[tuple[int, str], tuple[MergePlan, tuple[str, ...]]] = {}
 
@@ -114,7 +115,10 @@ class Maps:
 
     def colours(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be coloured."""
-        return (*collisions.groupings(self._analysis(catalog_id).catalog), STATES)
+        if catalog_id not in self._colours:  # a catalog never changes
+            catalog = self._analysis(catalog_id).catalog
+            self._colours[catalog_id] = (*collisions.groupings(catalog), STATES)
+        return self._colours[catalog_id]
 
     def drawn(self, catalog_id: int, method: Method, by: str, beside: bool) -> ToolMap:
         """The map; ``beside`` it the toolset with the decided and the safe merges.
