@@ -39,7 +39,8 @@ def map_panel(catalog_id: int) -> None:
         "Colour", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
         format_func=lambda name: COLOURS.get(name, f"field “{name}”"),
     )  # fmt: skip
-    beside = bar.toggle("Merged beside it", True, key="beside", bind="query-params")
+    few = _ui.current().tools <= figures.MANY
+    beside = bar.toggle("Merged beside it", few, key="beside", bind="query-params")
     labels = bar.toggle("Words", True, key="words", bind="query-params")
     contours = bar.toggle("Contours", key="contours", bind="query-params")
     shown = _projected(catalog_id, method)

@@ -29,6 +29,14 @@ def test_a_group_has_a_trace_in_each_panel_and_one_place_in_the_legend():
     assert second.marker.size == 10, "a merged tool is larger"
 
 
+def test_of_very_many_tools_the_pointer_tells_the_names_alone(monkeypatch):
+    monkeypatch.setattr(maps, "MANY", 1)
+    maps._hovers.cache_clear()
+    first = maps.tool_map(MAP).data[0]
+    maps._hovers.cache_clear()
+    assert list(first.hovertext) == ["get", "&lt;b&gt;x&lt;/b&gt;"]
+
+
 def test_panels_share_their_axes_and_one_scale():
     layout = maps.tool_map(MAP).layout
     assert (layout.xaxis2.matches, layout.yaxis2.matches) == ("x", "y")

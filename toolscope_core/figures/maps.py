@@ -17,6 +17,11 @@ from toolscope_core.figures.views import Panel, Silhouettes, ToolMap
 MOST_SVG = 2_000
 """Up to as many tools SVG is on the screen sooner than WebGL, even where no GPU helps."""
 
+MANY = 10_000
+"""Of more tools the pointer tells the names alone, and a page shows one panel at first: two of
+40,000 tools take a browser seconds.
+"""
+
 HEIGHT = 600
 CELLS = 64
 LEVELS = 6
@@ -147,12 +152,15 @@ def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
 
 
 @lru_cache(maxsize=2 * KEPT)
-def _hovers(panel: Panel) -> list[str]:
-    return [style.hover(*tool) for tool in zip(panel.names, panel.servers, strict=True)]
+def _hovers(panel: Panel) -> NDArray[np.object_]:
+    if len(panel.names) > MANY:
+        return np.array([style.label(name) for name in panel.names], dtype=object)
+    tools = zip(panel.names, panel.servers, strict=True)
+    return np.array([style.hover(*tool) for tool in tools], dtype=object)
 
 
 def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, Any]:
-    """Numbers as arrays, and no trace object: both spare Plotly from looking at each value."""
+    """Values as arrays, and no trace object: both spare Plotly from looking at each value."""
     at, place, name, rows = layer
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour, symbol = style.look(place)
@@ -173,7 +181,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
             "symbol": symbol,
             "opacity": _SHOWN,
         },
-        "hovertext": [hovers[row] for row in rows],
+        "hovertext": hovers[rows],
         "hoverinfo": "text",
         "selectedpoints": [
             point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
