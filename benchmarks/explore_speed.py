@@ -210,6 +210,7 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
     """Each view on its own address, the second time: the server knows the analysis then."""
     from playwright.sync_api import sync_playwright
 
+    reference()
     with tempfile.TemporaryDirectory() as folder, serving(settings) as url, sync_playwright() as pw:
         chromium = pw.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 1000})
@@ -293,6 +294,18 @@ def clocked(work: Callable[[], object]) -> float:
 
 def again(work: Callable[[], object], repeats: int = 3) -> float:
     return statistics.median(clocked(work) for _ in range(repeats))
+
+
+def reference() -> None:
+    """How fast this machine is just now: its speed varies by a factor of two and more."""
+    row("4,000,000 additions in Python, as a reference", clocked(lambda: _added(4_000_000)))
+
+
+def _added(times: int) -> int:
+    total = 0
+    for number in range(times):
+        total += number
+    return total
 
 
 def row(what: str, seconds: float, limit: float | None = None) -> None:

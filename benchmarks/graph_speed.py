@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, row, serving
+from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, reference, row, serving
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog, Pair, Server
@@ -94,6 +94,7 @@ def in_python(work: Workspace, size: int) -> None:
 def in_chromium(settings: Settings) -> None:
     from playwright.sync_api import sync_playwright
 
+    reference()
     with serving(settings) as url, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 1000})
