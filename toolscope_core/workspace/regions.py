@@ -85,7 +85,7 @@ def _telling(
     if len(inside) < _LEAST_TOOLS:
         return ()
     here = Counter(word for words in inside for word in words)
-    said = sum(inside, Counter[str]())
+    said = Counter(word for words in inside for word in words.elements())
     weight = {
         word: said[word] * math.log(count / len(inside) / (everywhere[word] / total))
         for word, count in here.items()
