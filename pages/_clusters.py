@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 
 import streamlit as st
 
@@ -36,10 +35,8 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> list[ClusterRo
             st.query_params.pop(name, None)
 
     st.dataframe(
-        [
-            {**asdict(row), "selected": f"● {held:,}" if held else ""}
-            for row, held in zip(rows, inside, strict=True)
-        ],
+        _ui.columns(rows, [name for name in ORDER if name != "selected"])
+        | {"selected": [f"● {held:,}" if held else "" for held in inside]},
         key=key,
         on_select=choose,
         selection_mode="multi-row",

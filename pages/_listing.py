@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -143,7 +142,8 @@ def _servers(catalog_id: int) -> None:
         return
     st.caption(f"Tokens in {PROMPT_SHAPES[0]}: {explore.overview(catalog_id).counted}.")
     st.dataframe(
-        [{**asdict(row), "select": _selection.SELECT_TOOLS} for row in rows],
+        _ui.columns(rows, ["name", "tools", "tokens", "description"])
+        | {"select": [_selection.SELECT_TOOLS] * len(rows)},
         hide_index=True,
         column_order=("name", "select", "tools", "tokens", "description"),
         column_config={
@@ -170,7 +170,10 @@ def _findings(catalog_id: int) -> None:
     shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
     st.caption(f"{len(shown):,} of {len(rows):,} findings. Choose a row to go to its tool.")
     picked = st.dataframe(
-        [{**asdict(row), "severity": SIGNS[row.severity]} for row in shown],
+        {
+            "severity": [SIGNS[row.severity] for row in shown],
+            **_ui.columns(shown, ["kind", "tool", "place", "message", "excerpt"]),
+        },
         hide_index=True,
         key=f"findings_{chosen}",
         on_select="rerun",

@@ -56,7 +56,7 @@ def pair_panel(catalog_id: int) -> None:
             show_pair(pair_key(Pair.of(*ids[rows[0]])))
 
     shown_columns = [name for name in COLUMNS if name not in hidden]
-    table = {name: [getattr(row, name) for row in found.rows] for name in shown_columns}
+    table = _ui.columns(found.rows, shown_columns)
     if chosen:
         table["selected"] = [MARKS[row.selected] for row in found.rows]
     if "model" in table:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
@@ -195,3 +196,8 @@ def job_panel(job_id: str) -> None:
     st.progress(share, text=f"{stage}{done} ({passed:,.0f} s so far)")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)
+
+
+def columns(rows: Sequence[object], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Attributes of the rows as a table: ``asdict`` would copy all that each of them holds."""
+    return {name: [getattr(row, name) for row in rows] for name in names}
