@@ -18,6 +18,7 @@ import argparse
 import contextlib
 import os
 import platform
+import re
 import socket
 import statistics
 import subprocess
@@ -59,7 +60,7 @@ SHOWN = ".js-plotly-plot .main-svg, [data-testid=stDataFrame] canvas"
 FOUND = "text=Overlapping clusters"
 PAGES = {"first page": ("/?", FOUND), **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS}}
 """Of each page the address, and what is on the screen once it is of use."""
-LOADS = 5
+LOADS, PATIENCE = 5, 30.0
 BARE = "import streamlit as st\nst.title('x')\nst.tabs(['a', 'b'])[0].dataframe({'x': [1]})\n"
 """An app that does nothing: what no page of Streamlit is faster than."""
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
@@ -233,7 +234,26 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
                 row("Chromium, Map while UMAP may be made", usable(page, address, shown))
                 page.get_by_text("is being computed").wait_for(state="detached", timeout=600_000)
             row(f"Chromium, {view} usable", loads(page, address, shown), USABLE.get(size))
+            if view == "Threshold":
+                row("Chromium, a step of the slider until the figures change", stepped(page))
         chromium.close()
+
+
+def stepped(page: Page) -> float:
+    """The median of some steps; Streamlit sends none before it rested for a moment."""
+    slider = page.get_by_role("slider", name=re.compile("Least probability"))
+    figures = page.get_by_test_id("stMetricValue")
+    seen = []
+    for _ in range(LOADS):
+        page.wait_for_timeout(2_000)
+        before = figures.all_inner_texts()
+        slider.press("ArrowLeft")
+        began = time.perf_counter()
+        while figures.all_inner_texts() == before:
+            if time.perf_counter() - began > PATIENCE:
+                raise RuntimeError(f"a step changed none of {before} in {PATIENCE} s")
+        seen.append(time.perf_counter() - began)
+    return statistics.median(seen)
 
 
 def loads(page: Page, address: str, shown: str) -> float:

@@ -170,6 +170,7 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> go.Scatter:
         text="",
         customdata=[f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()],
         hovertemplate=f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
+        hoverlabel={"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
         showlegend=False,
     )
 
