@@ -188,21 +188,25 @@ def _table(rows: list[object], alt: str) -> None:
 
 def _more(view: PairView) -> None:
     """Only what is open is made: a chart and two tables more would hold up every page of a pair."""
-    words, signals, near = st.tabs(
-        ["Why, in words", "What each signal adds", "Nearest tools of each"],
+    parts = {
+        "Why, in words": _why,
+        "What each signal adds": _signals,
+        "Nearest tools of each": _neighbours,
+    }
+    part = st.segmented_control(
+        "More on the pair",
+        list(parts),
+        default=next(iter(parts)),
+        required=True,
         key="pair_more",
-        on_change="rerun",
+        label_visibility="collapsed",
     )
-    if words.open:
-        with words:
-            _why(view)
-    if signals.open:
-        with signals:
-            rows = partial(waterfall_rows, view.waterfall)
-            picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
-    if near.open:
-        with near:
-            _neighbours(view)
+    parts[part](view)
+
+
+def _signals(view: PairView) -> None:
+    rows = partial(waterfall_rows, view.waterfall)
+    picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
 
 
 def _why(view: PairView) -> None:
