@@ -1,14 +1,15 @@
-"""The endpoint that is asked: its address and model, limits, prices, budget, key, and a test."""
+"""The endpoint that is asked: its address and model, limits, budget, key, and a test."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages import _ui
-from toolscope_core.config import ADDRESS, Budget, Endpoint, Prices
+from toolscope_core.config import ADDRESS, Budget, Endpoint
 from toolscope_core.errors import ConfigError
 from toolscope_core.workspace.endpoints import Connection, on_this_machine
 
@@ -17,8 +18,8 @@ TESTED = "tested_endpoint"
 TURN = "endpoint_turn"
 """Session key: how often it was saved or forgotten here."""
 EMPTY = Endpoint("http://localhost", "none")
-PRICE = "In your currency. Without prices no cost is told; one left empty is 0."
 BUDGET = "A run pauses before it would take more. Empty: no limit."
+MONEY = f"{BUDGET} In the currency of the prices below; it needs one for the model."
 
 
 def endpoint_panel() -> None:
@@ -60,7 +61,7 @@ def _typed(saved: Endpoint | None) -> Endpoint | None:
     The keys of the fields change with what is saved, by whomever, and then they show that.
     """
     turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
-    seen = f"{hash(saved) & 0xFFFFFFFF:08x}_{turn}"
+    seen = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
     address, name = st.columns(2)
     base_url = address.text_input(
         "Base URL", saved.base_url if saved else "", key=f"base_url_{seen}",
@@ -71,39 +72,33 @@ def _typed(saved: Endpoint | None) -> Endpoint | None:
         "Model", saved.model if saved else "", key=f"model_{seen}",
         persist_state="session", placeholder="the name that the endpoint knows",
     )  # fmt: skip
-    prices, budget = shown.prices, shown.budget
-    most, deadline, warmth = _numbers(
+    most, deadline, warmth, calls, money = _numbers(
         seen,
         _Field("Calls at a time", shown.concurrency, 1),
         _Field("Seconds for a call", shown.deadline, 10.0),
         _Field("Temperature", shown.temperature, 0.1),
-    )
-    price_in, price_out, calls, money = _numbers(
-        seen,
-        _Field("Price of 1M tokens in", prices and prices.tokens_in, 0.1, PRICE),
-        _Field("Price of 1M tokens out", prices and prices.tokens_out, 0.1, PRICE),
-        _Field("Budget of a run, calls", budget.calls, 1, BUDGET),
-        _Field("Budget of a run, money", budget.money, 1.0, BUDGET),
+        _Field("Budget of a run, calls", shown.budget.calls, 1, BUDGET),
+        _Field("Budget of a run, money", shown.budget.money, 1.0, MONEY),
     )
     if not base_url.strip() or not model.strip():
         st.info(f"Give a base URL and a model: {ADDRESS}.", icon=":material/edit:")
         return None
-    priced = price_in is not None or price_out is not None
-    return Endpoint(
+    typed = Endpoint(
         base_url.strip(),
         model.strip(),
         int(most or 0),
         deadline or 0.0,
         warmth or 0.0,
-        Prices(price_in or 0.0, price_out or 0.0) if priced else None,
-        Budget(None if calls is None else int(calls), money),
+        budget=Budget(None if calls is None else int(calls), money),
     )
+    return _ui.workspace().endpoints.priced(typed)
 
 
 def _numbers(seen: str, *fields: _Field) -> list[float | None]:
     """A row of number fields. Limits are told in words by whoever takes the values."""
     return [
-        _number(place, seen, field) for place, field in zip(st.columns(4), fields, strict=False)
+        _number(place, seen, field)
+        for place, field in zip(st.columns(len(fields)), fields, strict=True)
     ]
 
 

@@ -6,8 +6,10 @@ import streamlit as st
 
 from pages import _ui
 from pages._endpoint import embeddings_caption, endpoint_panel
+from pages._prices import prices_panel
 
 st.title("Settings")
 _ui.current()
 endpoint_panel()
 embeddings_caption()
+prices_panel()

@@ -232,3 +232,13 @@ def test_a_budget_that_was_saved_holds_here_too(server, tmp_path):
         told = merge(tmp_path / "b", *more, code=2).stderr
         assert "paused: budget" in told and "1e-06 of money" in told
     assert not server.received
+
+
+def test_another_model_costs_what_the_price_table_says(server):
+    with Opened() as endpoints:
+        endpoints.save(Endpoint(server.url, "saved"))
+        endpoints.save_prices({"m": Prices(1e6, 1e6)})
+    told = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "m").stdout
+    assert "of money" in told
+    told = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "n").stdout
+    assert "of money" not in told

@@ -308,9 +308,11 @@ def estimate(
     found = estimate_files(catalogs, ask, config, read_environment(), _progress())
     for kind, estimates in found.items():
         for task, one in estimates.tasks.items():
+            cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
             typer.echo(
                 f"{kind:8} {task}: {one.questions - one.known} questions in {one.calls} calls, "
                 f"{one.known} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
+                f"{cost}"
             )
     questions, tokens = found["judge"].saved
     typer.echo(f"saved against the paper's way: {questions} questions, about {tokens} tokens")

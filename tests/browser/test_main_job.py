@@ -58,7 +58,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
 
     progress = page.get_by_text(re.compile(r"(Reading what the tools say|Judging pairs)"))
     expect(progress.first).to_be_visible(timeout=30_000)
-    assert "catalog=servers" in page.url
+    expect(page).to_have_url(re.compile("catalog=servers"))
     page.reload()
     expect(progress.first).to_be_visible(timeout=30_000)
     review = page.get_by_text(PROPOSALS)

@@ -28,6 +28,7 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
     tick(watched, 1, 2)
     chip = page.get_by_text("2 tools from the table of tools")
     expect(chip).to_be_visible()
+    expect(page).to_have_url(re.compile("sel=[0-9a-f]{16}"))
     address = re.search("sel=[0-9a-f]{16}", page.url).group()
     for name in ("Review", "Overlap", "Graph", "Documents", "Export"):
         page.get_by_role("link", name=name, exact=True).click()
@@ -50,8 +51,7 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
     other.close()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(chip).to_have_count(0)
-    watched.settled()
-    assert "sel=" not in page.url and "only=" not in page.url
+    expect(page).not_to_have_url(re.compile("sel=|only="), timeout=30_000)
 
 
 def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
@@ -64,11 +64,10 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_text("The nearest tools")).to_be_visible(timeout=30_000)
-    assert re.search("tool=[0-9a-f]{12}", page.url)
+    expect(page).to_have_url(re.compile("tool=[0-9a-f]{12}"), timeout=30_000)
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
-    watched.settled()
-    assert "tool=" not in page.url
+    expect(page).not_to_have_url(re.compile("tool="), timeout=30_000)
 
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer.locator('[data-testid="stPageLink"] a').nth(1).click()

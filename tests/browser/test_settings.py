@@ -40,6 +40,24 @@ def fill(watched, role, name, value):
     watched.settled()
 
 
+def price(watched, value):
+    """Give the model in the first line of the price table a price, and keep it."""
+    page = watched.page
+    keep = page.get_by_role("button", name="Save prices")
+    expect(keep).to_be_disabled()
+    grid = page.get_by_test_id("stDataFrame")
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(1_000)
+    box = grid.locator("canvas").first.bounding_box()
+    page.mouse.dblclick(box["x"] + 0.6 * box["width"], box["y"] + 35 + 17)
+    page.wait_for_timeout(500)
+    page.keyboard.type(value)
+    page.keyboard.press("Enter")
+    expect(keep).to_be_enabled(timeout=30_000)
+    keep.click()
+    expect(keep).to_be_disabled(timeout=30_000)
+
+
 def harmless(watched):
     watched.settled()
     watched.page.wait_for_timeout(800)
@@ -69,11 +87,13 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     model.mode = "ok"
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_text("It works.")).to_be_visible(timeout=30_000)
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    price(watched, "2.5")
 
     page = panel(watched, "review", "Ask a model")
     expect(page.get_by_text("Questions:")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile("at most .* of money"))).to_be_visible()
     sent = len(model.received)
     page.get_by_role("button", name="Ask for verdicts").click()
     expect(page.get_by_text("Judge: m at 127.0.0.1").first).to_be_visible(timeout=60_000)
@@ -101,7 +121,7 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     watched.settled()
     watched.open("", catalog="Example", part="Documentation")
     page.get_by_role("button", name="Grade documentation").click()

@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from pages._endpoint import TESTED
+from pages._prices import price_table
 from tests.model_server import ModelServer
 from tests.replies import answering, served
 from tests.workspace.desk import MAIL, SUM, by_name, on
 from toolscope_core.config import Budget, Endpoint, Prices
-from toolscope_core.errors import JobError
+from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.workspace.catalogs import tool_key
 
 SECRET = "sk-secret-0123456789"
@@ -70,17 +71,55 @@ def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
     assert page.widget("text_input", "model_").value == "m"
 
 
-def test_prices_and_budgets_are_kept(bench, server):
+def test_budgets_are_kept(bench, server):
     page = bench().open("settings")
     fill(page, base_url=server.url, model="m")
-    page.widget("number_input", "Price of 1M tokens out").set_value(2.5).run()
     page.widget("number_input", "Budget of a run, money").set_value(1.5).run()
     page.press("save_endpoint")
-    kept = page.work.endpoints.get()
-    assert kept.prices == Prices(0.0, 2.5) and kept.budget == Budget(None, 1.5)
+    assert page.work.endpoints.get().budget == Budget(None, 1.5)
     page.widget("number_input", "Budget of a run, money").set_value(None).run()
     page.press("save_endpoint")
     assert page.work.endpoints.get().budget == Budget()
+
+
+def row(model, tokens_in, tokens_out):
+    return {"model": model, "in": tokens_in, "out": tokens_out}
+
+
+def test_the_price_table_is_what_its_lines_say():
+    nothing = float("nan")
+    rows = [
+        row(" m ", 1, None),
+        row("n", nothing, 2.5),
+        row(None, None, None),
+        row("o", None, nothing),
+    ]
+    assert price_table(rows) == {"m": Prices(1.0, 0.0), "n": Prices(0.0, 2.5)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([row("m", 1, 1), row("m ", 2, 2)], "m has two prices; delete one"),
+        ([row(None, 1, 2)], "has no model; name the model"),
+        ([row("m", -1, 2)], "a price is -1.0"),
+    ],
+)
+def test_a_price_table_that_cannot_be_is_told(rows, told):
+    with pytest.raises(ConfigError, match=told):
+        price_table(rows)
+
+
+def test_the_price_table_shows_what_is_saved_and_the_model_that_is_asked(bench, server):
+    page = chosen(bench(), server)
+    page.work.endpoints.save_prices({"other": Prices(1.0, 2.0)})
+    page.open("settings")
+    (table,) = page.at.dataframe
+    assert table.value.model.tolist() == ["other", "m"]
+    assert page.button("save_prices").disabled
+    fill(page, Calls=3)
+    page.press("save_endpoint")
+    assert page.work.endpoints.prices() == {"other": Prices(1.0, 2.0)}
 
 
 def test_the_connection_is_tested_in_words_and_no_key_is_shown(bench, server, monkeypatch):

@@ -19,7 +19,9 @@ from toolscope_core.store import (
     list_catalogs,
     migrations,
     read_log,
+    read_setting,
     save_catalog,
+    write_setting,
 )
 from toolscope_core.store.tables import CatalogRow, DecisionRow, Row
 
@@ -237,6 +239,20 @@ def test_an_older_file_is_backed_up_and_migrated(store, path, monkeypatch):
     with closing(sqlite3.connect(backup)) as connection:
         assert connection.execute("SELECT count(*) FROM catalog").fetchone() == (1,)
     assert sorted(p.name for p in path.parent.glob("store.db.*.part")) == []
+
+
+@pytest.mark.parametrize("prices", [{"tokens_in": 1.5, "tokens_out": 0.0}, None])
+def test_the_price_of_an_endpoint_goes_into_the_price_table(path, monkeypatch, prices):
+    before = migrations.MIGRATIONS.index(migrations.m008_price_table)
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
+        older = Store(url(path))
+        write_setting(older, "endpoint", {"model": 'a "b"', "prices": prices, "deadline": 60.0})
+        older.close()
+    newer = Store(url(path))
+    assert read_setting(newer, "endpoint") == {"model": 'a "b"', "deadline": 60.0}
+    assert read_setting(newer, "prices") == (prices and {'a "b"': prices})
+    newer.close()
 
 
 def test_a_migration_that_fails_changes_nothing(store, path, monkeypatch):

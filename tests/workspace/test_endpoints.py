@@ -39,6 +39,18 @@ def test_what_was_saved_comes_back_and_before_the_environment(store):
     assert found.get().model == "other" and endpoints(store).get() is None
 
 
+def test_a_model_costs_what_the_table_says_whatever_the_endpoint(store):
+    found = endpoints(store, base_url="http://127.0.0.1:1/v1", model="m")
+    found.save(FULL)
+    assert found.prices() == {"m": FULL.prices}
+    found.save(replace(FULL, model="other", prices=None))
+    assert found.get().prices is None
+    found.forget()
+    assert found.get().prices == FULL.prices, "the endpoint of the environment names that model"
+    found.save_prices({})
+    assert found.get().prices is None
+
+
 def test_without_an_endpoint_the_remedy_is_told(store):
     with pytest.raises(ConfigError, match="Settings page"):
         endpoints(store).needed()

@@ -97,6 +97,18 @@ def m007_jobs_by_kind(connection: sqlite3.Connection) -> None:
     )
 
 
+def m008_price_table(connection: sqlite3.Connection) -> None:
+    """Prices belong to a model by name, no longer to the one endpoint."""
+    connection.execute(
+        "INSERT INTO setting SELECT 'prices', "
+        "json_object(json_extract(value, '$.model'), json_extract(value, '$.prices')) "
+        "FROM setting WHERE name = 'endpoint' AND json_extract(value, '$.prices') IS NOT NULL"
+    )
+    connection.execute(
+        "UPDATE setting SET value = json_remove(value, '$.prices') WHERE name = 'endpoint'"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -105,6 +117,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m005_ledger,
     m006_settings,
     m007_jobs_by_kind,
+    m008_price_table,
 )
 """In the order of their application. Append only: a released step never changes."""
 

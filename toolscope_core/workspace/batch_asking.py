@@ -141,13 +141,14 @@ def _store(settings: Settings) -> Iterator[Store]:
 
 
 def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
-    saved = Endpoints(settings, store).get()
+    endpoints = Endpoints(settings, store)
+    saved = endpoints.get()
     base_url = asked.base_url or (saved.base_url if saved else settings.base_url)
     model = asked.model or (saved.model if saved else settings.model)
     if not base_url or not model:
         raise ConfigError(NOBODY)
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
-        saved = Endpoint(base_url, model)
+        saved = endpoints.priced(Endpoint(base_url, model))
     if asked.budget_calls is None:
         return saved
     return replace(saved, budget=replace(saved.budget, calls=asked.budget_calls))

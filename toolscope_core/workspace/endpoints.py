@@ -1,9 +1,10 @@
-"""Which endpoint is asked: chosen for the store, its key from outside."""
+"""Which endpoint is asked: chosen for the store, its key from outside; and what models cost."""
 
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
 from toolscope_core.backends import Embedder
@@ -15,6 +16,7 @@ from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import Store, read_setting, write_setting
 
 SETTING = "endpoint"
+PRICES = "prices"
 
 
 class Endpoints:
@@ -27,11 +29,32 @@ class Endpoints:
     def get(self) -> Endpoint | None:
         """``None`` where none was chosen."""
         saved = read_setting(self._store, SETTING)
-        return _endpoint(saved) if saved else default_endpoint(self._settings)
+        found = _endpoint(saved) if saved else default_endpoint(self._settings)
+        return found and self.priced(found)
 
     def save(self, endpoint: Endpoint) -> None:
-        """Ask this one from now on; no key is stored."""
-        write_setting(self._store, SETTING, asdict(endpoint))
+        """Ask this one from now on; no key is stored. Its prices go into the table, if it has
+        any.
+        """
+        told = asdict(endpoint)
+        del told["prices"]
+        write_setting(self._store, SETTING, told)
+        if endpoint.prices:
+            self.save_prices({**self.prices(), endpoint.model: endpoint.prices})
+
+    def prices(self) -> dict[str, Prices]:
+        """The price table: by the name of the model, as the endpoint knows it."""
+        table = read_setting(self._store, PRICES) or {}
+        return {model: Prices(**row) for model, row in table.items()}
+
+    def save_prices(self, table: Mapping[str, Prices]) -> None:
+        """Put this table in the place of the one that was there."""
+        rows = {model: asdict(prices) for model, prices in table.items()}
+        write_setting(self._store, PRICES, rows)
+
+    def priced(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint with what its model costs by the table."""
+        return replace(endpoint, prices=self.prices().get(endpoint.model))
 
     def forget(self) -> None:
         """Go back to the endpoint of the environment, if it names one."""
@@ -102,11 +125,4 @@ def on_this_machine(origin: str) -> bool:
 
 
 def _endpoint(saved: JsonObject) -> Endpoint:
-    prices = saved["prices"]
-    return Endpoint(
-        **{
-            **saved,
-            "prices": Prices(**prices) if prices else None,
-            "budget": Budget(**saved["budget"]),
-        }
-    )
+    return Endpoint(**{**saved, "budget": Budget(**saved["budget"])})
