@@ -47,6 +47,7 @@ VIEWS = {
     "Tools": ("catalog", {}),
     "Pairs": ("overlap", {}),
     "Heatmap": ("overlap", {"view": "Heatmap"}),
+    "Map": ("overlap", {"view": "Map", "method": "PCA"}),
     "Graph": ("graph", {}),
     "Review": ("review", {}),
     "Documents": ("documents", {}),

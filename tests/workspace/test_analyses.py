@@ -1,3 +1,4 @@
+import gc
 import threading
 import uuid
 
@@ -123,3 +124,14 @@ def tool_named_anew():
     from toolscope_core.datamodel import Tool
 
     return Tool("new", "new", f"Seen never before {uuid.uuid4()}")
+
+
+def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):
+    monkeypatch.setattr(analyses, "COLLECTED", 3)
+    gc.unfreeze()
+    try:
+        work, _ = open_desk()
+        assert gc.get_freeze_count() > 0
+        work.close()
+    finally:
+        gc.unfreeze()

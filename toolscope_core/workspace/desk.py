@@ -46,7 +46,7 @@ class Workspace:
         self.heatmaps = Heatmaps(self.analyses, self.review)
         arrays = ArrayCache(settings.cache_dir)
         self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)
-        self.maps = Maps(self.analyses, self.review, arrays)
+        self.maps = Maps(self.analyses, self.review, self.heatmaps, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.selections = Selections(self.store, self.catalogs)
         self.tools = Tools(self.catalogs, self.analyses, self.review)

@@ -20,6 +20,7 @@ from toolscope_core.store import Job
 from toolscope_core.workspace import aside, collisions
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.curves import new_texts, plan_vectors
+from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.regions import regions
 from toolscope_core.workspace.review import Review
 
@@ -45,14 +46,16 @@ _SILHOUETTE_RATE = 1e-2
 class Maps:
     """Projections and silhouettes of analysed catalogs; changes nothing."""
 
-    def __init__(self, analyses: Analyses, review: Review, arrays: ArrayCache) -> None:
+    def __init__(
+        self, analyses: Analyses, review: Review, heatmaps: Heatmaps, arrays: ArrayCache
+    ) -> None:
         self._analyses = analyses
         self._review = review
+        self._heatmaps = heatmaps
         self._arrays = arrays
         self._hashes: dict[int, tuple[Analysis, str]] = {}
         self._points: dict[tuple[int, Method], tuple[Analysis, Points]] = {}
         self._regions: dict[int, tuple[Points, tuple[Region, ...]]] = {}
-        self._colours: dict[int, tuple[str, ...]] = {}
         self._drawn: dict[int, tuple[tuple[str, str, bool], _Basis, ToolMap]] = {}
         self._groups: dict[tuple[int, str], tuple[MergePlan, tuple[str, ...]]] = {}
 
@@ -115,10 +118,7 @@ class Maps:
 
     def colours(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be coloured."""
-        if catalog_id not in self._colours:  # a catalog never changes
-            catalog = self._analysis(catalog_id).catalog
-            self._colours[catalog_id] = (*collisions.groupings(catalog), STATES)
-        return self._colours[catalog_id]
+        return (*self._heatmaps.groupings(catalog_id), STATES)
 
     def drawn(self, catalog_id: int, method: Method, by: str, beside: bool) -> ToolMap:
         """The map; ``beside`` it the toolset with the decided and the safe merges.
