@@ -1,4 +1,4 @@
-"""The map of the tools: where they lie before and after merging, and what to say of a group."""
+"""The map of the tools: where they lie before and after merging; drawn round, they are selected."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from functools import partial
 
 import streamlit as st
 
-from pages import _decisions, _drawer, _selection, _ui
-from pages._picture import ROWS, picture
-from toolscope_core.datamodel import Decision, digest
+from pages import _selection, _ui
+from pages._map_selected import selected_panel
+from pages._picture import picture
+from pages._silhouettes import silhouettes_panel
 from toolscope_core.errors import JobError
 from toolscope_core.figures import maps as figures
 from toolscope_core.figures import tables
 from toolscope_core.figures.views import ToolMap
 from toolscope_core.workspace.collisions import CLUSTERS, SERVERS
-from toolscope_core.workspace.listing import ToolRow
-from toolscope_core.workspace.maps import METHODS, SILHOUETTES, STATES, UNASKED, Method
-from toolscope_core.workspace.toolsets import MOST_APART, MOST_ON_A_CARD
+from toolscope_core.workspace.maps import METHODS, STATES, UNASKED, Method
+
+BESIDE = 2_000
+"""Up to so many tools the merged toolset stands beside the map at first: a figure of two panels
+takes a browser longer to draw, and is drawn anew for each selection.
+"""
+MARKED = "map_marked"
+"""Session key: how the map on the screen was drawn, and the rows it marks."""
 
 COLOURS = {SERVERS: "server", CLUSTERS: "cluster", STATES: "state of the cluster"}
 ABOUT = {
@@ -39,23 +45,44 @@ def map_panel(catalog_id: int) -> None:
         "Colour", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
         format_func=lambda name: COLOURS.get(name, f"field “{name}”"),
     )  # fmt: skip
-    few = _ui.current().tools <= figures.MANY
+    few = _ui.current().tools <= BESIDE
     beside = bar.toggle("Merged beside it", few, key="beside", bind="query-params")
     labels = bar.toggle("Words", True, key="words", bind="query-params")
     contours = bar.toggle("Contours", key="contours", bind="query-params")
     shown = _projected(catalog_id, method)
     drawn = maps.drawn(catalog_id, shown, by, beside)
     st.caption(_about(catalog_id, shown, beside))
-    picked = _rows(catalog_id)
-    dimmed = 0.0 if _selection.only() else figures.DIMMED
-    key = f"map_{catalog_id}"
+    key, only = f"map_{catalog_id}", _selection.only()
+    look = (catalog_id, shown, by, beside, labels, contours, only)
+    picked, turn = _marks(catalog_id, drawn, key, look)
+    figure = figures.tool_map(drawn, picked, contours, labels, 0.0 if only else figures.DIMMED)
+    figure.update_layout(selectionrevision=turn)
     picture(
-        figures.tool_map(drawn, picked, contours, labels, dimmed), partial(tables.map_rows, drawn),
-        key, "Map of the tools", on_select=lambda: _select(catalog_id, drawn, key),
-        selection_mode=("box", "lasso"),
+        figure, partial(tables.map_rows, drawn), key, "Map of the tools",
+        on_select=lambda: _select(catalog_id, drawn, key), selection_mode=("box", "lasso"),
     )  # fmt: skip
-    _selected(catalog_id)
-    _silhouettes(catalog_id)
+    selected_panel(catalog_id)
+    silhouettes_panel(catalog_id)
+
+
+def _marks(
+    catalog_id: int, drawn: ToolMap, key: str, look: tuple[object, ...]
+) -> tuple[list[int], int]:
+    """The rows to mark, and a number that changes where the browser's own marks have to go.
+
+    What was drawn round in a single panel is marked by the browser already: the same figure again
+    spares it from drawing all anew, which takes longer than all else.
+    """
+    rows = _rows(catalog_id)
+    before, marks, turn = st.session_state.get(MARKED, (None, [], 0))
+    points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
+    if points:
+        alone = len(drawn.panels) == 1 and before == look
+        if alone and figures.chosen(drawn, points) == frozenset(rows):
+            return marks, turn
+        turn += 1
+    st.session_state[MARKED] = (look, rows, turn)
+    return rows, turn
 
 
 def _about(catalog_id: int, shown: Method, beside: bool) -> str:
@@ -112,118 +139,3 @@ def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:
         tools = _ui.analysis().catalog.tools
         ids = (tools[row].id for row in figures.chosen(drawn, points))
         _selection.select(catalog_id, ids, "the map")
-
-
-def _selected(catalog_id: int) -> None:
-    """The selected tools, and what to say of them."""
-    _decisions.notice()
-    chosen = _selection.selected(catalog_id)
-    if chosen is None:
-        st.caption("Draw round tools with the lasso, or a box, to select them.")
-        return
-    rows = [row for row in _ui.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids]
-    st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
-    if len(rows) > ROWS:
-        st.caption(f"The first {ROWS:,} are listed.")
-    key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"
-    state = st.dataframe(
-        rows[:ROWS],
-        key=key,
-        on_select="rerun",
-        selection_mode="multi-row",
-        hide_index=True,
-        height=min(320, 38 + 35 * len(rows)),
-        column_order=("name", "server", "description", "tokens", "findings"),
-        alt="The selected tools",
-    )
-    ticked = [rows[at] for at in state["selection"]["rows"] if at < len(rows)]
-    _buttons(catalog_id, ticked or rows, bool(ticked))
-
-
-def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
-    sets, ids = _ui.workspace().toolsets, tuple(row.id for row in rows)
-    version = sets.version(catalog_id, ids) if len(ids) <= MOST_APART else ""
-    which = f"the {len(ids):,} ticked" if ticked else f"all {len(ids):,}"
-    card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if card is not None:
-            st.page_link(
-                "pages/review.py",
-                label="Open their card",
-                icon=":material/rule:",
-                query_params={"cluster": card.id},
-            )
-        else:
-            st.button(
-                f"Propose {which} as a cluster",
-                icon=":material/outbox:",
-                key=f"propose_{version[:12]}",
-                disabled=len(ids) < 2,
-                help="Makes a card of them, which a person accepts or rejects. Merges nothing.",
-                on_click=_say,
-                args=(catalog_id, ids, version, "propose"),
-            )
-        st.button(
-            f"Never merge {which}",
-            icon=":material/block:",
-            key=f"never_{version[:12]}",
-            disabled=len(ids) < 2,
-            help="Keeps each apart from each, whatever the judge says, until somebody undoes it.",
-            on_click=_say,
-            args=(catalog_id, ids, version, "reject"),
-        )
-        if len(ids) == 1:
-            _drawer.open_button(_ui.analysis().catalog.by_id[ids[0]], "map")
-        st.caption("Tick rows to mean only those.", width="content")
-
-
-def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> None:
-    sets, made = _ui.workspace().toolsets, list[Decision]()
-    does = sets.never_merge if action == "reject" else sets.send_to_review
-    said = f"{_decisions.DONE[action]}: {len(ids):,} tools"
-    st.session_state.pop("batch", None)
-    if _decisions.attempt(
-        lambda: made.append(does(catalog_id, ids, version, _ui.reviewer())), said
-    ):
-        st.session_state["batch"] = tuple(decision.seq for decision in made)
-
-
-def _silhouettes(catalog_id: int) -> None:
-    """How tightly tools cluster, before and after merging."""
-    maps = _ui.workspace().maps
-    st.subheader("How tightly the tools cluster", anchor=False)
-    view = maps.silhouettes(catalog_id)
-    if view is None:
-        _measure(catalog_id)
-        return
-    if not view.counts:
-        st.caption("There are too few tools to cluster.")
-        return
-    st.markdown(view.reading)
-    rows = partial(tables.silhouette_rows, view)
-    picture(figures.silhouettes(view), rows, "silhouettes", "Silhouettes")
-    st.caption(
-        "k-means on all dimensions, seeded; silhouettes by cosine distance, exact, of all tools. "
-        "The score says how tight and separate clusters are, not whether tools are redundant: a "
-        "tidy catalog of distinct families scores high too, and taking out any copies lowers it, "
-        "rightly merged or not. Compare only the same number of clusters under the same model; "
-        "near one cluster for two tools it mostly counts close pairs."
-    )
-
-
-def _measure(catalog_id: int) -> None:
-    maps = _ui.workspace().maps
-    job = maps.job(catalog_id, SILHOUETTES)
-    if job is not None and job.live:
-        _ui.job_panel(job.id)
-        return
-    if job is not None and not job.live and job.state != "done":
-        _ui.show_error(JobError(job.message))
-    seconds = maps.silhouette_seconds(catalog_id)
-    st.button(
-        f"Measure before and after merging (about {seconds:,} s, an estimate)",
-        icon=":material/play_arrow:",
-        key="silhouette",
-        on_click=maps.start_silhouettes,
-        args=(catalog_id,),
-    )

@@ -60,6 +60,24 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     expect(page.get_by_text("Draw round tools")).to_be_visible(timeout=30_000)
 
 
+def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
+    page = open_map(watched, method="PCA", beside="false")
+    page.locator(".js-plotly-plot").evaluate("plot => { plot.dataset.stays = 'yes' }")
+    drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
+    count = selected(page)
+    watched.settled()
+    page.wait_for_timeout(1_000)
+    assert faint(page) > 0, "the browser dims what is not selected"
+    assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_text("Draw round tools")).to_be_visible(timeout=30_000)
+    watched.settled()
+    page.wait_for_timeout(1_000)
+    assert faint(page) == 0
+    drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
+    assert selected(page) == count
+
+
 def test_a_box_selects_too_and_other_colours_keep_it(watched):
     page = open_map(watched, method="PCA")
     page.locator(".js-plotly-plot").first.hover()

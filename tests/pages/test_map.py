@@ -4,7 +4,7 @@ import threading
 import pytest
 import streamlit as st
 
-from pages import _map
+from pages import _map, _selection
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core import projection
@@ -62,12 +62,17 @@ def _called_back(monkeypatch):
     monkeypatch.setattr(_map, "map_panel", called)
 
 
-def lasso(app, work, *points):
+def drawn_round(app, work, *points):
+    """What the chart says is selected in it; a test's chart says it for one run."""
     key = f"map_{work.catalogs.newest()[0].id}"
     points = [{"curve_number": curve, "point_index": index} for curve, index in points]
     app.session_state[key] = {
         "selection": {"points": points, "point_indices": [], "box": [], "lasso": []}
     }
+
+
+def lasso(app, work, *points):
+    drawn_round(app, work, *points)
     app.session_state["lassoed"] = True
     return app.run()
 
@@ -148,6 +153,23 @@ def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, 
     assert drawn(app)["data"][0]["selectedpoints"] == [0, 1]
     lasso(app, work)
     assert selected(app, work) == first, "a redrawn figure has lost its selection"
+
+
+def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA", beside="false")
+    before = drawn(app)
+    lasso(app, work, (0, 0), (0, 1))
+    assert len(selected(app, work)) == 2
+    assert drawn(app) == before, "the same figure stays on the screen"
+    app.session_state[_selection.HELD] = {}
+    del app.query_params["sel"]
+    drawn_round(app, work, (0, 0), (0, 1))
+    app.run()
+    assert drawn(app) != before, "another figure has lost the browser's marks"
+    lasso(app, work, (0, 0), (0, 1))
+    drawn_round(app, work, (0, 0), (0, 1))
+    app.toggle(key="contours").set_value(True).run()
+    assert drawn(app)["data"][0]["selectedpoints"] == [0, 1], "drawn anew for another reason"
 
 
 def test_a_selection_is_proposed_as_a_cluster_and_taken_back(monkeypatch, work):
