@@ -86,6 +86,7 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
     shown = (*cluster.members, *cluster.newcomers)
     pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
     weakest = np.argsort(analysis.probabilities(pairs), kind="stable")[:EVIDENCE_SHOWN]
+    before, after = tokens_of(members, cluster.document)
     return Card(
         cluster=cluster,
         tools=members,
@@ -94,13 +95,19 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
             tool_id: tuple(f for f in analysis.catalog.findings if f.tool_id == tool_id)
             for tool_id in shown
         },
-        tokens_before=sum(tool_tokens(tool) for tool in members),
-        tokens_after=tool_tokens(documented(members[0], cluster.document)),
+        tokens_before=before,
+        tokens_after=after,
         arguments=argument_rows(cluster.document, cluster.arguments),
         evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
         pairs=len(pairs),
         disagreements=_disagreements(analysis, pairs),
     )
+
+
+def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:
+    """What the members cost, and what one tool with the document costs in their place."""
+    after = tool_tokens(documented(members[0], document))
+    return sum(tool_tokens(tool) for tool in members), after
 
 
 def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:

@@ -16,6 +16,7 @@ from toolscope_core.catalog.validity import Violation
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes
+from toolscope_core.workspace.cards import tokens_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +155,16 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
     )
 
 
-def safe_batch(catalog: Catalog, clusters: Sequence[Cluster], saved: int) -> SafeBatch:
-    """The waiting ``clusters`` as safe ones, which save so many tokens, and others."""
+def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
+    """The waiting ``clusters`` as safe ones and others."""
     tools = catalog.by_id
-    safe, left = [], dict.fromkeys(_DOUBTS, 0)
+    safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
     for cluster in clusters:
         if cluster.state == "proposed" and cluster.safe:
+            first = sorted(cluster.members, key=lambda member: member != cluster.canonical)
+            before, after = tokens_of([tools[member] for member in first], cluster.document)
             safe.append(cluster)
+            saved += before - after
             continue
         servers = {tools[member].server for member in cluster.members}
         holds = (

@@ -66,6 +66,7 @@ class Review:
         self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
         self._found: dict[tuple[int, bool], tuple[Analysis, int, tuple[Cluster, ...]]] = {}
         self._differing: dict[int, tuple[Analysis, tuple[Disagreement, ...]]] = {}
+        self._safe: dict[int, tuple[MergePlan, SafeBatch]] = {}
         self._costs = Costs()
         self._figures: dict[
             tuple[int, PlanConfig, str | None, bool], tuple[MergePlan, ExportFigures]
@@ -195,10 +196,13 @@ class Review:
 
     def safe(self, catalog_id: int) -> SafeBatch:
         """What ``accept_safe`` would do now."""
-        waiting = self.queue(catalog_id)
-        cards = [self.card(catalog_id, c) for c in waiting if c.safe and c.state == "proposed"]
-        saved = sum(card.tokens_before - card.tokens_after for card in cards)
-        return safe_batch(self._catalogs.open(catalog_id), waiting, saved)
+        plan, known = self.plan(catalog_id), self._safe.get(catalog_id)
+        if known is None or known[0] is not plan:
+            known = self._safe[catalog_id] = (
+                plan,
+                safe_batch(plan.catalog, self.queue(catalog_id)),
+            )
+        return known[1]
 
     def about(self, catalog_id: int, decision: Decision) -> str | None:
         """Id of the cluster that a decision was made on, as far as its tools are still there."""
