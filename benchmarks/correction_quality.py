@@ -81,9 +81,8 @@ def audit(catalog: Labelled, analysis: Analysis, cuts: Sequence[float]) -> Audit
 def is_called_wrong(analysis: Analysis, example: Example, cut_at: float) -> bool:
     """Whether correction changes the cluster, which it is given as a set: all pairs joined."""
     ids = tuple(analysis.rows)
-    copies = np.array([analysis.rows[first] for first in analysis.copies.values()], dtype=np.int32)
     ends = np.array(list(combinations(sorted(example.rows), 2)), dtype=np.int32)
-    graph = RowGraph(ids, copies, ends[:, 0], ends[:, 1])
+    graph = RowGraph(ids, analysis.first, ends[:, 0], ends[:, 1])
     groups = correct(graph, analysis.chances, cut_at, Constraints())
     return [set(group.members) for group in groups] != [{ids[row] for row in example.rows}]
 

@@ -235,7 +235,8 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
                 page.get_by_text("is being computed").wait_for(state="detached", timeout=600_000)
             row(f"Chromium, {view} usable", loads(page, address, shown), USABLE.get(size))
             if view == "Threshold":
-                row("Chromium, a step of the slider until the figures change", stepped(page))
+                told = "Chromium, a step of the slider until the figures change"
+                row(told, stepped(page), SLIDER)
         chromium.close()
 
 

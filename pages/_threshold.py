@@ -13,6 +13,7 @@ from toolscope_core.figures import curves, tables
 from toolscope_core.workspace.thresholds import (
     LEAST_PROBABILITY,
     Cut,
+    Effect,
     Moved,
     NextToFall,
 )
@@ -27,8 +28,8 @@ def threshold_panel(catalog_id: int) -> None:
     work = _ui.workspace().thresholds
     own = work.cut(catalog_id)
     cut = _sliders(own)
+    _figures(*work.effects(catalog_id, cut))  # on the screen while the rest is worked out
     moved = work.moved(catalog_id, cut)
-    _figures(moved)
     names = {tool.id: tool.name for tool in _ui.analysis().catalog.tools}
     for fall in moved.falls:
         st.markdown(_falling(fall, names))
@@ -60,8 +61,7 @@ def _sliders(own: Cut) -> Cut:
     return Cut(round(similarity, 4), round(probability, 4))
 
 
-def _figures(moved: Moved) -> None:
-    now, plan = moved.now, moved.plan
+def _figures(now: Effect, plan: Effect) -> None:
     row = st.container(horizontal=True)
     for title, value, before in (
         ("pairs near enough", now.candidates, plan.candidates),

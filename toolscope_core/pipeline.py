@@ -74,8 +74,9 @@ class Analysis:
 
     ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
     candidate pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal
-    content; ``rows`` a tool id to its row. ``opinions`` are those of the model that is heard before
-    the offline judge, which ``probabilities`` and ``scores`` stay those of.
+    content, ``first`` says the same by row; ``rows`` a tool id to its row. ``opinions`` are those
+    of the model that is heard before the offline judge, which ``probabilities`` and ``scores`` stay
+    those of.
     """
 
     catalog: Catalog
@@ -86,6 +87,7 @@ class Analysis:
     scores: PairScores
     judge: OfflineJudge
     copies: Mapping[str, str]
+    first: similarity.Rows
     rows: Mapping[str, int]
     _made: Makings = field(repr=False)
     opinions: Opinions | None = None
@@ -170,6 +172,7 @@ def analyse(
         scores=PairScores(left, right, cosine, probability),
         judge=judge,
         copies=copies,
+        first=np.array([rows[copies[tool.id]] for tool in catalog.tools], dtype=np.int32),
         rows=rows,
         _made=Makings(catalog),
     )
@@ -312,7 +315,7 @@ def _row_graph(
     joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
     return RowGraph(
         ids=tuple(rows),
-        copies=np.array([rows[first] for first in analysis.copies.values()], dtype=np.int32),
+        copies=analysis.first,
         left=np.concatenate([left, joined[:, 0]]),
         right=np.concatenate([right, joined[:, 1]]),
     )

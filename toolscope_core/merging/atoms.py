@@ -116,7 +116,8 @@ def atoms_of(graph: RowGraph, constraints: Constraints) -> Atoms:
     component = connected_components(edges, directed=False)[1]
     inside = np.zeros(size, dtype=bool)
     inside[graph.left] = inside[graph.right] = True
-    row = {tool: at for at, tool in enumerate(graph.ids)}
+    spoken = constraints.cannot or constraints.must
+    row = {tool: at for at, tool in enumerate(graph.ids)} if spoken else {}
     apart = [(row.get(pair.left, -1), row.get(pair.right, -1)) for pair in constraints.cannot]
     joined = [sorted(row[tool] for tool in group) for group in constraints.must]
     own, free = np.arange(size), inside.copy()

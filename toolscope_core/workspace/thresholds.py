@@ -79,6 +79,10 @@ class Moved:
     falls: tuple[NextToFall, ...]
 
 
+_Basis = tuple[Analysis, Constraints, Effect]
+"""What every cut is compared with: the effect of the plan's under people's decisions."""
+
+
 class Thresholds:
     """Looks at other cuts of an analysis under the standing decisions; changes nothing."""
 
@@ -88,24 +92,23 @@ class Thresholds:
         self._analyses = analyses
         self._review = review
         self._tokens = tokens
-        self._plans: dict[int, tuple[Analysis, Constraints, Effect]] = {}
+        self._plans: dict[int, _Basis] = {}
+        self._moved: dict[int, tuple[_Basis, Effect]] = {}
         self._sweeps: dict[int, tuple[Analysis, tuple[Constraints, Measure, float], Sweep]] = {}
 
     def cut(self, catalog_id: int) -> Cut:
         """What the plan is made with; its similarity is the least that can be asked for."""
         return own_cut(self._analysis(catalog_id))
 
+    def effects(self, catalog_id: int, cut: Cut) -> tuple[Effect, Effect]:
+        """The effect of a cut and of the plan's: what ``moved`` begins with, known the sooner."""
+        basis = self._basis(catalog_id)
+        return self._effect(catalog_id, basis, cut), basis[2]
+
     def moved(self, catalog_id: int, cut: Cut) -> Moved:
-        """What another cut would bring, against the plan's."""
-        analysis, tokens = self._analysis(catalog_id), self._tokens(catalog_id)
-        links = constraints(analysis.catalog, self._review.log(catalog_id))
-        own = own_cut(analysis)
-        known = self._plans.get(catalog_id)
-        if known is None or known[0] is not analysis or known[1] != links:
-            known = (analysis, links, effect(analysis, links, own, tokens))
-            self._plans[catalog_id] = known
-        plan = known[2]
-        now = plan if cut == own else effect(analysis, links, cut, tokens)
+        """All that another cut would bring, against the plan's."""
+        analysis, links, plan = basis = self._basis(catalog_id)
+        now = self._effect(catalog_id, basis, cut)
         found = [next_to_fall(analysis, links, now, by) for by in MEASURES]
         falls = tuple(item for item in found if item is not None)
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
@@ -120,6 +123,26 @@ class Thresholds:
             known = (analysis, wanted, sweep(analysis, links, cut, measure))
             self._sweeps[catalog_id] = known
         return replace(known[2], at=getattr(cut, measure))
+
+    def _basis(self, catalog_id: int) -> _Basis:
+        analysis = self._analysis(catalog_id)
+        links = constraints(analysis.catalog, self._review.log(catalog_id))
+        known = self._plans.get(catalog_id)
+        if known is None or known[0] is not analysis or known[1] != links:
+            plan = effect(analysis, links, own_cut(analysis), self._tokens(catalog_id))
+            known = self._plans[catalog_id] = (analysis, links, plan)
+        return known
+
+    def _effect(self, catalog_id: int, basis: _Basis, cut: Cut) -> Effect:
+        """The last one is kept."""
+        analysis, links, plan = basis
+        if cut == plan.cut:
+            return plan
+        known = self._moved.get(catalog_id)
+        if known is None or known[0] is not basis or known[1].cut != cut:
+            now = effect(analysis, links, cut, self._tokens(catalog_id))
+            known = self._moved[catalog_id] = (basis, now)
+        return known[1]
 
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)

@@ -75,7 +75,7 @@ def server_twins(analysis: Analysis) -> Twins:
 def _elsewhere(analysis: Analysis) -> list[tuple[str, set[str]]]:
     """Of each tool with a server: that server, and the other ones where it has a twin."""
     tools, scores = analysis.catalog.tools, analysis.scores
-    group = [analysis.rows[analysis.copies[tool.id]] for tool in tools]
+    group = analysis.first.tolist()
     places: dict[int, set[str]] = {}
     for tool, first in zip(tools, group, strict=True):
         places.setdefault(first, set()).add(tool.server)
