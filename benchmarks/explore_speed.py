@@ -40,7 +40,7 @@ from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
 from toolscope_core.figures import curves, heatmaps, maps
 from toolscope_core.figures.views import Measure
-from toolscope_core.pipeline import Cut
+from toolscope_core.pipeline import LEAST_PROBABILITY, Cut
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
 from toolscope_core.workspace.curves import THRESHOLDS
@@ -61,6 +61,8 @@ FOUND = "text=Overlapping clusters"
 PAGES = {"first page": ("/?", FOUND), **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS}}
 """Of each page the address, and what is on the screen once it is of use."""
 LOADS, PATIENCE = 5, 30.0
+STEP = 0.06
+"""How far the slider is moved at a time, as a share of its track."""
 BARE = "import streamlit as st\nst.title('x')\nst.tabs(['a', 'b'])[0].dataframe({'x': [1]})\n"
 """An app that does nothing: what no page of Streamlit is faster than."""
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
@@ -235,20 +237,27 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
                 page.get_by_text("is being computed").wait_for(state="detached", timeout=600_000)
             row(f"Chromium, {view} usable", loads(page, address, shown), USABLE.get(size))
             if view == "Threshold":
-                told = "Chromium, a step of the slider until the figures change"
+                told = "Chromium, the slider let go until the figures change"
                 row(told, stepped(page), SLIDER)
         chromium.close()
 
 
 def stepped(page: Page) -> float:
-    """The median of some steps; Streamlit sends none before it rested for a moment."""
+    """The median of some steps, from letting go of the slider until the figures are others."""
     slider = page.get_by_role("slider", name=re.compile("Least probability"))
     figures = page.get_by_test_id("stMetricValue")
+    track = page.get_by_role("group", name=re.compile("Least probability")).bounding_box()
+    assert track is not None
+    y, low = track["y"] + track["height"] / 2, LEAST_PROBABILITY
     seen = []
     for _ in range(LOADS):
         page.wait_for_timeout(2_000)
-        before = figures.all_inner_texts()
-        slider.press("ArrowLeft")
+        before, value = figures.all_inner_texts(), float(slider.input_value())
+        x = track["x"] + (value - low) / (1.0 - low) * track["width"]
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x - STEP * track["width"], y, steps=3)
+        page.mouse.up()
         began = time.perf_counter()
         while figures.all_inner_texts() == before:
             if time.perf_counter() - began > PATIENCE:
