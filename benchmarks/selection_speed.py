@@ -11,6 +11,7 @@ page's script.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import statistics
 import tempfile
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("--skip-browser", action="store_true")
     parser.add_argument("--only", help="one of seal-tools, perturbed")
     options = parser.parse_args()
+    logging.disable(logging.WARNING)  # Streamlit warns of each script that no server runs
     print(f"machine: {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as folder:
         settings = replace(read_environment(), store_url=f"sqlite:///{folder}/store.db")

@@ -51,9 +51,11 @@ class Atoms:
     def rows(self, atoms: Sequence[Atom]) -> list[int]:
         """The members of some atoms, ascending."""
         if isinstance(atoms, range):
-            found = self.members[self.start[atoms.start] : self.start[atoms.stop]]
-            return sorted(found.tolist())
-        return sorted(row for atom in atoms for row in self.rows(range(atom, atom + 1)))
+            return sorted(self.members[self.start[atoms.start] : self.start[atoms.stop]].tolist())
+        found: list[int] = []
+        for atom in atoms:
+            found += self.members[self.start[atom] : self.start[atom + 1]].tolist()
+        return sorted(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

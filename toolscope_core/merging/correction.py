@@ -130,7 +130,7 @@ def _least(rows: Sequence[int], judge: RowJudge) -> float:
 
 def _members(graph: RowGraph, atoms: Atoms, own: range | Sequence[int]) -> tuple[str, ...]:
     """The ids of some atoms, sorted."""
-    return tuple(graph.ids[row] for row in atoms.rows(own))
+    return tuple([graph.ids[row] for row in atoms.rows(own)])
 
 
 def _divided(
