@@ -2,8 +2,8 @@
 
 On the server: keeping the selection, and each view's whole script with a selection of 30 tools and
 of three in four, run by Streamlit's own test harness (which reads the result back and so takes
-longer than a server). In Chromium, at 4,076: from the click on *Only these* to the end of the
-page's script.
+longer than a server). In Chromium: from the click on *Only these* to the end of the page's script,
+by when what it draws is on the screen.
 
     python -m benchmarks.selection_speed [--skip-browser] [--only seal-tools]
 """
@@ -70,7 +70,7 @@ def main() -> None:
             if name == "perturbed":  # vectors that no model made stay out of the user's cache
                 settings = replace(settings, cache_dir=Path(folder) / "cache")
             on_the_server(settings, name, catalog)
-            if name == "seal-tools" and not options.skip_browser:
+            if not options.skip_browser:
                 in_chromium(settings, name, catalog)
 
 
