@@ -96,33 +96,34 @@ def test_the_sweep_says_what_each_effect_says(analysis, scores, at, measure):
 def test_the_next_edge_to_fall_is_the_weakest_that_holds(analysis):
     found = scored(analysis, {**CHAIN, (0, 2): (0.65, 0.85)})
     now = plain(found, Cut(0.6, 0.85))
-    fall = next_to_fall(found, NOTHING, now, "similarity")
-    assert (fall.value, fall.pair) == (0.7, Pair.of(*ids(1, 2))), "0-2 holds nothing"
-    assert fall.sides == (ids(0, 1), ids(2, 3))
-    fall = next_to_fall(found, NOTHING, now, "probability")
-    assert (fall.value, fall.pair) == (0.9, Pair.of(*ids(1, 2)))
+    near, probable = next_to_fall(found, NOTHING, now)
+    assert (near.value, near.pair) == (0.7, Pair.of(*ids(1, 2))), "0-2 holds nothing"
+    assert near.sides == (ids(0, 1), ids(2, 3))
+    assert (probable.value, probable.pair) == (0.9, Pair.of(*ids(1, 2)))
+    assert (near.measure, probable.measure) == ("similarity", "probability")
     for value, groups in ((0.7, 1), (0.71, 2)):
         assert len(plain(found, Cut(value, 0.85)).groups) == groups
 
 
-@given(scores=SCORES, at=st.tuples(VALUES, VALUES), measure=st.sampled_from(["similarity", "probability"]))  # fmt: skip
-def test_until_the_next_edge_falls_all_clusters_hold(analysis, scores, at, measure):
+@given(scores=SCORES, at=st.tuples(VALUES, VALUES))
+def test_until_the_next_edge_falls_all_clusters_hold(analysis, scores, at):
     found, cut = scored(analysis, scores), Cut(*at)
     now = plain(found, cut)
-    fall = next_to_fall(found, NOTHING, now, measure)
-    assert (fall is None) == (not now.groups)
-    for above, holds in ((0.0, True), (1e-9, False)) if fall else ():
-        there = replace(cut, **{measure: fall.value + above})
-        assert (plain(found, there).groups == now.groups) is holds
+    falls = next_to_fall(found, NOTHING, now)
+    assert len(falls) == (2 if now.groups else 0)
+    for fall in falls:
+        for above, holds in ((0.0, True), (1e-9, False)):
+            there = replace(cut, **{fall.measure: fall.value + above})
+            assert (plain(found, there).groups == now.groups) is holds
 
 
 def test_what_people_put_together_does_not_fall(analysis):
     found = scored(analysis, {(1, 2): (0.7, 0.9)})
     links = Constraints(must=(frozenset(ids(1, 2)),))
     now = plain(found, Cut(0.6, 0.85), links)
-    assert next_to_fall(found, links, now, "similarity") is None
+    assert next_to_fall(found, links, now) == ()
     assert sweep(found, links, Cut(0.6, 0.85), "similarity").removed.tolist()[-1] == 1
-    assert next_to_fall(found, NOTHING, plain(found, Cut(0.9, 0.9)), "similarity") is None
+    assert next_to_fall(found, NOTHING, plain(found, Cut(0.9, 0.9))) == ()
 
 
 def test_decided_pairs_are_labels(analysis):

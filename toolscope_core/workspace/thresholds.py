@@ -109,8 +109,7 @@ class Thresholds:
         """All that another cut would bring, against the plan's."""
         analysis, links, plan = basis = self._basis(catalog_id)
         now = self._effect(catalog_id, basis, cut)
-        found = [next_to_fall(analysis, links, now, by) for by in MEASURES]
-        falls = tuple(item for item in found if item is not None)
+        falls = next_to_fall(analysis, links, now)
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
 
     def sweep(self, catalog_id: int, cut: Cut, measure: Measure) -> Sweep:
@@ -177,20 +176,25 @@ def effect(
     )
 
 
-def next_to_fall(
-    analysis: Analysis, links: Constraints, now: Effect, measure: Measure
-) -> NextToFall | None:
-    """What the clusters of ``now`` lose first as ``measure`` rises; ``None`` where nothing but
-    people's decisions holds them.
+def next_to_fall(analysis: Analysis, links: Constraints, now: Effect) -> tuple[NextToFall, ...]:
+    """What the clusters of ``now`` lose first as either measure rises; nothing where people's
+    decisions alone hold them.
     """
     home = _places(analysis, now.groups)
-    edges = _edges(analysis, links, measure, merges_at(analysis, now.cut))
+    found = [_first_to_fall(analysis, links, now.cut, home, by) for by in MEASURES]
+    return tuple(item for item in found if item is not None)
+
+
+def _first_to_fall(
+    analysis: Analysis, links: Constraints, cut: Cut, home: NDArray[np.int64], measure: Measure
+) -> NextToFall | None:
+    edges = _edges(analysis, links, measure, merges_at(analysis, cut))
     kept = _weakest_held(home, edges)
     left, right, weight = edges.left[kept], edges.right[kept], edges.weight[kept]
     tree = strongest_forest(left, right, weight, len(home))
     if not len(tree) or weight[tree[0]] >= _DECIDED:
         return None
-    ids = [tool.id for tool in analysis.catalog.tools]
+    ids = tuple(analysis.rows)
     one, other = sides(left[tree], right[tree], 0, len(home))
     first, second = ids[left[tree[0]]], ids[right[tree[0]]]
     halves = (tuple(sorted(ids[row] for row in one)), tuple(sorted(ids[row] for row in other)))
