@@ -50,8 +50,10 @@ ACTION = 0.5
 LINKED = {4_076: 0.5, 40_000: 1.5}
 ACTIONS = 8
 RUNNING = "is being computed"
-REACHES = (0.05, 0.4)
-"""Lassos round some tools in the middle, and round nearly all."""
+REACHES = (0.05, 0.05, 0.4)
+"""Lassos round some tools in the middle, the first of which loads what draws the table below, and
+round nearly all.
+"""
 STEPS, HAND = 6, 25.0
 """Moves of the mouse along each side of a lasso, and the milliseconds between two."""
 
