@@ -18,9 +18,7 @@ MOST_SVG = 2_000
 """Up to as many tools SVG is on the screen sooner than WebGL, even where no GPU helps."""
 
 MANY = 10_000
-"""Of more tools the pointer tells the names alone, and a page shows one panel at first: two of
-40,000 tools take a browser seconds.
-"""
+"""Of more tools the pointer tells the names alone."""
 
 HEIGHT = 600
 CELLS = 64
