@@ -57,7 +57,10 @@ class Watched:
         return self.settled()
 
     def settled(self):
-        """Wait until the script has run to its end."""
+        """Wait until the script has run to its end, and before that for a moment until it runs at
+        all: a click is a message to the server.
+        """
+        self.page.wait_for_timeout(300)
         app = self.page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
         app.wait_for(timeout=60_000)
         return self.page

@@ -88,7 +88,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_text("It works.")).to_be_visible(timeout=30_000)
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled(timeout=30_000)
     price(watched, "2.5")
 
     page = panel(watched, "review", "Ask a model")
@@ -122,7 +122,7 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
     page.get_by_role("button", name="Save", exact=True).click()
-    watched.settled()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled(timeout=30_000)
     watched.open("", catalog="Example", part="Documentation")
     page.get_by_role("button", name="Grade documentation").click()
     expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)

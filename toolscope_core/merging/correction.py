@@ -214,12 +214,17 @@ def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[in
 
     Rows come in id order and scipy resolves ties by row, so ties go by sorted ids.
     """
+    distance, near = 1.0 - strength, 1.0 - merge_at + 1e-9
+    alike = distance <= near
+    first = alike.argmax(axis=1)
+    if (alike[first] == alike).all():  # cliques with nothing between them, as most are
+        cliques: dict[int, list[int]] = {}
+        for row, clique in enumerate(first.tolist()):
+            cliques.setdefault(clique, []).append(row)
+        return list(cliques.values())
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    distance, near = 1.0 - strength, 1.0 - merge_at + 1e-9
-    if distance.max() <= near:
-        return [list(range(len(strength)))]
     parts = {row: [row] for row in range(len(strength))}
     tree = linkage(squareform(distance, checks=False), "complete")
     for step, (one, other, height, _) in enumerate(tree.tolist()):
