@@ -41,19 +41,26 @@ def fill(watched, role, name, value):
 
 
 def price(watched, value):
-    """Give the model in the first line of the price table a price, and keep it."""
-    page = watched.page
+    """Give the model in the first line of the price table a price, and keep it.
+
+    The table is a canvas that may move while the page is drawn: what missed it is done again.
+    """
+    page = watched.settled()
     keep = page.get_by_role("button", name="Save prices")
     expect(keep).to_be_disabled()
     grid = page.get_by_test_id("stDataFrame")
-    grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(1_000)
-    box = grid.locator("canvas").first.bounding_box()
-    page.mouse.dblclick(box["x"] + 0.6 * box["width"], box["y"] + 35 + 17)
-    page.wait_for_timeout(500)
-    page.keyboard.type(value)
-    page.keyboard.press("Enter")
-    expect(keep).to_be_enabled(timeout=30_000)
+    for _ in range(5):
+        grid.scroll_into_view_if_needed()
+        page.wait_for_timeout(1_000)
+        box = grid.locator("canvas").first.bounding_box()
+        page.mouse.dblclick(box["x"] + 0.6 * box["width"], box["y"] + 35 + 17)
+        page.wait_for_timeout(1_000)
+        page.keyboard.type(value)
+        page.keyboard.press("Enter")
+        watched.settled()
+        page.wait_for_timeout(1_000)
+        if keep.is_enabled():
+            break
     keep.click()
     expect(keep).to_be_disabled(timeout=30_000)
 
