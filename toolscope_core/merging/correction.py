@@ -217,7 +217,7 @@ def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[in
     distance, near = 1.0 - strength, 1.0 - merge_at + 1e-9
     alike = distance <= near
     first = alike.argmax(axis=1)
-    if (alike[first] == alike).all():  # cliques with nothing between them, as most are
+    if (alike[first] == alike).all():  # cliques with nothing between them
         cliques: dict[int, list[int]] = {}
         for row, clique in enumerate(first.tolist()):
             cliques.setdefault(clique, []).append(row)

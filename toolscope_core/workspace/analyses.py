@@ -132,9 +132,9 @@ class Analyses:
 
 
 def _out_of_the_collection() -> None:
-    """Let what lives now be no part of later collections of garbage, which hold up every thread:
-    0.5 s each at 40,000 tools, in the middle of whatever somebody does. What a dropped analysis
-    leaves behind is found here, the next time.
+    """Let what lives now be no part of later collections of garbage, which hold up every thread
+    in the middle of whatever somebody does. What a dropped analysis leaves behind is found here,
+    the next time.
     """
     gc.unfreeze()
     gc.collect()
