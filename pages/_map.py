@@ -54,7 +54,7 @@ def map_panel(catalog_id: int) -> None:
     drawn = maps.drawn(catalog_id, shown, by, beside)
     st.caption(_about(catalog_id, shown, beside))
     key, only = f"map_{catalog_id}", _selection.only()
-    look = (catalog_id, shown, by, beside, labels, contours, only)
+    look = (drawn, labels, contours, only)
     picked, turn = _marks(catalog_id, drawn, key, look)
     figure = figures.tool_map(drawn, picked, contours, labels, 0.0 if only else figures.DIMMED)
     figure.update_layout(selectionrevision=turn)

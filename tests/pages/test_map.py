@@ -172,6 +172,17 @@ def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
     assert drawn(app)["data"][0]["selectedpoints"] == [0, 1], "drawn anew for another reason"
 
 
+def test_a_decision_draws_the_marks_with_the_colours(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA", beside="false", colour="state of the cluster")
+    lasso(app, work, (0, 0), (0, 1))
+    assert not any(trace.get("selectedpoints") for trace in drawn(app)["data"])
+    catalog_id = work.catalogs.newest()[0].id
+    work.review.decide(catalog_id, "accept", work.review.queue(catalog_id)[0], "ann")
+    drawn_round(app, work, (0, 0), (0, 1))
+    app.run()
+    assert any(trace.get("selectedpoints") for trace in drawn(app)["data"])
+
+
 def test_a_selection_is_proposed_as_a_cluster_and_taken_back(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA")
     lasso(app, work, (0, 0), (0, 3))
