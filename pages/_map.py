@@ -56,7 +56,7 @@ def map_panel(catalog_id: int) -> None:
     key, only = f"map_{catalog_id}", _selection.only()
     look = (drawn, labels, contours, only)
     picked, turn = _marks(catalog_id, drawn, key, look)
-    figure = figures.tool_map(drawn, picked, contours, labels, 0.0 if only else figures.DIMMED)
+    figure = figures.tool_map(drawn, picked, contours, labels, only)
     figure.update_layout(selectionrevision=turn)
     picture(
         figure, partial(tables.map_rows, drawn), key, "Map of the tools",
@@ -78,7 +78,7 @@ def _marks(
     before, marks, turn = st.session_state.get(MARKED, (None, [], 0))
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
     if points:
-        alone = len(drawn.panels) == 1 and before == look
+        alone = len(drawn.panels) == 1 and before == look and not _selection.only()
         if alone and figures.chosen(drawn, points) == frozenset(rows):
             return marks, turn
         turn += 1
@@ -137,6 +137,7 @@ def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:
     """What was drawn round becomes the selection. That a redrawn figure has none is no wish."""
     points = st.session_state[key]["selection"]["points"]
     if points:
-        tools = _ui.analysis().catalog.tools
-        ids = (tools[row].id for row in figures.chosen(drawn, points))
+        tools, (_, marks, _) = _ui.analysis().catalog.tools, st.session_state[MARKED]
+        found = figures.chosen(drawn, points, marks, _selection.only())
+        ids = (tools[row].id for row in found)
         _selection.select(catalog_id, ids, "the map")

@@ -15,6 +15,9 @@ from toolscope_core.figures.tables import Row
 
 ROWS = 2_000
 OPEN = False
+INK = """<style>.stPlotlyChart text[style*="rgb(17, 17, 18)"] { fill: currentColor !important; }
+</style>"""
+"""Text that is drawn in ``style.INK`` takes the colour that text of the page has."""
 
 
 def picture(
@@ -35,7 +38,8 @@ def picture(
     camera = st.session_state.get(f"{key}_camera") or "PNG"
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
     config = {"toImageButtonOptions": image, "displaylogo": False, "plotGlPixelRatio": 1}
-    selected = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
+    st.html(INK)
+    selected = st.plotly_chart(figure, key=key, alt=alt, config=config, theme=None, **chart)
     more = twin(key)
     if more.open:
         _more(more, figure, rows(), key, alt, choose_rows)

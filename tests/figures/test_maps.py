@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,25 @@ def test_what_is_not_picked_is_dimmed():
     assert (list(first.selectedpoints), list(second.selectedpoints)) == ([1], [0])
     assert list(third.selectedpoints) == []
     assert third.unselected.marker.opacity < 0.3
+
+
+def test_only_the_picked_are_drawn_where_and_as_they_were():
+    every = maps.tool_map(MAP)
+    some = maps.tool_map(MAP, picked=[1], only=True)
+    first, second = some.data
+    assert (list(first.x), list(first.y), list(second.x)) == ([2], [3], [0])
+    assert first.marker.color == every.data[0].marker.color
+    assert some.layout.xaxis.range == every.layout.xaxis.range
+    points = [{"curve_number": 0, "point_index": 0}]
+    assert maps.chosen(MAP, points, [1], only=True) == {1}
+    assert maps.chosen(MAP, [{"curve_number": 1, "point_index": 0}], [1], only=True) == {0, 1}
+    assert len(maps.tool_map(MAP, picked=[], only=True).data) == len(every.data), "none is picked"
+
+
+def test_a_map_looks_like_no_new_data_when_it_is_shown_again():
+    sent = maps.tool_map(MAP, picked=[1], contours=True).to_json()
+    assert "bdata" not in sent and '"template"' not in sent
+    assert json.loads(sent)["layout"]["datarevision"]
 
 
 def test_contours_are_drawn_at_the_same_densities_and_last():

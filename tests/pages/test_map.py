@@ -172,6 +172,18 @@ def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
     assert drawn(app)["data"][0]["selectedpoints"] == [0, 1], "drawn anew for another reason"
 
 
+def test_a_lasso_among_only_these_leaves_fewer(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA", beside="false")
+    lasso(app, work, (0, 0), (0, 1), (0, 2))
+    three = selected(app, work)
+    app.session_state[_selection.ONLY] = True
+    app.run()
+    assert sum(len(trace["x"]) for trace in drawn(app)["data"]) == 3
+    lasso(app, work, (0, 1))
+    assert len(selected(app, work)) == 1 and set(selected(app, work)) < set(three)
+    assert sum(len(trace["x"]) for trace in drawn(app)["data"]) == 1
+
+
 def test_a_decision_draws_the_marks_with_the_colours(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA", beside="false", colour="state of the cluster")
     lasso(app, work, (0, 0), (0, 1))

@@ -1,8 +1,8 @@
 """Heatmaps whose cells can be chosen: blocks, tools, queries. Pure functions.
 
-Plotly reports clicks on markers only, so every cell that can be chosen carries one that cannot be
-seen: as SVG, which up to 5,000 is drawn sooner than by WebGL. Cosines of tools go out as whole
-hundredths in a byte each.
+Plotly reports clicks on points only, so every cell that can be chosen carries one: an empty text,
+which Plotly finds and does not draw. Cosines of tools go out as whole hundredths, of many tools in
+a byte each.
 """
 
 from __future__ import annotations
@@ -36,9 +36,14 @@ YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
 FADED = 0.15
 """Opacity of cells that stand back."""
 
+_RADIUS = 3
+"""Pixels by which the pointer reaches an empty text less far than a marker."""
 _UNSEEN = {ord("0"): "\u200b", ord("1"): "\u200c"}
 _LETTER, _SLANT = 0.56, 0.71
 """A letter's usual share of an em; what a slanted label takes of its length."""
+
+MANY = 40_000
+"""More cells than this go out as bytes: making them otherwise takes longer than drawing twice."""
 
 LOWEST = 0.2
 """Cosines below it have the faintest colour."""
@@ -47,21 +52,23 @@ LOWEST = 0.2
 def heatmap(grid: Grid, threshold: float) -> go.Figure:
     """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
 
-    The last trace has the cells that can be chosen: point p is cell p of ``grid.cells``, and of a
-    symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
+    The last trace has the cells that can be chosen: its point p is cell p of ``grid.cells``, and
+    of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
     ``ValueError`` beyond ``MOST_SIDE`` a side.
     """
     height, width = grid.values.shape
     if max(height, width) > MOST_SIDE:
         raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {MOST_SIDE}")
     names = {"x": _different(grid.columns), "y": _different(grid.rows)}
-    cells = [_cells(grid, threshold).update(names)]
+    cells = _cells(grid, threshold) | names
+    traces = [cells]
     if grid.kept is not None:
-        bright = _cells(grid, threshold).update(names)
-        bright.z = np.where(grid.kept, bright.z, np.float32(np.nan))
-        cells = [cells[0].update(opacity=FADED, showscale=False), bright]
-    figure = style.figure([*cells, _points(grid, **names)], height=_pixels(height))
-    figure.update_layout(dragmode="pan", hoverdistance=max(3, 1100 // max(2 * width, 1)))
+        gap = None if cells["z"].dtype == object else np.float32(np.nan)
+        bright = {"z": np.where(grid.kept, cells["z"], gap)}
+        traces = [cells | {"opacity": FADED, "showscale": False}, cells | bright]
+    figure = style.figure([*traces, _points(grid, **names)], height=_pixels(height))
+    reach = _RADIUS + max(3, 1100 // max(2 * width, 1))
+    figure.update_layout(dragmode="pan", clickmode="event+select", hoverdistance=reach)
     plain = {"showgrid": False, "zeroline": False, "ticks": ""}
     figure.update_xaxes(**plain)
     figure.update_yaxes(**plain)
@@ -75,7 +82,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
 
 
 def chosen(grid: Grid, point: int) -> int | None:
-    """The place in ``grid.cells`` of a marker; ``None`` where the grid has no such marker."""
+    """The place in ``grid.cells`` of a point; ``None`` where the grid has no such point."""
     total = len(grid.cells)
     if not 0 <= point < (2 * total if grid.symmetric else total):
         return None
@@ -87,30 +94,35 @@ def _pixels(rows: int) -> int:
     return min(170 + each * max(rows, 2), 1060)
 
 
-def _cells(grid: Grid, threshold: float) -> go.Heatmap:
+def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
+    """No trace object, here and below: Plotly would look at each value once more."""
     counted = grid.measure == "pairs"
     gap = 1 if max(grid.values.shape) <= LABELS else 0
-    look: dict[str, Any] = {"xgap": gap, "ygap": gap, "hoverongaps": False}
+    look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}
     if counted:
-        return go.Heatmap(**_counts(grid.values), **look)
+        return look | _counts(grid.values)
     if grid.measure == "cosine":
         hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
         gaps = bool(np.isnan(hundredths).any())
-        return go.Heatmap(
-            z=hundredths.astype(np.float32 if gaps else np.uint8),
-            hovertemplate="%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
+        return {
+            "z": _sent(hundredths.astype(np.float32 if gaps else np.uint8)),
+            "hovertemplate": "%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
             **_cosines(threshold, 100),
             **look,
-        )
-    return go.Heatmap(
-        z=grid.values.astype(np.float32),
-        hovertemplate=f"%{{y}}<br>%{{x}}<br>{_WORDS[grid.measure]} %{{z:.3f}}<extra></extra>",
+        }
+    return {
+        "z": _sent(grid.values.round(3)),
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{_WORDS[grid.measure]} %{{z:.3f}}<extra></extra>",
         **_cosines(threshold, 1),
         **look,
-    )
+    }
 
 
 _WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosine"}
+
+
+def _sent(values: NDArray[Any]) -> NDArray[Any]:
+    return style.plain(values) if values.size <= MANY else values
 
 
 def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
@@ -119,8 +131,8 @@ def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
     few = max(values.shape) <= FEW
     counts = np.nan_to_num(values).astype(np.int32)
     return {
-        "z": np.log10(values).astype(np.float32),
-        "customdata": counts,
+        "z": _sent(np.log10(values).round(3)),
+        "customdata": _sent(counts),
         "text": [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()] if few else None,
         "texttemplate": "%{text}" if few else None,
         "hovertemplate": "%{y}<br>%{x}<br>%{customdata:,} pairs<extra></extra>",
@@ -155,7 +167,7 @@ def _bar(title: str, marks: list[float], said: list[str]) -> dict[str, Any]:
     }
 
 
-def _points(grid: Grid, x: list[str], y: list[str]) -> go.Scatter:
+def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
     rows, columns = grid.cells[:, 0], grid.cells[:, 1]
     values = grid.values[rows, columns]
     if grid.symmetric:
@@ -163,16 +175,17 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> go.Scatter:
         values = np.concatenate([values, values])
     counted = grid.measure == "pairs"
     said = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
-    return go.Scatter(
-        x=[x[at] for at in columns.tolist()],
-        y=[y[at] for at in rows.tolist()],
-        mode="markers",
-        marker={"opacity": 0, "size": 4},
-        customdata=[f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()],
-        hovertemplate=f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
-        hoverlabel={"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
-        showlegend=False,
-    )
+    told = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
+    return {
+        "type": "scatter",
+        "x": np.array(x, dtype=object)[columns],
+        "y": np.array(y, dtype=object)[rows],
+        "mode": "text",
+        "customdata": np.array(told, dtype=object),
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
+        "hoverlabel": {"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
+        "showlegend": False,
+    }
 
 
 def _different(names: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from toolscope_core.figures.style import GREY, PALETTE
 from toolscope_core.figures.views import Panel, Silhouettes, ToolMap
 
 MOST_SVG = 2_000
-"""Up to as many tools SVG is on the screen sooner than WebGL, even where no GPU helps."""
+"""Up to as many points SVG is on the screen sooner than WebGL, even where no GPU helps."""
 
 MANY = 10_000
 """Of more tools the pointer tells the names alone."""
@@ -39,28 +39,23 @@ def tool_map(
     picked: Collection[int] = (),
     contours: bool = False,
     labels: bool = True,
-    dimmed: float = DIMMED,
+    only: bool = False,
 ) -> go.Figure:
     """Tools where their embeddings put them, a panel beside the other, to the same scale.
 
-    ``picked`` are rows of the catalog: all others are ``dimmed`` to this opacity, unless there is
-    none. Contours are drawn at the same densities in every panel.
+    ``picked`` are rows of the catalog: all others are dimmed, or with ``only`` left out, unless
+    there is none. Contours are drawn at the same densities in every panel, for all tools.
     """
     wanted = frozenset(picked)
-    kind = "scatter" if len(tools.panels[0].names) <= MOST_SVG else "scattergl"
-    traces: list[object] = [
-        {
-            "type": kind,
-            **_points(tools, layer, wanted),
-            "unselected": {"marker": {"opacity": dimmed}},
-        }
-        for layer in _layers(tools)
-    ]
+    layers = _shown(tools, wanted, only)
+    kind = "scatter" if sum(len(rows) for *_, rows in layers) <= MOST_SVG else "scattergl"
+    traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
     if contours:
         traces += _contours(tools)
     figure = style.figure(traces, HEIGHT)
     figure.update_layout(
         dragmode="lasso",
+        clickmode="event",
         uirevision="map",
         legend={"orientation": "h", "y": -0.01, "yanchor": "top", "itemsizing": "constant"},
         annotations=[
@@ -73,9 +68,16 @@ def tool_map(
     return figure
 
 
-def chosen(tools: ToolMap, points: Sequence[Mapping[str, Any]]) -> frozenset[int]:
-    """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them."""
-    layers = _layers(tools)
+def chosen(
+    tools: ToolMap,
+    points: Sequence[Mapping[str, Any]],
+    picked: Collection[int] = (),
+    only: bool = False,
+) -> frozenset[int]:
+    """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them;
+    ``picked`` and ``only`` as the figure was drawn.
+    """
+    layers = _shown(tools, frozenset(picked), only)
     found: set[int] = set()
     for point in points:
         if point["curve_number"] < len(layers):
@@ -149,6 +151,24 @@ def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     return tuple(found)
 
 
+def _shown(tools: ToolMap, wanted: frozenset[int], only: bool) -> Sequence[_Layer]:
+    """The layers that are drawn."""
+    layers = _layers(tools)
+    if not only or not wanted:
+        return layers
+    kept = []
+    for at, place, name, rows in layers:
+        places = _places(tools.panels[at], rows, wanted)
+        if places:
+            kept.append((at, place, name, [rows[point] for point in places]))
+    return kept
+
+
+def _places(panel: Panel, rows: Sequence[int], wanted: frozenset[int]) -> list[int]:
+    """Places in ``rows`` of the points that stand for tools that are wanted."""
+    return [at for at, row in enumerate(rows) if not wanted.isdisjoint(panel.members[row])]
+
+
 @lru_cache(maxsize=2 * KEPT)
 def _hovers(panel: Panel) -> NDArray[np.object_]:
     if len(panel.names) > MANY:
@@ -163,7 +183,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour, symbol = style.look(place)
     sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
-    x, y = panel.points[rows].astype(np.float32).T
+    x, y = style.plain(panel.points[rows].T.round(4))
     return {
         "x": x,
         "y": y,
@@ -174,18 +194,15 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
         "legendgroup": str(place),
         "showlegend": not at,
         "marker": {
-            "size": sizes if sizes.max() > sizes.min() else int(sizes[0]),
+            "size": sizes.tolist() if sizes.max() > sizes.min() else int(sizes[0]),
             "color": colour,
             "symbol": symbol,
             "opacity": _SHOWN,
         },
+        "unselected": {"marker": {"opacity": DIMMED}},
         "hovertext": hovers[rows],
         "hoverinfo": "text",
-        "selectedpoints": [
-            point for point, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])
-        ]
-        if picked
-        else None,
+        "selectedpoints": _places(panel, rows, picked) if picked else None,
     }
 
 

@@ -1,7 +1,8 @@
 """How every picture looks, and the one door for text of a catalog.
 
 Colours are those of Okabe and Ito, which colour-blind readers tell apart; backgrounds are
-transparent, so that the page's theme shows through.
+transparent, so that the page's theme shows through. Text is ``INK``, for which a dark page puts its
+own: a template of Plotly, which is how Streamlit's theme comes, has each picture drawn twice.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,6 +20,9 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SYMBOLS = ("circle", "diamond")
 GREY = "#8A8F98"
 RED = "#D5342B"
+INK = "#111112"
+_RULE = "rgba(138,143,152,0.3)"
+_REVISION = 1
 
 MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
 """As many servers have a look of their own; all others share one."""
@@ -69,10 +74,32 @@ def rounded(values: NDArray[np.float64]) -> list[object]:
     return list(found.tolist())
 
 
+def plain(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
+    """Numbers that leave as JSON numbers, NaN as null.
+
+    Other arrays leave as bytes: sooner made, but drawn twice, for Plotly takes them for new data
+    whenever it is shown them.
+    """
+    found = values.astype(object)
+    found[np.isnan(values)] = None
+    return found
+
+
 def figure(traces: Sequence[object], height: int) -> go.Figure:
-    """The traces on a transparent ground, ``height`` in pixels."""
+    """The traces on a transparent ground, ``height`` in pixels.
+
+    Streamlit shows Plotly a copy of each figure right after the figure. ``datarevision`` says that
+    the data is the same: without it all is drawn a second time.
+    """
     made = go.Figure(list(traces))
+    made.layout.template = None
+    axes = {"automargin": True, "gridcolor": _RULE, "zerolinecolor": _RULE}
     made.update_layout(
+        datarevision=_REVISION,
+        font={"color": INK, "family": '"Source Sans", sans-serif', "size": 12},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY},
+        xaxis={**axes, "showgrid": False, "zeroline": False},
+        yaxis=axes,
         height=height,
         margin={"l": 8, "r": 8, "t": 32, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
