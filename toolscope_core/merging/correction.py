@@ -10,7 +10,7 @@ sides is heard together with that witness, half and half.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -30,8 +30,23 @@ from toolscope_core.merging.atoms import (
 _MOST_CELLS = 1_000_000
 """How many numbers are compared in one go."""
 
+_SLACK = 1e-9
+"""A strength that is less by no more than this counts as one at the threshold."""
+
+_DIVISIONS = 8
+"""So many divisions of the same component are remembered."""
+
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
 """Merge probabilities of pairs, in their order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corrected:
+    """What correction made of a graph at ``merge_at``."""
+
+    graph: RowGraph
+    merge_at: float
+    groups: tuple[Group, ...]
 
 
 def correct(
@@ -41,6 +56,7 @@ def correct(
     constraints: Constraints,
     *,
     divide: bool = True,
+    known: Corrected | None = None,
 ) -> tuple[Group, ...]:
     """Groups of two or more tools, sorted: a partition of part of the graph's tools.
 
@@ -49,11 +65,16 @@ def correct(
     graph joins, is neither cut nor added to: whom the judge would add to it are its newcomers.
     ``divide=False`` leaves the components whole but for what people keep apart, as the paper does
     with Auto-Correction switched off.
+
+    ``known`` came, divided, of another graph over the same tools under the same judge and
+    constraints: only the components in which something may differ are looked at again.
     """
+    groups: list[Group] = []
+    if known is not None and divide:
+        graph, groups = _differing(graph, merge_at, constraints, known)
     atoms = atoms_of(graph, constraints)
     found = components(graph, atoms, judge)
     whole = (found.weakest >= merge_at if divide else True) & ~found.spoken
-    groups: list[Group] = []
     for at in np.flatnonzero(whole).tolist():
         ids = _members(graph, atoms, range(found.first[at], found.first[at + 1]))
         weakest = float(found.weakest[at])
@@ -61,6 +82,40 @@ def correct(
     for at in np.flatnonzero(~whole).tolist():
         groups += _divided(graph, atoms, found[at], judge, merge_at, divide)
     return tuple(sorted(groups, key=lambda group: group.members))
+
+
+def _differing(
+    graph: RowGraph, merge_at: float, constraints: Constraints, known: Corrected
+) -> tuple[RowGraph, list[Group]]:
+    """The graph of the components that may be divided otherwise than ``known``, and the groups of
+    the rest: their edges are the same, and at another ``merge_at`` all their pairs are merges at
+    both. Those with tools that people put together are always among the former.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = len(graph.ids)
+    edges = coo_array((np.ones(len(graph.left)), (graph.left, graph.right)), shape=(size, size))
+    component = connected_components(edges, directed=False)[1]
+    rows = dict(zip(graph.ids, range(size), strict=True))
+    place = component[[rows[group.members[0]] for group in known.groups]]
+    again = np.zeros(size, dtype=bool)
+    if merge_at != known.merge_at:
+        least = max(merge_at, known.merge_at)
+        again[:] = True
+        again[place] = False
+        again[place[[group.cut or group.weakest_edge < least for group in known.groups]]] = True
+    changed = np.setxor1d(_codes(known.graph), _codes(graph), assume_unique=True)
+    again[component[changed // size]] = again[component[changed % size]] = True
+    again[[component[rows[tool]] for group in constraints.must for tool in group]] = True
+    kept = again[component[graph.left]]
+    rest = replace(graph, left=graph.left[kept], right=graph.right[kept])
+    same = ~again[place]
+    return rest, [group for group, stays in zip(known.groups, same, strict=True) if stays]
+
+
+def _codes(graph: RowGraph) -> NDArray[np.int64]:
+    return graph.left.astype(np.int64) * len(graph.ids) + graph.right
 
 
 def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
@@ -161,13 +216,30 @@ def _divided(
             proposed = ()
 
 
-@lru_cache(maxsize=2_048)
 def _parts(links: bytes, size: int, merge_at: float, divide: bool) -> list[list[int]]:
     """What stays together of ``size`` atoms linked so. Remembered: a threshold that moves, or a
     decision, leaves nearly all components as they were.
     """
+    known = _divisions(links, size, divide)
+    for above, at_most, parts in known:
+        if above < merge_at <= at_most:
+            return parts
     matrix = np.frombuffer(links).reshape(size, size)
-    return _agglomerate(_witnessed(matrix, merge_at) if divide else matrix, merge_at)
+    heard = _witnessed(matrix, merge_at) if divide else matrix
+    parts = _agglomerate(heard, merge_at)
+    values = np.concatenate([matrix, heard]).ravel()
+    merges = values >= merge_at
+    above = values[~merges].max(initial=-np.inf) + 2 * _SLACK
+    known[:] = [*known[1 - _DIVISIONS :], (above, values[merges].min(initial=np.inf), parts)]
+    return parts
+
+
+@lru_cache(maxsize=2_048)
+def _divisions(links: bytes, size: int, divide: bool) -> list[tuple[float, float, list[list[int]]]]:
+    """The last divisions of atoms linked so: from above which ``merge_at``, to which, the parts.
+    Between two strengths nothing changes.
+    """
+    return []
 
 
 def _strengths(component: Component) -> NDArray[np.float64]:
@@ -214,7 +286,7 @@ def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[in
 
     Rows come in id order and scipy resolves ties by row, so ties go by sorted ids.
     """
-    distance, near = 1.0 - strength, 1.0 - merge_at + 1e-9
+    distance, near = 1.0 - strength, 1.0 - merge_at + _SLACK
     alike = distance <= near
     first = alike.argmax(axis=1)
     if (alike[first] == alike).all():  # cliques with nothing between them

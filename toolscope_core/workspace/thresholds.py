@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Sweep
+from toolscope_core.merging.correction import Corrected
 from toolscope_core.merging.thresholds import (
     Changes,
     Members,
@@ -23,6 +24,7 @@ from toolscope_core.pipeline import (
     LEAST_PROBABILITY,
     Analysis,
     Cut,
+    corrected_at,
     groups_at,
     merges_at,
     own_cut,
@@ -79,8 +81,10 @@ class Moved:
     falls: tuple[NextToFall, ...]
 
 
-_Basis = tuple[Analysis, Constraints, Effect]
-"""What every cut is compared with: the effect of the plan's under people's decisions."""
+_Basis = tuple[Analysis, Constraints, Effect, Corrected | None]
+"""What every cut is compared with: the effect of the plan's under people's decisions, and how its
+groups came about.
+"""
 
 
 class Thresholds:
@@ -93,7 +97,7 @@ class Thresholds:
         self._review = review
         self._tokens = tokens
         self._plans: dict[int, _Basis] = {}
-        self._moved: dict[int, tuple[_Basis, Effect]] = {}
+        self._moved: dict[int, tuple[_Basis, Effect, Corrected | None]] = {}
         self._sweeps: dict[int, tuple[Analysis, tuple[Constraints, Measure, float], Sweep]] = {}
 
     def cut(self, catalog_id: int) -> Cut:
@@ -107,7 +111,7 @@ class Thresholds:
 
     def moved(self, catalog_id: int, cut: Cut) -> Moved:
         """All that another cut would bring, against the plan's."""
-        analysis, links, plan = basis = self._basis(catalog_id)
+        analysis, links, plan, _ = basis = self._basis(catalog_id)
         now = self._effect(catalog_id, basis, cut)
         falls = next_to_fall(analysis, links, now)
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
@@ -128,19 +132,24 @@ class Thresholds:
         links = constraints(analysis.catalog, self._review.log(catalog_id))
         known = self._plans.get(catalog_id)
         if known is None or known[0] is not analysis or known[1] != links:
-            plan = effect(analysis, links, own_cut(analysis), self._tokens(catalog_id))
-            known = self._plans[catalog_id] = (analysis, links, plan)
+            cut = own_cut(analysis)
+            corrected = _corrected(analysis, links, cut)
+            plan = effect(analysis, links, cut, self._tokens(catalog_id), corrected=corrected)
+            known = self._plans[catalog_id] = (analysis, links, plan, corrected)
         return known
 
     def _effect(self, catalog_id: int, basis: _Basis, cut: Cut) -> Effect:
-        """The last one is kept."""
-        analysis, links, plan = basis
+        """The last one is kept: the next differs little from it."""
+        analysis, links, plan, before = basis
         if cut == plan.cut:
             return plan
         known = self._moved.get(catalog_id)
-        if known is None or known[0] is not basis or known[1].cut != cut:
-            now = effect(analysis, links, cut, self._tokens(catalog_id))
-            known = self._moved[catalog_id] = (basis, now)
+        if known is None or known[0] is not basis:
+            known = (basis, plan, before)
+        if known[1].cut != cut:
+            corrected = _corrected(analysis, links, cut, known[2])
+            now = effect(analysis, links, cut, self._tokens(catalog_id), corrected=corrected)
+            known = self._moved[catalog_id] = (basis, now, corrected)
         return known[1]
 
     def _analysis(self, catalog_id: int) -> Analysis:
@@ -150,6 +159,15 @@ class Thresholds:
         return analysis
 
 
+def _corrected(
+    analysis: Analysis, links: Constraints, cut: Cut, known: Corrected | None = None
+) -> Corrected | None:
+    """``corrected_at``, where no model's opinions come before the offline judge's."""
+    if analysis.opinions is not None:
+        return None
+    return corrected_at(analysis, links, cut, known=known)
+
+
 def effect(
     analysis: Analysis,
     links: Constraints,
@@ -157,11 +175,13 @@ def effect(
     tokens: Mapping[str, int],
     *,
     divide: bool = True,
+    corrected: Corrected | None = None,
 ) -> Effect:
-    """The effect of a cut under people's ``links``; ``tokens`` by tool id, ``divide`` as in
-    ``correct``.
+    """The effect of a cut under people's ``links``; ``tokens`` by tool id, the rest as in
+    ``groups_at``.
     """
-    groups = tuple(group.members for group in groups_at(analysis, links, cut, divide=divide))
+    found = groups_at(analysis, links, cut, divide=divide, corrected=corrected)
+    groups = tuple(group.members for group in found)
     saved = 0
     for members in groups:
         costs = [tokens[member] for member in members]
