@@ -66,6 +66,22 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     expect(page).not_to_have_url(re.compile("one="), timeout=30_000)
 
 
+def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watched):
+    colours = set()
+    for scheme in ("light", "dark"):
+        watched.page.emulate_media(color_scheme=scheme)
+        page = open_heatmap(watched)
+        name = page.locator(".js-plotly-plot .ytick text").first
+        expect(name).to_be_visible(timeout=30_000)
+        watched.settled()
+        page.wait_for_timeout(1_000)
+        around = page.get_by_test_id("stPlotlyChart").first
+        colour = around.evaluate("chart => getComputedStyle(chart).color")
+        assert name.evaluate("text => getComputedStyle(text).fill") == colour
+        colours.add(colour)
+    assert len(colours) == 2
+
+
 def test_the_table_twin_goes_down_by_keys(watched):
     page = open_heatmap(watched)
     watched.settled()
