@@ -38,7 +38,7 @@ def collision_curve(view: Curve) -> go.Figure:
     if changes:
         scale = {"title": "change", "domain": [0.0, 0.26], "tickformat": "+.0%"}
         least = 0.05 + max(abs(y) for line in changes for y in [*line.y, 0.0] if y is not None)
-        figure.update_layout(yaxis2={**scale, "range": [-least, least]})
+        figure.update_layout(yaxis2={**style.AXIS, **scale, "range": [-least, least]})
     _mark(figure, view)
     return figure
 
@@ -62,9 +62,8 @@ def sweep(view: Sweep, chosen: int) -> go.Figure:
         margin={"t": 64},
     )
     if view.labelled:
-        figure.update_layout(
-            yaxis2={"title": "decided pairs", "domain": [0.0, 0.34], "rangemode": "tozero"}
-        )
+        below = {"title": "decided pairs", "domain": [0.0, 0.34], "rangemode": "tozero"}
+        figure.update_layout(yaxis2={**style.AXIS, **below})
     now = {"x0": view.at, "x1": view.at, "y0": 0, "y1": 1, "yref": "paper"}
     figure.add_shape(type="line", **now, line={"dash": "dash", "color": GREY})
     return figure

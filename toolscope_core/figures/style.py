@@ -22,6 +22,7 @@ GREY = "#8A8F98"
 RED = "#D5342B"
 INK = "#111112"
 _RULE = "rgba(138,143,152,0.3)"
+AXIS = {"automargin": True, "gridcolor": _RULE, "zerolinecolor": _RULE}
 _REVISION = 1
 
 MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
@@ -93,13 +94,12 @@ def figure(traces: Sequence[object], height: int) -> go.Figure:
     """
     made = go.Figure(list(traces))
     made.layout.template = None
-    axes = {"automargin": True, "gridcolor": _RULE, "zerolinecolor": _RULE}
     made.update_layout(
         datarevision=_REVISION,
         font={"color": INK, "family": '"Source Sans", sans-serif', "size": 12},
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY},
-        xaxis={**axes, "showgrid": False, "zeroline": False},
-        yaxis=axes,
+        xaxis={**AXIS, "showgrid": False, "zeroline": False},
+        yaxis=AXIS,
         height=height,
         margin={"l": 8, "r": 8, "t": 32, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
