@@ -108,14 +108,20 @@ class Components:
         )
 
 
-def atoms_of(graph: RowGraph, constraints: Constraints) -> Atoms:
-    """The atoms of a graph that has the must-links of ``constraints`` as edges."""
+def component_of(graph: RowGraph) -> NDArray[np.int32]:
+    """Which connected component each row is in; a row without edges is one of its own."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     size = len(graph.ids)
     edges = coo_array((np.ones(len(graph.left)), (graph.left, graph.right)), shape=(size, size))
-    component = connected_components(edges, directed=False)[1]
+    found: NDArray[np.int32] = connected_components(edges, directed=False)[1]
+    return found
+
+
+def atoms_of(graph: RowGraph, constraints: Constraints) -> Atoms:
+    """The atoms of a graph that has the must-links of ``constraints`` as edges."""
+    size, component = len(graph.ids), component_of(graph)
     inside = np.zeros(size, dtype=bool)
     inside[graph.left] = inside[graph.right] = True
     spoken = constraints.cannot or constraints.must

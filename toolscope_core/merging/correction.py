@@ -24,6 +24,7 @@ from toolscope_core.merging.atoms import (
     RowGraph,
     RowJudge,
     atoms_of,
+    component_of,
     components,
 )
 
@@ -91,12 +92,7 @@ def _differing(
     the rest: their edges are the same, and at another ``merge_at`` all their pairs are merges at
     both. Those with tools that people put together are always among the former.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    size = len(graph.ids)
-    edges = coo_array((np.ones(len(graph.left)), (graph.left, graph.right)), shape=(size, size))
-    component = connected_components(edges, directed=False)[1]
+    size, component = len(graph.ids), component_of(graph)
     rows = dict(zip(graph.ids, range(size), strict=True))
     place = component[[rows[group.members[0]] for group in known.groups]]
     again = np.zeros(size, dtype=bool)
