@@ -10,6 +10,8 @@ from toolscope_core.datamodel import Decision, digest
 from toolscope_core.workspace.listing import ToolRow
 from toolscope_core.workspace.toolsets import MOST_APART, MOST_ON_A_CARD
 
+COLUMNS = ("name", "server", "description", "tokens", "findings")
+
 
 def selected_panel(catalog_id: int) -> None:
     """The tools as a table; ticked rows narrow down whom is spoken of."""
@@ -24,13 +26,12 @@ def selected_panel(catalog_id: int) -> None:
         st.caption(f"The first {ROWS:,} are listed.")
     key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"
     state = st.dataframe(
-        rows[:ROWS],
+        [{column: getattr(row, column) for column in COLUMNS} for row in rows[:ROWS]],
         key=key,
         on_select="rerun",
         selection_mode="multi-row",
         hide_index=True,
         height=min(320, 38 + 35 * len(rows)),
-        column_order=("name", "server", "description", "tokens", "findings"),
         alt="The selected tools",
     )
     ticked = [rows[at] for at in state["selection"]["rows"] if at < len(rows)]
