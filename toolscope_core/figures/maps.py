@@ -15,7 +15,7 @@ from toolscope_core.figures.style import GREY, PALETTE
 from toolscope_core.figures.views import Panel, Silhouettes, ToolMap
 
 MOST_SVG = 2_000
-"""Up to as many points SVG is on the screen sooner than WebGL, even where no GPU helps."""
+"""Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
 
 MANY = 10_000
 """Of more tools the pointer tells the names alone."""
