@@ -19,8 +19,8 @@ from toolscope_core.workspace.maps import METHODS, STATES, UNASKED, Method
 
 BESIDE = 300
 """Up to so many tools the merged toolset stands beside the map at first: a figure of two panels
-takes a browser longer to draw, and is drawn anew for each selection (0.8 to 1.3 s at 527 tools,
-0.4 to 0.6 for one panel of 4,076).
+takes a browser longer to draw, and is drawn anew for each selection (0.5 to 0.6 s at 527 tools,
+0.3 to 0.4 for one panel of 4,076).
 """
 MARKED = "map_marked"
 """Session key: how the map on the screen was drawn, and the rows it marks."""
