@@ -338,6 +338,73 @@ def test_what_is_only_surmised_is_said():
     assert not same.surmised
 
 
+def paired(ours, theirs, names=("f", "g")):
+    """The matches of two tools with one parameter each: name and description."""
+    one, other = (
+        Tool(id, name, "", schema={"type": "object", "properties": {arg: text(told)}})
+        for id, name, (arg, told) in zip("ab", names, (ours, theirs), strict=True)
+    )
+    return [(match.left, match.right, match.surmised) for match in match_parameters(one, other)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (("source_file_path", "To be copied"), ("original_path", "Where it lies")),
+        (("bit_rate", ""), ("bitrate", "")),
+        (("x_value", ""), ("value", "")),
+    ],
+)
+def test_one_side_and_one_spelling_are_the_same_name(ours, theirs):
+    assert [match[:2] for match in paired(ours, theirs)] == [(ours[0], theirs[0])]
+
+
+def test_a_side_more_is_not_the_same_name():
+    ours = ("original_departure_date", "As it was booked")
+    assert all(surmised for *_, surmised in paired(ours, ("departure_date", "When it leaves")))
+
+
+def test_marks_alone_are_no_spelling():
+    assert paired(("$", ""), ("%", "")) == []
+
+
+def test_what_takes_the_same_values_is_surmised_to_be_the_same():
+    bird = ("species_name", "Species of the bird (e.g., parrot, owl)")
+    assert paired(bird, ("bird_type", "What it is (e.g., owl, parrot)")) == [
+        ("species_name", "bird_type", True)
+    ]
+    assert paired(bird, ("bird_type", "What it is (e.g., songbird, raptor)")) == []
+    process = ("process", "What emits (e.g., driving, flying)")
+    assert paired(process, ("activity", "For example driving, flying")) != []
+    assert paired(process, ("activity", "For example sleeping, reading")) == []
+    assert paired(("min_level", "'low' or 'high'"), ("max_level", "'low' or 'high'")) == []
+
+
+def test_what_the_tools_are_about_stands_for_each_other():
+    objects = ("drone", "Which one"), ("ship", "What it is called")
+    assert paired(*objects) == []
+    assert paired(*objects, names=("get_drone_speed", "get_ship_speed")) == [
+        ("drone", "ship", True)
+    ]
+    keys = ("email", "How to reach them"), ("badge", "Printed on it")
+    assert paired(*keys, names=("get_user_by_email", "get_user_by_badge")) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (
+            ("user_id", "Key of the user who buys an item"),
+            ("item_id", "Key of the item a user buys"),
+        ),
+        (("name", "Name of the employee"), ("department_name", "Name of the department")),
+        (("policy", "The new policy"), ("policy_id", "The new policy")),
+    ],
+)
+def test_an_id_or_a_name_that_may_be_of_another_is_never_sure(ours, theirs):
+    assert all(surmised for *_, surmised in paired(ours, theirs))
+
+
 @pytest.mark.shared_data
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())

@@ -217,7 +217,8 @@ def test_the_evidence_tells_servers_apart():
 
 
 def test_long_lists_are_cut_and_small_contributions_left_out():
-    many = [tool(name, name, "", *(f"{name}{at}" for at in range(9))) for name in ("xx", "yy")]
+    letters = {"xx": "vv", "yy": "ww"}
+    many = [tool(n, n, "", *(f"{of}{at}" for at in range(9))) for n, of in letters.items()]
     said = explain(
         (many[0], many[1]),
         (read_tool(many[0]), read_tool(many[1])),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolscope_core.datamodel import Parameter, Tool
-from toolscope_core.merging.likeness import MATCH_AT, likeness, tell_apart
+from toolscope_core.merging.likeness import MATCH_AT, likeness
+from toolscope_core.merging.roles import tell_apart
 from toolscope_core.merging.typefit import types_meet, types_overlap
 
 SURMISE_AT = 0.3

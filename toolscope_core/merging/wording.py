@@ -121,12 +121,18 @@ _EMPTY_WORDS = frozenset(
     "value specified given optional required default e g eg etc will can should you your want "
     "whether true false if".split()
 )
-_EMPTY_IN_NAMES = _EMPTY_WORDS - {"default"}
+_EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
 _ENDINGS = ("ation", "ment", "ence", "ance", "ary", "ing", "ion", "ed", "es", "s", "e")
 _STEM_LENGTH = 4
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 _LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
 _HUMP = re.compile(r"([a-z])([A-Z])")
+_NAMED = re.compile(
+    r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
+    r"|['\"]([^'\"]{2,40})['\"]",
+    re.IGNORECASE,
+)
+_NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
 _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
 
 
@@ -147,6 +153,13 @@ def text_words(text: str) -> frozenset[str]:
     """The words of a description that say something: stems, one per meaning."""
     words = frozenset(_LONG_WORD.findall(text.casefold())) - _EMPTY_WORDS
     return frozenset(map(meaning, words))
+
+
+@lru_cache(maxsize=65_536)
+def example_words(description: str, values: str) -> frozenset[str]:
+    """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
+    told = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
+    return frozenset(word for word in text_words(f"{told} {values}") if word.isalpha()) - _NO_VALUES
 
 
 @lru_cache(maxsize=65_536)
