@@ -18,7 +18,7 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.matching import match_parameters
+from toolscope_core.merging.matching import Match, match_parameters
 from toolscope_core.merging.moves import move_to, refusal
 from toolscope_core.merging.subschema import core, inline_references, refers
 from toolscope_core.merging.units import difference
@@ -45,12 +45,16 @@ def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
     matches = match_parameters(tool, target)
     pairs = {match.left: match.right for match in matches}
     alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
-    surmised = tuple(
+    return replace(alpha, surmised=surmises(tool, matches))
+
+
+def surmises(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
+    """Sentences on the arguments of ``tool`` that were taken for others with little to say so."""
+    return tuple(
         f"`{match.left}` of {tool.id} is only surmised to be `{match.right}`"
         for match in matches
         if match.surmised
     )
-    return replace(alpha, surmised=surmised) if surmised else alpha
 
 
 def unmappable(tool: Tool) -> str | None:

@@ -9,7 +9,7 @@ write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,7 +22,7 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.alignment import argument_map, inlined, map_onto
+from toolscope_core.merging.alignment import argument_map, inlined, map_onto, surmises
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.subschema import admits
 from toolscope_core.merging.units import difference
@@ -127,8 +127,9 @@ def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
     properties: dict[str, JsonObject] = {}
     pairs: dict[str, dict[str, str]] = {}
+    surmised: dict[str, tuple[str, ...]] = {}
     for tool in ordered:
-        pairs[tool.id] = _join(tool, properties)
+        pairs[tool.id], surmised[tool.id] = _join(tool, properties)
     selector, values = _selector(ordered, properties)
     properties[selector] = {
         "type": "string",
@@ -141,7 +142,10 @@ def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
     if needed:
         schema["required"] = needed
     maps = tuple(
-        map_onto(tool, canonical.id, schema, pairs[tool.id], {selector: values[tool.id]})
+        replace(
+            map_onto(tool, canonical.id, schema, pairs[tool.id], {selector: values[tool.id]}),
+            surmised=surmised[tool.id],
+        )
         for tool in members
     )
     text = f"{canonical.description.rstrip()} Choose with `{selector}` which one does it.".strip()
@@ -149,16 +153,19 @@ def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
     return Synthesis("router", canonical.id, document, maps)
 
 
-def _join(tool: Tool, properties: dict[str, JsonObject]) -> dict[str, str]:
-    """Widen ``properties`` so that they take the tool's arguments; parameter → property."""
+def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Widen ``properties`` so that they take the tool's arguments; parameter → property, and what
+    of that is only surmised.
+    """
     tool = inlined(tool)
     sofar = Tool("", tool.name, schema={"type": "object", "properties": dict(properties)})
     ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, sofar))
-    pairs = {
-        match.left: match.right
+    matches = [
+        match
         for match in match_parameters(tool, sofar)
         if not difference(ours[match.left], theirs[match.right])
-    }
+    ]
+    pairs = {match.left: match.right for match in matches}
     for parameter in tool.parameters:
         target = pairs.get(parameter.name)
         if target is None:
@@ -167,7 +174,7 @@ def _join(tool: Tool, properties: dict[str, JsonObject]) -> dict[str, str]:
             properties[target] = parameter.schema
         else:
             properties[target] = widened(properties[target], parameter)
-    return pairs
+    return pairs, surmises(tool, matches)
 
 
 def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
