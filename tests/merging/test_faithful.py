@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.faithful import Surroundings, changes, safety_notes, violations
+from toolscope_core.merging.faithful import Surroundings, changes, violations
 from toolscope_core.merging.synthesis import synthesise
 
 
@@ -99,32 +99,6 @@ def test_notes_of_tools_that_speak_to_models_need_not_survive():
     around = Surroundings(wary=frozenset({"search"}))
     assert codes("Finds notes.", made, (FIND, hostile)) == ["safety"]
     assert codes("Finds notes.", made, (FIND, hostile), around) == []
-
-
-def test_notes_of_parameters_count():
-    schema = {"type": "object", "properties": {"x": {"description": "Never a password."}}}
-    assert safety_notes(Tool("t", "t", "Does.", schema=schema)) == ("Never a password.",)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Deletes a note. This cannot be undone.",
-        "Requires approval.",
-        "Needs admin permissions.",
-        "You must not use it twice.",
-        "Irreversible!",
-    ],
-)
-def test_safety_notes_are_found(text):
-    assert safety_notes(Tool("t", "t", text))
-
-
-@pytest.mark.parametrize(
-    "text", ["Finds notes.", "It does not support dates.", "Returns warnless text."]
-)
-def test_other_sentences_are_no_safety_notes(text):
-    assert not safety_notes(Tool("t", "t", text))
 
 
 def test_an_invented_parameter_is_named():

@@ -102,6 +102,24 @@ CASES = {
         tool("b", "list_my_prices"),
         ["they differ in scope: only `list_my_prices` says my"],
     ),
+    "a warning that would be gone": (
+        tool("a", "put_price", description="Puts a price."),
+        tool("b", "write_price", description="Writes it. The old one is overwritten for good."),
+        [
+            "`put_price` does not say what others warn of: "
+            "`write_price`: “The old one is overwritten for good.”"
+        ],
+    ),
+    "a warning in other words": (
+        tool("a", "put", description="Puts a price. Overwritten prices cannot be recovered."),
+        tool("b", "put_price", description="Puts it. Prices overwritten cannot be recovered!"),
+        [],
+    ),
+    "a note that tells of no harm": (
+        tool("a", "write_price", description="Writes a price."),
+        tool("b", "put_price", description="Puts a price. Warns of odd ones. Never negative."),
+        [],
+    ),
     "one scope": (tool("a", "list_all_prices"), tool("b", "show_all_prices"), []),
 }
 
@@ -120,6 +138,13 @@ def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, told
     assert cluster.kind == "prune"
     assert bool(cluster.reasons) == bool(told)
     assert cluster.state == ("proposed" if told else "accepted")
+
+
+def test_a_long_warning_is_cut_and_four_are_told():
+    warned = [tool(f"b{i}", f"put_{i}", description=f"Danger {i}! " * 40) for i in range(6)]
+    (told,) = guards([tool("a", "put", description="Puts."), *warned], "a", "prune", ALONE)
+    assert told.endswith("and 2 more")
+    assert len(told) < 800
 
 
 def test_a_router_reaches_every_server_and_keeps_all_state():

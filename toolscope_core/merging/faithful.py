@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.catalog.passages import passages
 from toolscope_core.catalog.scan import scan_tool
 from toolscope_core.datamodel import Document, Tool
+from toolscope_core.merging.notes import told_text, unsaid_notes
 from toolscope_core.merging.plan import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.merging.validity import document_problems
-from toolscope_core.merging.wording import text_words
 
 Code = Literal[
     "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"
@@ -28,10 +27,6 @@ Code = Literal[
 _MOST_TIMES = 3
 """So many times the longest text it replaces, a description says more than its sources."""
 _SHORT = 400
-_KEPT = 0.6
-"""Share of the words of a safety note that one sentence must still have."""
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(r"\w+(?:[.\-]\w+)*")
 _IDENTIFIER = re.compile(r"[^\W_]_\w|[a-z][A-Z]|\w-\w+-\w")
 _QUOTED = re.compile(r"`([^`\s]{1,80})`")
@@ -41,16 +36,6 @@ _ADDRESSES = re.compile(
     r"(?:/[^\s<>\"'`)\]]*)?|\b\d{1,3}(?:\.\d{1,3}){3}\b",
     re.IGNORECASE,
 )
-_SAFETY = re.compile(
-    r"\b(?:warn(?:s|ing)?|caution|danger(?:ous)?|beware|(?:be|use) careful(?:ly)?|irreversibl[ey]"
-    r"|irrevocabl[ey]|permanent(?:ly)?|(?:cannot|can['’]t|can not) be (?:undone|reversed|recovered"
-    r"|restored)|destructive|destroys?|overwrit(?:es?|ten|ing)|data loss|(?:must|should|do)"
-    r"(?: not|n['’]t)|never|forbidden|prohibited|not allowed|permissions?|authori[sz]ed"
-    r"|authori[sz]ation|privileges?|requires? (?:admin|approval|confirmation|consent)"
-    r"|confidential|sensitive data|at your own risk)\b",
-    re.IGNORECASE,
-)
-_NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|forbidden|prohibited)\b|n['’]t\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +73,7 @@ def violations(
 ) -> tuple[Violation, ...]:
     """What speaks against ``document`` in place of ``made.document``; empty if nothing does."""
     canonical = next(tool for tool in members if tool.id == made.canonical)
-    before, after = (_plain(documented(canonical, one)) for one in (made.document, document))
+    before, after = (told_text(documented(canonical, one)) for one in (made.document, document))
     return (
         *(
             Violation("invalid", text)
@@ -150,22 +135,9 @@ def _invented(
 
 def _dropped(after: str, members: Sequence[Tool], around: Surroundings) -> Iterator[Violation]:
     """Sentences of members on what is dangerous or not allowed that no sentence still says."""
-    kept = [(text_words(one), bool(_NEGATION.search(one))) for one in _SENTENCE.split(after)]
-    for tool in members:
-        for note in () if tool.id in around.wary else safety_notes(tool):
-            words, negated = text_words(note), bool(_NEGATION.search(note))
-            if not any(
-                len(words & own) >= _KEPT * len(words) and (said or not negated)
-                for own, said in kept
-            ):
-                yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
-
-
-def safety_notes(tool: Tool) -> tuple[str, ...]:
-    """The sentences of the descriptions that warn, forbid, or speak of permissions."""
-    texts = [tool.description, *(parameter.description for parameter in tool.parameters)]
-    sentences = [one.strip() for text in texts for one in _SENTENCE.split(without_hidden(text))]
-    return tuple(dict.fromkeys(one for one in sentences if _SAFETY.search(one)))
+    heard = [tool for tool in members if tool.id not in around.wary]
+    for tool, note in unsaid_notes(heard, after):
+        yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
 
 
 def _hostile(before: Tool, after: Tool) -> Iterator[Violation]:
@@ -181,12 +153,6 @@ def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation
     length = len(document.description)
     if length > most:
         yield Violation("long", f"the description has {length:,} characters, more than {most:,}")
-
-
-def _plain(tool: Tool) -> str:
-    """Name, description and descriptions of parameters, a line each."""
-    texts = [tool.name, tool.description, *(p.description for p in tool.parameters)]
-    return without_hidden("\n".join(texts))
 
 
 def _words_of(tool: Tool, wary: bool) -> Iterator[str]:

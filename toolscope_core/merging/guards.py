@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.datamodel import JsonObject, Kind, Tool
+from toolscope_core.merging.notes import told_text, unsaid_notes, warnings
 from toolscope_core.merging.reading import Reading, read_tool
 from toolscope_core.similarity import split_name
 
@@ -52,6 +53,7 @@ _RESULTS = {
     "boolean": "true or false",
 }
 _MOST_NAMED = 4
+_LONGEST_NOTE = 120
 
 
 class Families:
@@ -90,6 +92,7 @@ def guards(
         *_on_effects(members, readings),
         *_differing("what they return", members, lambda tool: returned(tool.returns)),
         *_on_scope(members),
+        *_on_notes(members, canonical),
     )
 
 
@@ -209,6 +212,20 @@ def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
     ]
     if told:
         yield f"they differ in scope: only {_listed(told)}"
+
+
+def _on_notes(members: Sequence[Tool], canonical: str) -> Iterator[str]:
+    """What a member says does harm, and the one that is kept does not say."""
+    kept = next(tool for tool in members if tool.id == canonical)
+    others = [tool for tool in members if tool.id != canonical]
+    notes = [*unsaid_notes(others, told_text(kept), warnings)]
+    told = (f"`{tool.name}`: “{_cut(note)}”" for tool, note in notes)
+    if notes:
+        yield f"`{kept.name}` does not say what others warn of: {_listed(told)}"
+
+
+def _cut(note: str) -> str:
+    return note if len(note) <= _LONGEST_NOTE else f"{note[:_LONGEST_NOTE].rstrip()}…"
 
 
 def _differing(what: str, members: Sequence[Tool], said: Callable[[Tool], str]) -> Iterator[str]:

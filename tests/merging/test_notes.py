@@ -1,0 +1,54 @@
+"""What tools say is unsafe, and what a text still says of it."""
+
+import pytest
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.notes import safety_notes, unsaid_notes, warnings
+
+
+def test_notes_of_parameters_count():
+    schema = {"type": "object", "properties": {"x": {"description": "Never a password."}}}
+    assert safety_notes(Tool("t", "t", "Does.", schema=schema)) == ("Never a password.",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deletes a note. This cannot be undone.",
+        "Requires approval.",
+        "Needs admin permissions.",
+        "You must not use it twice.",
+        "Irreversible!",
+    ],
+)
+def test_safety_notes_are_found(text):
+    assert safety_notes(Tool("t", "t", text))
+
+
+@pytest.mark.parametrize(
+    "text", ["Finds notes.", "It does not support dates.", "Returns warnless text."]
+)
+def test_other_sentences_are_no_safety_notes(text):
+    assert not safety_notes(Tool("t", "t", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ("Deletes a note. This cannot be undone.", ("This cannot be undone.",)),
+        ("WARNING: costs money.", ("WARNING: costs money.",)),
+        ("Levels are INFO, WARNING and ERROR.", ()),
+        ("Finds files when you don't know where. Needs permissions.", ()),
+        ("", ()),
+    ],
+)
+def test_warnings_are_the_notes_that_tell_of_harm(text, warned):
+    assert warnings(Tool("t", "t", text)) == warned
+
+
+def test_what_a_text_says_in_other_words_is_said():
+    risky = Tool("t", "drop", "Drops it. The table cannot be recovered.")
+    assert not list(unsaid_notes([risky], "Drops. A table dropped cannot be recovered."))
+    assert list(unsaid_notes([risky], "Drops. A table can be recovered.")) == [
+        (risky, "The table cannot be recovered.")
+    ]
