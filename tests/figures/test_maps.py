@@ -100,6 +100,8 @@ def test_words_stand_on_every_panel_and_can_be_left_out():
     assert said.count("mail · &lt;b&gt;x&lt;/b&gt;") == 2
     bare = maps.tool_map(MAP, labels=False).layout.annotations
     assert [note.text for note in bare] == ["before, 3 tools", "after, 2 tools"]
+    some = maps.tool_map(MAP, [0], labels=False, only=True).layout.annotations
+    assert [note.text for note in some] == ["before, 1 of 3 tools", "after, 1 of 2 tools"]
 
 
 @pytest.mark.parametrize("figure", [maps.tool_map(MAP, contours=True), maps.silhouettes(SCORES)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -48,7 +49,10 @@ def tool_map(
     """
     wanted = frozenset(picked)
     layers = _shown(tools, wanted, only)
-    kind = "scatter" if sum(len(rows) for *_, rows in layers) <= MOST_SVG else "scattergl"
+    drawn = Counter[int]()
+    for at, _, _, rows in layers:
+        drawn[at] += len(rows)
+    kind = "scatter" if drawn.total() <= MOST_SVG else "scattergl"
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
     if contours:
         traces += _contours(tools)
@@ -61,7 +65,7 @@ def tool_map(
         annotations=[
             note
             for at, panel in enumerate(tools.panels)
-            for note in (_title(at, panel), *(_words(at, tools) if labels else ()))
+            for note in (_title(at, panel, drawn[at]), *(_words(at, tools) if labels else ()))
         ],
         **_axes(tools),
     )
@@ -245,9 +249,11 @@ def _axes(tools: ToolMap) -> dict[str, object]:
     return made
 
 
-def _title(at: int, panel: Panel) -> dict[str, object]:
+def _title(at: int, panel: Panel, drawn: int) -> dict[str, object]:
+    every = len(panel.names)
+    count = f"{every:,}" if drawn == every else f"{drawn:,} of {every:,}"
     return {
-        "text": f"{style.label(panel.title)}, {len(panel.names):,} tools",
+        "text": f"{style.label(panel.title)}, {count} tools",
         "xref": f"x{at + 1 if at else ''} domain",
         "yref": "paper",
         "x": 0,
