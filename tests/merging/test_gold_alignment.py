@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-GOLD = Path(__file__).resolve().parents[1] / "data" / "alignment.jsonl"
-ROWS = [json.loads(line) for line in GOLD.read_text("utf-8").splitlines()]
+DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+def rows_of(name):
+    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+ROWS, NEAR = rows_of("alignment.jsonl"), rows_of("alignment_near.jsonl")
 
 
 def test_the_maps_are_one_to_one_and_halved_in_each_catalog():
@@ -29,6 +35,30 @@ def test_no_tool_of_the_test_half_is_in_a_later_round():
         if "round" in row or row["half"] == "test":
             tools[row["half"]] |= {(row["catalog"], row[side]) for side in ("left", "right")}
     assert tools["dev"].isdisjoint(tools["test"])
+
+
+def test_near_pairs_are_one_to_one_and_share_no_tool_with_either_test_half():
+    assert len(NEAR) == 1663
+    assert len({(row["catalog"], row["left"], row["right"]) for row in NEAR}) == len(NEAR)
+    tools = {"dev": set(), "test": set()}
+    for row in NEAR:
+        assert all(len(set(names)) == len(row["args"]) for names in zip(*row["args"], strict=True))
+        tools[row["half"]] |= {(row["catalog"], row[side]) for side in ("left", "right")}
+    assert tools["dev"].isdisjoint(tools["test"])
+    test = [row for row in ROWS if row["half"] == "test"]
+    by_hand = {(row["catalog"], row[side]) for row in test for side in ("left", "right")}
+    assert by_hand.isdisjoint(tools["dev"] | tools["test"])
+
+
+@pytest.mark.shared_data
+def test_near_pairs_are_of_tools_and_parameters_that_there_are(shared_data):
+    from benchmarks.alignment_quality import NEAR as FILE
+    from benchmarks.alignment_quality import load_gold
+
+    for one in load_gold(FILE):
+        ours, theirs = ({p.name for p in tool.parameters} for tool in (one.left, one.right))
+        assert {a for a, _ in one.args} <= ours
+        assert {b for _, b in one.args} <= theirs
 
 
 @pytest.mark.shared_data
