@@ -10,7 +10,7 @@ from tests.merging.test_subschema import valid
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import argument_map, unmappable
+from toolscope_core.merging.alignment import argument_map, silent_changes, unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.subschema import inline_references
@@ -287,7 +287,14 @@ def test_another_type_needs_the_very_same_name():
 
 
 @pytest.mark.parametrize(
-    "name", ["translate_from_french", "translate_except_french", "translate_non_french"]
+    "name",
+    [
+        "translate_from_french",
+        "translate_except_french",
+        "translate_non_french",
+        "never_translate_french",
+        "translate_unless_french",
+    ],
 )
 def test_a_direction_in_the_name_fixes_nothing(name):
     general = tool(
@@ -336,6 +343,90 @@ def test_what_is_only_surmised_is_said():
     assert alpha.surmised == ("`start_time` of a is only surmised to be `event_time`",)
     same = argument_map(tool("a", "f", path=text()), tool("b", "g", file_path=text()))
     assert not same.surmised
+
+
+ALTERNATIVES = {
+    "oneOf": [
+        {"properties": {"id": {"type": "string"}}, "required": ["id"]},
+        {"properties": {"email": {"type": "string"}}, "required": ["email"]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (ALTERNATIVES, "`email` of `f` is declared under a condition"),
+        ({"allOf": [{"then": {"properties": {"n": {}}}}]}, "`n` of `f` is declared under"),
+        (
+            {"dependentSchemas": {"verbose": {"properties": {"log": {}}}}},
+            "`log` of `f` is declared under a condition",
+        ),
+        ({"patternProperties": {"^label_": {}}}, "takes arguments whose names follow a pattern"),
+    ],
+)
+def test_what_is_declared_under_a_condition_goes_only_where_it_is_too(more, said):
+    plain = tool("b", "g", verbose={"type": "boolean"})
+    bound = Tool("a", "f", schema={**plain.schema, **more})
+    assert any(said in reason for reason in argument_map(bound, plain).lossy)
+    assert argument_map(bound, Tool("c", "h", "x", schema=bound.schema)).lossless
+
+
+FIELDS = {"item": {"type": "string"}, "note": {"type": "string"}}
+ORDER = {"type": "object", "properties": FIELDS}
+SHORT = {"type": "object", "properties": {"item": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("full", "short", "open_too"),
+    [
+        (ORDER, SHORT, {**SHORT, "additionalProperties": True}),
+        (
+            {"type": "array", "items": ORDER},
+            {"type": "array", "items": SHORT},
+            {"type": "array", "items": {"type": "object"}},
+        ),
+        (
+            {"type": "object", "properties": {"order": ORDER}},
+            {"type": "object", "properties": {"order": SHORT}},
+            {"type": "object"},
+        ),
+        ({"anyOf": [SHORT, ORDER]}, SHORT, {"anyOf": [SHORT, ORDER]}),
+    ],
+)
+def test_fields_that_the_target_does_not_list_have_no_place(full, short, open_too):
+    left = tool("a", "f", ["order"], order=full)
+    lost = argument_map(left, tool("b", "g", ["order"], order=short))
+    assert lost.dropped == {"order": "`order` has no place for some of its fields"}
+    assert argument_map(left, tool("b", "g", ["order"], order=open_too)).lossless
+
+
+@pytest.mark.parametrize("written", [{"format": "date-time"}, {"contentEncoding": "base64"}])
+def test_a_number_is_not_written_as_a_text_of_a_form(written):
+    left = tool("a", "f", ["since"], since={"type": "integer"})
+    assert argument_map(left, tool("b", "g", ["since"], since=text())).lossless
+    assert argument_map(left, tool("b", "g", ["since"], since=text(**written))).dropped
+
+
+def test_calls_that_come_to_mean_something_else_are_told_of():
+    loud = tool("a", "f", dry={"type": "boolean", "default": True}, zip={"type": "integer"})
+    quiet = tool("b", "g", dry={"type": "boolean", "default": False}, zip=text())
+    assert silent_changes(loud, quiet) == (
+        "left out, `dry` of a is true and `dry` of b false",
+        "`zip` of a would be written as text",
+    )
+    unsaid = tool("c", "h", dry={"type": "boolean"}, zip={"type": "integer"})
+    assert silent_changes(loud, unsaid) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Any", "any"), (None, "x"), ("null", "x"), ("", "x"), ("None", None)]
+)
+def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
+    left, right = (
+        tool(i, i, ["x"], x=text(default=d)) for i, d in zip("ab", (one, other), strict=True)
+    )
+    assert silent_changes(left, right) == ()
 
 
 def paired(ours, theirs, names=("f", "g")):

@@ -38,6 +38,10 @@ def test_other_sentences_are_no_safety_notes(text):
         ("Deletes a note. This cannot be undone.", ("This cannot be undone.",)),
         ("WARNING: costs money.", ("WARNING: costs money.",)),
         ("Levels are INFO, WARNING and ERROR.", ()),
+        ("Sends. Each call costs $5.", ("Each call costs $5.",)),
+        ("It is billed to your account.", ("It is billed to your account.",)),
+        ("Sends it. There is no undo.", ("There is no undo.",)),
+        ("Finds what a book costs. Takes a price such as $5.", ()),
         ("Finds files when you don't know where. Needs permissions.", ()),
         ("", ()),
     ],
@@ -52,3 +56,9 @@ def test_what_a_text_says_in_other_words_is_said():
     assert list(unsaid_notes([risky], "Drops. A table can be recovered.")) == [
         (risky, "The table cannot be recovered.")
     ]
+
+
+def test_most_words_without_the_one_that_warns_do_not_say_it():
+    risky = Tool("t", "remove", "Permanently deletes a note from the notebook.")
+    assert list(unsaid_notes([risky], "Deletes a note from the notebook."))
+    assert not list(unsaid_notes([risky], "Deletes a note from the notebook permanently."))

@@ -109,6 +109,16 @@ def test_a_router_says_which_arguments_it_only_surmises_to_be_one():
     ]
 
 
+def test_a_router_keeps_the_fields_of_every_member():
+    whole = {"type": "object", "properties": {"item": TEXT, "note": TEXT}}
+    short = {"type": "object", "properties": {"item": TEXT}}
+    one = tool("a", "order", ["order", "x"], order=short, x=TEXT)
+    made = synthesise([one, tool("b", "order_it", ["order", "y"], order=whole, y=TEXT)])
+    assert made.kind == "router"
+    assert all(alpha.lossless for alpha in made.arguments)
+    assert whole in made.document.schema["properties"]["order"]["anyOf"]
+
+
 def test_a_free_name_is_found_for_the_selector_and_for_other_meanings():
     one = tool("1", "go", ["variant"], variant=TEXT)
     two = tool("2", "gone", ["variant"], variant={"type": "object"})
@@ -122,6 +132,9 @@ def test_a_free_name_is_found_for_the_selector_and_for_other_meanings():
         ([{"readOnlyHint": True}, {"readOnlyHint": True}], {"readOnlyHint": True}),
         ([{"readOnlyHint": True}, {}], {"readOnlyHint": False}),
         ([{"destructiveHint": False}, {"destructiveHint": True}], {"destructiveHint": True}),
+        ([{"destructiveHint": False}, {}], {"destructiveHint": True}),
+        ([{"openWorldHint": False}, {"openWorldHint": False}], {"openWorldHint": False}),
+        ([{}, {}], {}),
         ([{"idempotentHint": True}, {"idempotentHint": True}], {}),
     ],
 )

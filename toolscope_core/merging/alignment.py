@@ -6,7 +6,7 @@ in the merged tool, with a value that the merged schema allows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +24,13 @@ from toolscope_core.merging.subschema import core, inline_references, refers
 from toolscope_core.merging.units import difference
 from toolscope_core.merging.wording import name_words, plain_words, spelling
 
-_DIRECTIONS = frozenset("from except excluding exclude not non no without but".split())
+_DIRECTIONS = frozenset(
+    """from except excluding exclude not non no without but never unless minus sans ignore ignoring
+    avoid avoiding hide hiding disable disabling remove off nor cannot other un""".split()
+)
 
+_NOTHING = frozenset({"", "none", "null"})
+_CONDITIONS = frozenset("allOf anyOf oneOf if then else dependentSchemas".split())
 _PLAIN_KEYWORDS = frozenset(
     "type properties required additionalProperties $defs definitions".split()
 )
@@ -109,6 +114,7 @@ def map_onto(
     lossy += [obstacle] if obstacle else []
     lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
     lossy += _bound_together(tool, schema, moves)
+    lossy += _declared_apart(tool, schema, moves)
     return ArgumentMap(tool.id, to, tuple(moves), constants, dropped, tuple(lossy))
 
 
@@ -150,6 +156,33 @@ def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
     )
 
 
+def silent_changes(tool: Tool, target: Tool) -> tuple[str, ...]:
+    """Sentences on what calls to ``tool`` come to mean on ``target`` though nothing is lost: what
+    is left out has another default, a number is written as text.
+    """
+    ours, theirs = ({p.name: p for p in inlined(one).parameters} for one in (tool, target))
+    told = []
+    for match in match_parameters(tool, target):
+        one, other = ours[match.left], theirs[match.right]
+        values = [_default(one), _default(other)]
+        if None not in values and len(set(map(spelling, values))) > 1:
+            first, second = map(canonical_json, values)
+            told.append(
+                f"left out, `{match.left}` of {tool.id} is {first} and `{match.right}` of "
+                f"{target.id} {second}"
+            )
+        move = move_to(one, match.right, other.schema)
+        if move and move.op == "cast":
+            told.append(f"`{match.left}` of {tool.id} would be written as text")
+    return tuple(told)
+
+
+def _default(parameter: Parameter) -> Any:
+    """What the argument is where it is left out; ``None`` if nothing, in whatever spelling."""
+    value = parameter.schema.get("default")
+    return None if isinstance(value, str) and value.casefold() in _NOTHING else value
+
+
 def _parameter(name: str, schema: JsonObject | bool) -> Parameter:
     return Parameter(name, False, schema if isinstance(schema, Mapping) else {})
 
@@ -176,6 +209,33 @@ def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
     if not conditions or (same and all(move.source == move.target for move in moves)):
         return []
     return [f"the merged tool has conditions on its arguments ({', '.join(sorted(conditions))})"]
+
+
+def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
+    """Arguments that the tool declares under conditions, or by a pattern of their names, go over
+    only where the target says the very same.
+    """
+    target, own = core(schema), core(tool.schema or {})
+    same_names = all(move.source == move.target for move in moves)
+    kept = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
+    rest = {key: own[key] for key in own.keys() & _CONDITIONS - (kept if same_names else set())}
+    names = sorted(set(_declared_names(rest)) - {parameter.name for parameter in tool.parameters})
+    told = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
+    if "patternProperties" in own.keys() - kept:
+        told.append(f"`{tool.name}` takes arguments whose names follow a pattern")
+    return told
+
+
+def _declared_names(node: object) -> Iterator[str]:
+    """Names of the properties anywhere in the conditions of an object schema."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _declared_names(item)
+    elif isinstance(node, dict):
+        yield from node.get("properties") or {}
+        for key in node.keys() & _CONDITIONS:
+            below = node[key]
+            yield from _declared_names([*below.values()] if key == "dependentSchemas" else below)
 
 
 def _takes(schema: object, value: object) -> bool:

@@ -52,6 +52,14 @@ _RESULTS = {
     "number": "a number",
     "boolean": "true or false",
 }
+_DESTRUCTIVE = "destructiveHint"
+_HARM_HINTS = {
+    _DESTRUCTIVE: (True, "may destroy by its annotations"),
+    "openWorldHint": (True, "reaches the outside world by its annotations"),
+    "idempotentHint": (False, "does more when called twice by its annotations"),
+}
+"""MCP's hints with the value that warns."""
+
 _MOST_NAMED = 4
 _LONGEST_NOTE = 120
 
@@ -85,14 +93,16 @@ def guards(
     leave open.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
-    pruned = [tool for tool in members if tool.id != canonical] if kind == "prune" else []
+    kept = next(tool for tool in members if tool.id == canonical)
+    pruned = [tool for tool in members if tool is not kept] if kind == "prune" else []
     return (
         *_on_servers(members, canonical, pruned, readings, families),
         *_on_state(members, pruned, readings),
         *_on_effects(members, readings),
         *_differing("what they return", members, lambda tool: returned(tool.returns)),
         *_on_scope(members),
-        *_on_notes(members, canonical),
+        *_on_hints(kept, pruned),
+        *_on_notes(kept, [tool for tool in members if tool is not kept]),
     )
 
 
@@ -202,6 +212,15 @@ def _on_effects(members: Sequence[Tool], readings: Mapping[str, Reading]) -> Ite
         yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
 
 
+def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
+    """Annotations of harm that would go with a tool."""
+    for hint, (harmful, words) in _HARM_HINTS.items():
+        warned = [f"`{tool.name}`" for tool in pruned if tool.annotations.get(hint) is harmful]
+        stated = kept.annotations.get(hint)
+        if warned and stated is not harmful and (stated is not None or hint == _DESTRUCTIVE):
+            yield f"{_listed(warned)} {words}, and `{kept.name}`, which is kept, does not say so"
+
+
 def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
     scopes = {tool.id: _SCOPES.intersection(split_name(tool.name)) for tool in members}
     shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
@@ -214,10 +233,8 @@ def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
         yield f"they differ in scope: only {_listed(told)}"
 
 
-def _on_notes(members: Sequence[Tool], canonical: str) -> Iterator[str]:
+def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
     """What a member says does harm, and the one that is kept does not say."""
-    kept = next(tool for tool in members if tool.id == canonical)
-    others = [tool for tool in members if tool.id != canonical]
     notes = [*unsaid_notes(others, told_text(kept), warnings)]
     told = (f"`{tool.name}`: “{_cut(note)}”" for tool, note in notes)
     if notes:

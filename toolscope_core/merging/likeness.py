@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
@@ -223,9 +224,11 @@ def _word_weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float
 
 
 def _share(words: Words, others: Words, weights: Mapping[str, float]) -> float:
-    """Weight of those words that are among the others, over the weight of all."""
-    whole = sum(weights[word] for word in words)
-    return sum(weights[word] for word in words & others) / whole if whole else 0.0
+    """Weight of those words that are among the others, over the weight of all; whatever order a
+    set has.
+    """
+    whole = math.fsum(weights[word] for word in words)
+    return math.fsum(weights[word] for word in words & others) / whole if whole else 0.0
 
 
 def _overlap(a: Words, b: Words) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toolscope_core.datamodel import Catalog, Kind, Tool, digest
-from toolscope_core.merging.alignment import unit_conflicts
+from toolscope_core.merging.alignment import silent_changes, unit_conflicts
 from toolscope_core.merging.guards import Families, guards
 from toolscope_core.merging.synthesis import Synthesis, synthesise
 
@@ -19,11 +19,11 @@ Members = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What the members do not share, in sentences: ``units`` where a gateway keeps arguments
-    apart, ``guards`` as in that module.
+    """What the members do not share, in sentences: ``arguments`` that a gateway keeps apart for
+    their units, or whose calls would mean something else; ``guards`` as in that module.
     """
 
-    units: tuple[str, ...]
+    arguments: tuple[str, ...]
     guards: tuple[str, ...]
 
 
@@ -69,9 +69,10 @@ class Makings:
         key = members, canonical, kind
         if key not in self._differences:
             tools, stays = self.of(members), self._tools[canonical]
-            others = [tool for tool in tools if tool is not stays] if kind == "router" else []
+            others = [tool for tool in tools if tool is not stays]
+            told = unit_conflicts if kind == "router" else silent_changes
             self._differences[key] = Differences(
-                units=tuple(said for tool in others for said in unit_conflicts(tool, stays)),
+                arguments=tuple(said for tool in others for said in told(tool, stays)),
                 guards=guards(tools, canonical, kind, self._families),
             )
         return self._differences[key]

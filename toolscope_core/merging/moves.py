@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolscope_core.datamodel import ArgumentMove, JsonObject, Parameter, canonical_json
-from toolscope_core.merging.subschema import admits, core, type_set
+from toolscope_core.merging.subschema import admits, core, leaves_out, type_set
 from toolscope_core.merging.wording import spelling
+
+_WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
+"""Keywords of texts that a number is not written as."""
 
 
 def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:
@@ -18,7 +21,7 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
     if not isinstance(schema, dict):
         return ArgumentMove(parameter.name, target) if schema is True else None
     if admits(schema, own):
-        return ArgumentMove(parameter.name, target)
+        return None if leaves_out(schema, own) else ArgumentMove(parameter.name, target)
     values = _value_map(parameter, schema)
     if values:
         return ArgumentMove(parameter.name, target, "map", values)
@@ -29,6 +32,7 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
         len(kind) == 1
         and kind <= {"integer", "number", "boolean"}
         and core(schema) == {"type": "string"}
+        and not _WRITTEN & schema.keys()
     ):
         return ArgumentMove(parameter.name, target, "cast")
     return None
@@ -50,6 +54,8 @@ def refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str
     """Why no move was found, as a clause about the parameter."""
     if isinstance(schema, Mapping) and "array" in type_set(parameter.schema) - type_set(schema):
         return f"`{target}` takes one value, and a list may hold more or none"
+    if isinstance(schema, Mapping) and leaves_out(schema, parameter.schema):
+        return f"`{target}` has no place for some of its fields"
     return f"`{target}` does not take all of its values"
 
 

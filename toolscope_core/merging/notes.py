@@ -16,13 +16,17 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _HARM = (
     r"danger(?:ous)?|beware|(?:be|use) careful(?:ly)?|irreversibl[ey]|irrevocabl[ey]"
     r"|permanent(?:ly)?|(?:cannot|can['’]t|can not) be (?:undone|reversed|recovered|restored)"
-    r"|destructive|destroys?|overwrit(?:es?|ten|ing)|data loss|at your own risk"
+    r"|destructive|destroys?|overwrit(?:es?|ten|ing)|wipes?|data loss|at your own risk"
+    r"|(?:no|without) undo|not (?:be )?reversible|can(?:no|['’])t be cancell?ed|is final"
+    r"|(?:each|every) (?:call|request|use)[^.]{0,80}?(?:costs?|charged|billed|credits?)"
+    r"|(?:costs?|charged|billed|credits?)[^.]{0,80}? per (?:call|request|use)|billed to"
 )
 _HARMFUL = re.compile(rf"\b(?:{_HARM})\b|\b(?:warning|caution)\s*[:!]", re.IGNORECASE)
 _SAFETY = re.compile(
     rf"\b(?:{_HARM}|warn(?:s|ing)?|caution|(?:must|should|do)(?: not|n['’]t)|never|forbidden"
     r"|prohibited|not allowed|permissions?|authori[sz]ed|authori[sz]ation|privileges?"
-    r"|requires? (?:admin|approval|confirmation|consent)|confidential|sensitive data)\b",
+    r"|requires? (?:admin|approval|confirmation|consent)|confidential|sensitive data"
+    r"|rate.?limit(?:s|ed)?|quotas?)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|forbidden|prohibited)\b|n['’]t\b", re.I)
@@ -41,8 +45,11 @@ def warnings(tool: Tool) -> tuple[str, ...]:
 def unsaid_notes(
     tools: Sequence[Tool], text: str, notes_of: Callable[[Tool], Sequence[str]] = safety_notes
 ) -> Iterator[tuple[Tool, str]]:
-    """Each tool with those of its notes that no sentence of the text says, in order."""
-    kept = [(text_words(one), bool(_NEGATION.search(one))) for one in _SENTENCE.split(text)]
+    """Each tool with those of its notes that no sentence of the text says, in order: one that
+    warns or forbids too, in most of their words.
+    """
+    notes = (one for one in _SENTENCE.split(text) if _SAFETY.search(one))
+    kept = [(text_words(one), bool(_NEGATION.search(one))) for one in notes]
     for tool in tools:
         for note in notes_of(tool):
             words, negated = text_words(note), bool(_NEGATION.search(note))

@@ -206,7 +206,7 @@ def _reasons(
         yield "a member carries a blocking finding"
     if made.kind == "router":
         yield "no member's own schema serves every call, so a gateway is needed"
-    yield from differences.units
+    yield from differences.arguments
     for alpha in made.arguments:
         yield from alpha.surmised
     yield from differences.guards

@@ -45,6 +45,28 @@ def admits(wide: Any, narrow: Any) -> bool:
     )
 
 
+def leaves_out(wide: Any, narrow: Any) -> bool:
+    """Whether ``narrow`` declares a field, at any depth, that ``wide`` lists no place for.
+
+    Values with it may still be valid under ``wide``, which then says nothing of it. An object that
+    lists no fields, or says which further ones it takes, has a place for every one.
+    """
+    if not isinstance(wide, dict) or not isinstance(narrow, dict):
+        return False
+    for key in ("anyOf", "oneOf"):
+        if isinstance(narrow.get(key), list):
+            return any(leaves_out(wide, option) for option in narrow[key])
+        if isinstance(wide.get(key), list):
+            return all(leaves_out(option, narrow) for option in wide[key])
+    ours, theirs = wide.get("properties"), narrow.get("properties")
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        if "additionalProperties" not in wide and theirs.keys() - ours.keys():
+            return True
+        if any(leaves_out(ours[name], theirs[name]) for name in ours.keys() & theirs.keys()):
+            return True
+    return leaves_out(wide.get("items"), narrow.get("items"))
+
+
 def inline_references(schema: JsonObject) -> JsonObject:
     """The schema with its local references (``#/…``) replaced by what they point to.
 

@@ -24,7 +24,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.merging.alignment import argument_map, inlined, map_onto, surmises
 from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.subschema import admits
+from toolscope_core.merging.subschema import admits, leaves_out
 from toolscope_core.merging.units import difference
 
 _WORDS = ("description", "title", "default")
@@ -110,16 +110,20 @@ def edited_arguments(
 
 
 def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
-    """The floor of what the members promise: read-only if all say so, harm if one may do harm.
+    """The floor of what the members promise, each hint that one of them gives: read-only,
+    harmless or closed only if all say so, since MCP takes a silent tool for none of it.
 
     ``idempotentHint`` is never derived.
     """
     merged: dict[str, Any] = {}
-    for hint, combine in (("readOnlyHint", all), ("destructiveHint", any), ("openWorldHint", any)):
+    for hint, safe in (
+        ("readOnlyHint", True),
+        ("destructiveHint", False),
+        ("openWorldHint", False),
+    ):
         said = [tool.annotations[hint] for tool in members if hint in tool.annotations]
         if said:
-            told = said if hint != "readOnlyHint" or len(said) == len(members) else [False]
-            merged[hint] = combine(told)
+            merged[hint] = safe if said.count(safe) == len(members) else not safe
     return merged
 
 
@@ -180,12 +184,12 @@ def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str]
 def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
     """The least schema we can write that takes the values of both; the first one's words stay."""
     other = parameter.schema
-    if admits(schema, other):
+    if admits(schema, other) and not leaves_out(schema, other):
         return schema
     words = {key: schema[key] for key in _WORDS if key in schema}
     ours = {key: value for key, value in schema.items() if key not in _WORDS}
     theirs = {key: value for key, value in other.items() if key not in _WORDS}
-    if admits(theirs, ours):
+    if admits(theirs, ours) and not leaves_out(theirs, ours):
         return {**theirs, **words}
     values = [schema.get("enum"), other.get("enum")]
     if all(isinstance(value, list) for value in values):
