@@ -68,9 +68,12 @@ def choose_canonical(seen: Cluster, choice_key: str) -> None:
 def accept_safe() -> None:
     """Accept what nothing speaks against, as one batch that can be taken back."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
-    made: list[Decision] = []
-    if attempt(lambda: made.extend(review.accept_safe(catalog_id, _ui.reviewer())), ""):
-        st.session_state["notice"] = (True, f"Accepted {len(made)} safe merges")
+    made, refused = review.accept_safe(catalog_id, _ui.reviewer())
+    said = f"Accepted {len(made)} safe merges"
+    if refused:
+        said += f", {len(refused)} not: {refused[0]}"
+    st.session_state["notice"] = (not refused, said)
+    if made:
         st.session_state["batch"] = tuple(decision.seq for decision in made)
 
 

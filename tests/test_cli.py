@@ -250,6 +250,8 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, args, word)
         ({"schema": {"type": "string"}}, "of an object"),
         ({"name": "a b"}, "'a b'"),
         ({"description": " "}, "description is empty"),
+        ({"description": 5}, "is 5; give a text"),
+        ({"schema": "x"}, "is 'x'; give a JSON object"),
     ],
 )
 def test_an_edit_from_a_file_must_be_valid(tmp_path, detail, word):

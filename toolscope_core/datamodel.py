@@ -350,7 +350,7 @@ class Cluster:
     it is not safe to accept without a person; empty means safe.
     ``newcomers`` are tools that the judge would add to an accepted cluster; a person must.
     ``asked`` tells whether a person, not the judge, put it forward. ``version`` is what a decision
-    on this cluster must carry.
+    on this cluster must carry, ``grown`` one that is on its newcomers too.
     """
 
     id: str
@@ -364,6 +364,7 @@ class Cluster:
     reasons: tuple[str, ...] = ()
     newcomers: tuple[str, ...] = ()
     version: str = ""
+    grown: str = ""
     asked: bool = False
 
     @property

@@ -127,16 +127,21 @@ def _check_edit(decision: Decision) -> None:
     name = decision.detail.get("name", "name")
     if not isinstance(name, str) or not name.strip():
         raise DecisionError(f"the edited name is {name!r}; give a name that is not blank")
-    if not isinstance(decision.detail.get("description", ""), str):
-        raise DecisionError(f"the edited description of {listed(decision.ids)} is no text")
+    description, schema = decision.detail.get("description", ""), decision.detail.get("schema", {})
+    if not isinstance(description, str):
+        raise DecisionError(
+            f"the edited description of {listed(decision.ids)} is {description!r}; give a text"
+        )
     renames = decision.detail.get("renames", {})
     if not isinstance(renames, dict) or not all(isinstance(new, str) for new in renames.values()):
         raise DecisionError(
             f"the renames of {listed(decision.ids)} are {renames!r}; give an object of old and new "
             "parameter names"
         )
-    if not isinstance(decision.detail.get("schema", {}), dict):
-        raise DecisionError(f"the edited schema of {listed(decision.ids)} is no JSON object")
+    if not isinstance(schema, dict):
+        raise DecisionError(
+            f"the edited schema of {listed(decision.ids)} is {schema!r}; give a JSON object"
+        )
 
 
 def _texts(value: object, what: str) -> tuple[str, ...]:

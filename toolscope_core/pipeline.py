@@ -370,8 +370,10 @@ def clusters_of(
     wishes = edits(catalog, log)
     built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._made)
     tools = catalog.by_id
-    versions = versions_of(([tools[m].fingerprint for m in c.members] for c in built), log)
-    return tuple(replace(c, version=v) for c, v in zip(built, versions, strict=True))
+    forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
+    versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
+    seen = zip(built, versions[::2], versions[1::2], strict=True)
+    return tuple(replace(c, version=alone, grown=grown) for c, alone, grown in seen)
 
 
 def plan_of(analysis: Analysis, clusters: Sequence[Cluster], config: PlanConfig) -> MergePlan:

@@ -181,7 +181,10 @@ def _target(log: Sequence[Decision], undo: Decision) -> Decision:
     seq = undo.detail.get("retracts")
     target = next((item for item in log if item.seq == seq), None)
     if target is None:
-        raise DecisionError(f"there is no decision {seq!r} to undo; choose one of the history")
+        raise DecisionError(
+            f"there is no decision {seq!r} to undo; give the seq of one of the history as "
+            "detail.retracts"
+        )
     if target.action == "undo":
         raise DecisionError(f"decision {seq} is itself an undo; decide again instead")
     return target

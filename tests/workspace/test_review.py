@@ -6,6 +6,7 @@ from tests.workspace.desk import MAIL, SUM, TEXT, by_name, on, open_desk, tool
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Document, Finding
 from toolscope_core.errors import DecisionError, JobError, StaleDecisionError
+from toolscope_core.review import version_of
 from toolscope_core.workspace.cards import argument_rows
 from toolscope_core.workspace.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
 
@@ -107,11 +108,22 @@ def test_accept_safe_does_what_it_announces_and_is_taken_back_as_one(desk):
     assert names(safe.clusters) == ["list_files"]
     assert (safe.tools, safe.left_out) == (2, (("reach over several servers", 2),))
     assert safe.tokens_saved > 0
-    made = review.accept_safe(i, "ann")
+    made, refused = review.accept_safe(i, "ann")
+    assert not refused
     assert review.progress(i).accepted == 1
     assert review.safe(i).clusters == ()
     review.undo_all(i, "ann", [d.seq for d in made])
     assert review.progress(i).accepted == 0
+
+
+def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(desk, monkeypatch):
+    review, i, work = desk
+    seen = review.plan(i)
+    review.decide(i, "reject", by_name(work, i, "list_files"), "bob")
+    monkeypatch.setattr(review, "plan", lambda catalog_id: seen)
+    made, (refused,) = review.accept_safe(i, "ann")
+    assert made == ()
+    assert "reject by bob" in str(refused)
 
 
 # Newcomers -----------------------------------------------------------------------------------
@@ -150,6 +162,18 @@ def test_an_answer_on_a_cluster_that_changed_meanwhile_is_refused(grown):
     seen = by_name(work, i, "send_mail")
     review.decide(i, "canonical", seen, "bob", {"canonical": "beta/send_mail"})
     with pytest.raises(StaleDecisionError, match="canonical by bob"):
+        review.answer_newcomers(i, seen, "ann", True)
+
+
+def test_a_newcomer_that_somebody_merged_with_others_meanwhile_is_not_let_in(grown):
+    review, i, work = grown
+    seen = by_name(work, i, "send_mail")
+    other = replace(seen, members=("beta/add_numbers", "gamma/send_mail"), newcomers=(), version="")
+    toolset = work.catalogs.open(i).by_id
+    prints = [toolset[member].fingerprint for member in other.members]
+    other = replace(other, version=version_of(prints, review.log(i)))
+    review.decide(i, "accept", other, "bob")
+    with pytest.raises(StaleDecisionError, match="accept by bob"):
         review.answer_newcomers(i, seen, "ann", True)
 
 

@@ -30,7 +30,7 @@ from toolscope_core.datamodel import (
     Severity,
     canonical_json,
 )
-from toolscope_core.decisions import resolve
+from toolscope_core.decisions import check_form, resolve
 from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.merging.validity import document_problems
@@ -315,6 +315,7 @@ def _check_document(decision: Decision) -> None:
     """An edit from a file must be as valid as one from the screen."""
     if decision.action != "edit":
         return
+    check_form(decision)
     before = Document("", "told", None)
     said = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
     problems = document_problems(replace(before, **said), before, frozenset())

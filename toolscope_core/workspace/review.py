@@ -16,7 +16,7 @@ from toolscope_core.merging.makings import cluster_id
 from toolscope_core.merging.validity import document_problems
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, clusters_of, plan_of
-from toolscope_core.review import active, admit, edits, suspended, version_of
+from toolscope_core.review import active, admit, edits, suspended
 from toolscope_core.store import Store, append_decision, now, read_log
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import Card, card_of
@@ -189,10 +189,20 @@ class Review:
             lambda log: admit(log, decision, cluster.version, suspended(catalog, log)),
         )
 
-    def accept_safe(self, catalog_id: int, reviewer: str) -> tuple[Decision, ...]:
-        """Accept every proposed cluster that nothing speaks against; one decision each."""
+    def accept_safe(
+        self, catalog_id: int, reviewer: str
+    ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
+        """Accept every proposed cluster that nothing speaks against; one decision each, and why
+        some could not be made: somebody else was faster.
+        """
         safe = [c for c in self.plan(catalog_id).clusters if c.state == "proposed" and c.safe]
-        return tuple(self.decide(catalog_id, "accept", cluster, reviewer) for cluster in safe)
+        made, refused = [], []
+        for cluster in safe:
+            try:
+                made.append(self.decide(catalog_id, "accept", cluster, reviewer))
+            except DecisionError as error:
+                refused.append(error)
+        return tuple(made), tuple(refused)
 
     def safe(self, catalog_id: int) -> SafeBatch:
         """What ``accept_safe`` would do now."""
@@ -217,13 +227,8 @@ class Review:
 
         Raises as ``decide`` does.
         """
-        prints = {tool.id: tool.fingerprint for tool in self._catalogs.open(catalog_id).tools}
-        log = self.log(catalog_id)
-        if version_of([prints[member] for member in cluster.members], log) != cluster.version:
-            return self.decide(catalog_id, "accept", cluster, reviewer)  # refused, saying why
         everybody = tuple(sorted({*cluster.members, *cluster.newcomers}))
-        version = version_of([prints[member] for member in everybody], log)
-        union = replace(cluster, members=everybody, version=version)
+        union = replace(cluster, members=everybody, version=cluster.grown)
         if welcome:
             return self.decide(catalog_id, "accept", union, reviewer)
         detail = {"drop": list(cluster.newcomers)}
