@@ -90,7 +90,7 @@ def word_diff(before: str, after: str) -> str:
             parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{gone}</del>')
         if tag in ("insert", "replace"):
             parts.append(f'<ins style="{_MARKED}47,158,68,.22)">+{come}</ins>')
-    return " ".join(parts)
+    return " ".join(parts) or "<em>no text</em>"
 
 
 def show_error(error: ToolScopeError) -> None:

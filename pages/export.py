@@ -14,7 +14,7 @@ POLICIES = {
     "all": "Every proposal, except with hidden or hostile text",
 }
 SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
-LINES = 60
+LINES, NAMED = 60, 4
 
 st.title("Export")
 _ui.analysis()
@@ -65,6 +65,16 @@ if found.pending:
     )
 if found.withheld:
     st.info(f"{found.withheld:,} accepted merges need a gateway and are left out: routers are off.")
+
+if found.hostile:
+    named = ", ".join(_ui.untrusted(tool_id) for tool_id in found.hostile[:NAMED])
+    more = f" and {len(found.hostile) - NAMED} more" if len(found.hostile) > NAMED else ""
+    st.error(
+        f"The toolset holds what the scan blocks, with its hidden or hostile text: {named}{more}. "
+        "Merge it away in Review, rewrite its text in Documents, or leave the tool out where it "
+        "came from.",
+        icon=":material/gpp_bad:",
+    )
 
 now = (record.id, len(review.log(record.id)), accept, routers, shape, fix)
 refused = bool(found.refusals)

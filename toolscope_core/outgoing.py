@@ -26,16 +26,16 @@ def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation,
 
     Raises ``ExportError`` for an unknown target.
     """
-    old = _old_names(plan)
+    old, blocked = _old_names(plan), plan.catalog.blocked
     parts = toolsets(plan, target, fix)
-    return tuple(found for part in parts for found in violations(part, target, old))
+    return tuple(found for part in parts for found in violations(part, target, old, blocked))
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     """The plan with every offered fix to a tool for ``target`` applied; φ shows the new names of
     tools, α those of parameters. Too many tools are mended by ``toolsets``.
     """
-    changed = fixed(plan.tools, target, _old_names(plan))
+    changed = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
     renamed = {
         tool_id: NewNames(item.renaming.top, item.renaming.nested)
         for tool_id, item in changed.items()

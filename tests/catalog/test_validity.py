@@ -63,6 +63,15 @@ def test_a_name_of_a_tool_that_went_is_not_offered():
     assert violations(tools, "anthropic", {"A_b"})[0].fix.startswith("a_b_")
 
 
+def test_a_blocked_tool_gives_way_to_the_one_it_copies():
+    tools = kept(Tool("1", "note", server="odd"), Tool("2", "note", server="own"))
+    assert [(v.tool_id, v.fix) for v in violations(tools, "openai-chat")] == [("2", "own_note")]
+    found = violations(tools, "openai-chat", blocked={"1"})
+    assert [(v.tool_id, v.fix) for v in found] == [("1", "odd_note")]
+    assert set(fixed(tools, "openai-chat", blocked={"1"})) == {"1"}
+    assert set(fixed(tools, "openai-chat", blocked={"1", "2"})) == {"2"}
+
+
 def test_counts_lengths_and_parameters():
     many = [Tool(f"{n:03}", f"t{n}") for n in range(129)]
     for target, most in (("openai-chat", 128), ("cursor", 40), ("vscode", 128)):

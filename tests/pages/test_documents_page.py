@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tests.workspace.desk import SUM, by_name
+from tests.workspace.desk import SUM, by_name, tool
 
 
 @pytest.fixture
@@ -107,6 +107,13 @@ def test_another_merge_can_be_picked(page):
     wanted = by_name(page.work, 1, "get_weather").id
     page.at.selectbox(key="merge").set_value(wanted).run()
     assert page.widget("text_input", "name_").value == "get_weather"
+
+
+def test_tools_without_a_description_have_a_document(bench):
+    bench = bench(tool("s", "note", ""), tool("t", "note", ""))
+    (cluster,) = bench.review.plan(bench.catalog_id).clusters
+    bench.open("documents", cluster=cluster.id)
+    assert not bench.at.exception
 
 
 def test_without_merges_there_is_nothing_to_edit(bench):

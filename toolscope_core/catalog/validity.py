@@ -42,17 +42,21 @@ class Violation:
 
 
 def violations(
-    tools: Sequence[MergedTool], target: str, reserved: Iterable[str] = ()
+    tools: Sequence[MergedTool],
+    target: str,
+    reserved: Iterable[str] = (),
+    blocked: Set[str] = frozenset(),
 ) -> tuple[Violation, ...]:
     """Every rule of ``target`` that the tools break, by tool id, those of the whole set first.
 
     Names are compared as targets do: after NFKC, case ignored. ``reserved`` are names that an
-    offered name must not take, such as those of tools that were merged away. Raises
-    ``ExportError`` for an unknown target.
+    offered name must not take, such as those of tools that were merged away; the ids ``blocked``
+    are of tools that give way to others of their name. Raises ``ExportError`` for an unknown
+    target.
     """
     asked = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, asked, reserved)
+    names = _new_names(ordered, asked, reserved, blocked)
     found = list(_of_set(tools, asked))
     for tool in ordered:
         found += _of_name(tool, asked, names.get(tool.id))
@@ -93,16 +97,19 @@ class Fixed:
 
 
 def fixed(
-    tools: Sequence[MergedTool], target: str, reserved: Iterable[str] = ()
+    tools: Sequence[MergedTool],
+    target: str,
+    reserved: Iterable[str] = (),
+    blocked: Set[str] = frozenset(),
 ) -> dict[str, Fixed]:
     """By id, the tools that change when every offered fix is applied; the fix for too many tools
-    is ``splitting.split``.
+    is ``splitting.split``. The arguments are those of ``violations``.
 
     Raises ``ExportError`` for an unknown target.
     """
     asked = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, asked, reserved)
+    names = _new_names(ordered, asked, reserved, blocked)
     changed = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
@@ -228,14 +235,15 @@ def _without(key: str) -> str:
 
 
 def _new_names(
-    tools: Sequence[Tool], target: Target, reserved: Iterable[str]
+    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
 ) -> dict[str, tuple[str, Rule]]:
     """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
 
-    Of tools that share a name the first by id keeps it; the others are told apart by their server,
-    else by a hash of their id. The name is empty where none can fit.
+    Of tools that share a name the first by id keeps it, a blocked one only where all are; the
+    others are told apart by their server, else by a hash of their id. The name is empty where
+    none can fit.
     """
-    wrong = _wrong_names(tools, target)
+    wrong = _wrong_names(tools, target, blocked)
     taken = {folded(name) for name in reserved}
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
@@ -251,13 +259,16 @@ def _new_names(
     return offered
 
 
-def _wrong_names(tools: Sequence[Tool], target: Target) -> dict[str, Rule]:
+def _wrong_names(
+    tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
+) -> dict[str, Rule]:
     """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
-    of those that share one the first keeps it.
+    of those that share one the first keeps it, a tool that copies another's name for bad ends only
+    if all are blocked.
     """
     kept: dict[tuple[str, str], str] = {}
     wrong: dict[str, Rule] = {}
-    for tool in tools:
+    for tool in sorted(tools, key=lambda tool: tool.id in blocked):
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
         elif target.unique != "none":

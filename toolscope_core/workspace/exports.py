@@ -74,6 +74,7 @@ class ExportFigures:
     accepted ones left out because they need a gateway. ``matrix`` has a line for each target,
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
     chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
+    ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
     several.
     """
@@ -92,6 +93,7 @@ class ExportFigures:
     violations: Mapping[str, tuple[Violation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
     refusals: tuple[Violation, ...]
+    hostile: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,14 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
         refusals=refusals(plan, shape, fix),
+        hostile=_hostile(plan),
     )
+
+
+def _hostile(plan: MergePlan) -> tuple[str, ...]:
+    came = plan.catalog.by_id
+    leaving = (item.tool for item in plan.tools if item.tool.id in plan.catalog.blocked)
+    return tuple(tool.id for tool in leaving if tool.description == came[tool.id].description)
 
 
 def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
