@@ -104,7 +104,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
             with column.container(border=True, height="stretch"):
                 st.markdown(f"**{_ui.untrusted(tool.name)}**")
                 with st.container(horizontal=True):
-                    st.badge(_ui.untrusted(tool.server or "no server"), color="gray")
+                    st.badge(_ui.owner(tool.id, tool.name, tool.server), color="gray")
                     _drawer.open_button(tool, "card")
                     if tool is card.canonical:
                         st.badge("Canonical", color="blue", icon=":material/star:")
@@ -117,7 +117,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
                 if tool is card.canonical:
                     st.html(_ui.untrusted_html(text) or "<em>no description</em>")
                 else:
-                    st.html(_ui.word_diff(base, text) or "<em>no description</em>")
+                    st.html(_ui.word_diff(base, text))
                 if drop is not None:
                     drop(tool)
     if len(tools) > MEMBERS_SHOWN:
@@ -191,4 +191,6 @@ def _both(pair: Pair) -> str:
 
 def _named(tool: Tool) -> str:
     name = f"**{_ui.untrusted(tool.name)}**"
-    return f"{name} on {_ui.untrusted(tool.server)}" if tool.server else name
+    if tool.server:
+        return f"{name} on {_ui.untrusted(tool.server)}"
+    return name if tool.id == tool.name else f"{name} ({_ui.untrusted(tool.id)})"

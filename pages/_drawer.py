@@ -63,7 +63,7 @@ def drawer() -> None:
 def _content(catalog_id: int, view: ToolView) -> None:
     tool = view.tool
     with st.container(horizontal=True):
-        st.badge(_ui.untrusted(tool.server or "no server"), color="gray", icon=":material/dns:")
+        st.badge(_ui.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:")
         chosen = _selection.selected(catalog_id)
         if chosen is not None and tool.id in chosen.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")

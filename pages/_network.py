@@ -129,7 +129,7 @@ def _split(bridge: Bridge) -> None:
 def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
     st.subheader(_ui.untrusted(node.name), anchor=False)
     with st.container(horizontal=True):
-        st.badge(_ui.untrusted(node.server or "no server"), color="gray", icon=":material/dns:")
+        st.badge(_ui.owner(node.id, node.name, node.server), color="gray", icon=":material/dns:")
         st.badge(SHAPES[node.state][2], color="blue")
         tool = _ui.workspace().explore.tool(catalog_id, node.id)
         _drawer.open_button(tool, "graph")

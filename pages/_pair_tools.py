@@ -35,7 +35,7 @@ def _tool(tool: Tool, base: Tool | None) -> None:
         marked = _ui.word_diff(base.name.replace("_", " "), name.replace("_", " "))
     st.html(f"<b>{_ui.untrusted_html(name)}</b> <small>{marked}</small>")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(_ui.untrusted(tool.server or "no server"), color="gray", icon=":material/dns:")
+        st.badge(_ui.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:")
         _drawer.open_button(tool, "pair")
     if not text.strip():
         st.caption("No description.")

@@ -74,6 +74,11 @@ def untrusted_html(text: str) -> str:
     return html.escape(str(text), quote=True)
 
 
+def owner(tool_id: str, name: str, server: str) -> str:
+    """What tells a tool from others of its name, safe in markdown: its server, else its id."""
+    return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
+
+
 def word_diff(before: str, after: str) -> str:
     """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
-PROPOSALS = re.compile(r"Review [\d,]+ proposal|Everything is reviewed")
+PROPOSALS = re.compile(r"Review [\d,]+ proposal|Everything is reviewed|Nothing is proposed")
 PAGES = ("", "overlap", "graph", "review", "documents", "export")
 EVIL = (
     "![p](http://evil.example/p.png) <img src=http://evil.example/i.png onerror=alert(1)> "

@@ -79,7 +79,7 @@ def test_a_reviewed_catalog_leads_to_the_export(monkeypatch, work):
     record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work, catalog="Apart")
-    assert r"**Everything is reviewed\: export**" in links(app)
+    assert r"**Nothing is proposed\: export**" in links(app)
     assert "None is left that nobody has settled" in words(app)
 
 

@@ -48,8 +48,13 @@ def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_i
     assert steps[0] == NextStep("Review 3 proposals", "review")
     assert NextStep("1 safe merge waits: accept in one go", "review") in steps
     plan = work.review.plan(catalog_id)
-    done = replace(plan, clusters=())
-    assert [step.text for step in review_steps(done)] == ["Everything is reviewed: export"]
+    none = replace(plan, clusters=())
+    assert [step.text for step in review_steps(none, 0)] == ["Nothing is proposed: export"]
+    done = replace(plan, clusters=tuple(replace(c, state="accepted") for c in plan.clusters))
+    assert list(review_steps(done, 1)) == [
+        NextStep("Everything is reviewed: export", "export"),
+        NextStep("The judge is unsure of 1 pair: look", "overlap", {"verdict": "unsure"}),
+    ]
 
 
 def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalog_id):

@@ -9,9 +9,9 @@ import numpy as np
 
 from toolscope_core.catalog.targets import target_named
 from toolscope_core.catalog.validity import Broken, Rule, counted
-from toolscope_core.datamodel import MergePlan, Pair
+from toolscope_core.datamodel import MergePlan, Pair, Tool
 from toolscope_core.errors import JobError
-from toolscope_core.pipeline import Analysis
+from toolscope_core.pipeline import Analysis, unsure_pairs
 from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
@@ -31,7 +31,10 @@ APIS = ("openai-chat", "anthropic", "gemini")
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """Two tools that get in each other's way: one line on why, and the key of their pair."""
+    """Two tools that get in each other's way: one line on why, and the key of their pair.
+
+    A tool without a server has its id for one, unless that is its name.
+    """
 
     left: str
     left_server: str
@@ -91,7 +94,16 @@ class Overview:
             broken = self._broken.setdefault(catalog_id, {})
             known = (plan, tuple(export_steps(plan, broken)))
             self._refused[catalog_id] = known
-        return (*review_steps(plan), *known[1])
+        unsure = 0 if _waiting(plan) else self._unsure(catalog_id)
+        return (*review_steps(plan, unsure), *known[1])
+
+    def _unsure(self, catalog_id: int) -> int:
+        """How many pairs the judge is unsure of, that nobody said never to merge."""
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            return 0
+        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
+        return len(unsure_pairs(analysis).keys() - apart)
 
 
 def worst_collisions(
@@ -129,17 +141,26 @@ def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
         yield NextStep(text, "catalog", {"part": "Findings"})
 
 
-def review_steps(plan: MergePlan) -> Iterator[NextStep]:
-    """What waits for a person in review; the export where nothing does."""
+def review_steps(plan: MergePlan, unsure: int) -> Iterator[NextStep]:
+    """What waits for a person in review; the export where nothing does, and the pairs, so many,
+    that the judge is ``unsure`` of.
+    """
     safe = sum(c.state == "proposed" and c.safe for c in plan.clusters)
-    waiting = sum(c.state in OPEN_STATES or bool(c.newcomers) for c in plan.clusters)
-    if waiting:
+    if waiting := _waiting(plan):
         yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
     else:
-        yield NextStep("Everything is reviewed: export", "export")
+        done = "Everything is reviewed" if plan.clusters else "Nothing is proposed"
+        yield NextStep(f"{done}: export", "export")
+        if unsure:
+            told = f"The judge is unsure of {_count(unsure, 'pair')}: look"
+            yield NextStep(told, "overlap", {"verdict": "unsure"})
     if safe:
         wait = "waits" if safe == 1 else "wait"
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
+
+
+def _waiting(plan: MergePlan) -> int:
+    return sum(c.state in OPEN_STATES or bool(c.newcomers) for c in plan.clusters)
 
 
 def export_steps(
@@ -162,13 +183,18 @@ def _collision(analysis: Analysis, pair: Pair) -> Collision:
     lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
     return Collision(
         left=left.name,
-        left_server=left.server,
+        left_server=_home(left),
         right=right.name,
-        right_server=right.server,
+        right_server=_home(right),
         probability=said.probability,
         reason=" ".join(said.evidence[:lines]),
         key=pair_key(pair),
     )
+
+
+def _home(tool: Tool) -> str:
+    """What tells the tool from others of its name: its server, else its id."""
+    return tool.server or ("" if tool.id == tool.name else tool.id)
 
 
 def _count(number: int, what: str) -> str:
