@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages import _ui
 from toolscope_core.datamodel import Action, Cluster, Decision
+from toolscope_core.decisions import parts_of
 from toolscope_core.errors import DecisionError
 from toolscope_core.workspace.cards import Card
 from toolscope_core.workspace.drafts import Draft
@@ -16,8 +17,8 @@ from toolscope_core.workspace.exports import SafeBatch
 DONE = {
     "accept": "Accepted",
     "reject": "Never merge",
-    "split": "Split",
-    "drop": "Dropped a member",
+    "split": "Split, parts of two or more accepted",
+    "drop": "Dropped a member, the others accepted",
     "propose": "Sent to review",
     "canonical": "Canonical chosen",
     "edit": "Document edited",
@@ -135,7 +136,7 @@ def trail(standing: tuple[Decision, ...]) -> None:
 
 def _line(decision: Decision, place: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        names = _ui.untrusted(", ".join(decision.ids))
+        names = _ui.untrusted(" | ".join(", ".join(part) for part in parts_of(decision)))
         st.button(
             "Undo",
             key=f"{place}_undo_{decision.seq}",

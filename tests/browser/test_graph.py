@@ -121,7 +121,7 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_text("falls apart, into 1 and 3 tools")).to_be_visible()
     page.get_by_role("button", name="Split here").click()
-    expect(page.get_by_text("Split: add_book")).to_be_visible()
+    expect(page.get_by_text("parts of two or more accepted: add_book")).to_be_visible()
     count = "root => root.view.nodes.length"
     expect(page.locator(".network .legend")).to_contain_text("accepted")
     assert page.locator(".network").evaluate(count) == 3

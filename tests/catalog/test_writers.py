@@ -21,7 +21,9 @@ from toolscope_core.errors import CatalogError, ExportError
 
 DATA = Path(__file__).parents[1] / "data"
 CATALOGS = [
-    path for path in DATA.rglob("*.*") if path.is_file() and path.stem.lower() != "alignment"
+    path
+    for path in DATA.rglob("*.*")
+    if path.is_file() and not path.stem.lower().startswith("alignment")
 ]
 FILES = sorted(path.name for path in CATALOGS if path.parent == DATA)
 DOCUMENTS = [f"documents/{name}" for name in (
@@ -400,3 +402,27 @@ def test_parameters_that_the_api_takes_are_sent_as_they_came():
         plain = write_toolset(kept(catalog.tools), catalog.servers, catalog.format)
         sent = write_toolset(kept(catalog.tools), catalog.servers, catalog.format, sendable=True)
         assert sent == plain
+
+
+def test_a_schema_that_strict_mode_would_refuse_is_not_sent_as_strict():
+    schema = {
+        "type": "object",
+        "properties": {"title": {"type": "string"}},
+        "required": ["title"],
+        "additionalProperties": False,
+    }
+    record = {"name": "add", "description": "Adds.", "strict": True, "parameters": schema}
+    (tool,) = read_catalog(
+        [Source("f.json", json.dumps([{"type": "function", "function": record}]).encode())]
+    ).tools
+
+    def sent(**changed):
+        (row,) = write_toolset(
+            kept([replace(tool, schema={**schema, **changed})]), (), "openai-chat"
+        )
+        return row["function"]["strict"]
+
+    assert sent() is True
+    assert sent(description="More words.") is True
+    assert sent(additionalProperties=True) is False
+    assert sent(required=[]) is False

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -216,13 +218,15 @@ def test_a_name_of_a_tool_outside_the_cluster_is_a_conflict():
 def test_a_text_that_still_cites_a_pruned_name_is_listed():
     citing = tool("d", "help", description="Call fetch_page first, then get_page.", x=TEXT)
     nested = tool("e", "more", x={"type": "string", "description": "as for `fetch_page`."})
-    cat = catalog(A, B, citing, nested)
+    pathed = tool("f", "late", description="Do it before web/fetch_page:first, not xfetch_page.")
+    told = {"type": "object", "properties": {"id": {"description": "Pass it to fetch_page."}}}
+    returning = replace(tool("g", "open"), returns=told)
+    cat = catalog(A, B, citing, nested, pathed, returning)
     plan = apply_clusters(
         cat, accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset()), False
     )
     assert [(d.tool_id, d.cites, d.now) for d in plan.dangling] == [
-        ("d", "fetch_page", "get_page"),
-        ("e", "fetch_page", "get_page"),
+        (tool_id, "fetch_page", "get_page") for tool_id in "defg"
     ]
 
 

@@ -54,7 +54,7 @@ def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     (left,) = chain.review.plan(chain.catalog_id).clusters
     assert (left.members, left.state) == ((ADD, NEW), "accepted")
     assert chain.at.query_params["cluster"] == left.id
-    assert "Split\\: add" in chain.text
+    assert "parts of two or more accepted\\: add" in chain.text
     chain.press("recent_undo_")
     assert decisions(chain) == []
     assert chain.review.cluster(chain.catalog_id, chain.at.query_params["cluster"]).members == (

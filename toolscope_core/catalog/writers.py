@@ -179,7 +179,22 @@ def _set_schema(record: JsonObject, shape: Shape, path: Path, schema: JsonObject
     flat = flatten(schema) if shape.name == "seal-tools" else None
     if flat is not None:
         return {**_put(record, path, flat), "required": schema.get("required", [])}
+    flag = (*path[:-1], "strict")
+    if _at(record, flag) is True and not _is_strict(schema):
+        record = _put(record, flag, False)
     return _put(record, path, rename_types(schema, BFCL_WORDS) if shape.name == "bfcl" else schema)
+
+
+def _is_strict(schema: JsonObject) -> bool:
+    """Whether OpenAI takes the object schema in strict mode: every property required, no other."""
+    names = (schema.get("properties") or {}).keys()
+    return schema.get("additionalProperties") is False and names <= {*schema.get("required", ())}
+
+
+def _at(record: Any, path: Path) -> Any:
+    for key in path:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
 
 
 def _place(record: JsonObject, shape: Shape, part: Part) -> Path:

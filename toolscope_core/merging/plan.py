@@ -260,8 +260,9 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
 
 
 def _words(tool: Tool) -> set[str]:
-    texts = [tool.description, *_descriptions(tool.schema)]
-    return {word.strip(".-") for text in texts for word in re.findall(r"[\w.\-]+", text)}
+    texts = [tool.description, *_descriptions(tool.schema), *_descriptions(tool.returns)]
+    found = (word for text in texts for word in re.findall(r"[\w.\-/:]+", text))
+    return {part.strip(".-/:") for word in found for part in (word, *re.split("[/:]", word))}
 
 
 def _descriptions(schema: Any) -> Iterator[str]:
