@@ -230,6 +230,18 @@ def test_a_text_that_still_cites_a_pruned_name_is_listed():
     ]
 
 
+def test_names_that_are_paths_are_found_whole():
+    twins = [tool(i, f"web/{verb}_page", x=TEXT) for i, verb in (("a", "get"), ("b", "fetch"))]
+    citing = tool("d", "help", description="Call web/fetch_page first, or (web/fetch_page).")
+    cat = catalog(*twins, citing)
+    plan = apply_clusters(
+        cat, accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset()), False
+    )
+    assert [(d.tool_id, d.cites, d.now) for d in plan.dangling] == [
+        ("d", "web/fetch_page", "web/get_page")
+    ]
+
+
 def test_a_plan_that_loses_a_tool_is_not_let_through():
     plan = apply_clusters(CATALOG, (), False)
     from dataclasses import replace

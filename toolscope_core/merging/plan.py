@@ -244,6 +244,10 @@ def _relabel(tool: Tool, cluster: Cluster | None) -> Relabel:
     return Relabel(tool.id, cluster.canonical, tool.server, tool.name, new_name, "merged")
 
 
+_WORD = re.compile(r"[\w.\-]+")
+_PATH = re.compile(r"[\w.\-/:]+")
+
+
 def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> tuple[Dangling, ...]:
     """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
@@ -252,17 +256,19 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
         for row in relabels
         if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
     }
+    paths = any("/" in name or ":" in name for name in gone)
+    forms = (_WORD, _PATH) if paths else (_WORD,)
     return tuple(
-        Dangling(item.tool.id, word, gone[word])
+        Dangling(item.tool.id, name, gone[name])
         for item in (tools if gone else ())
-        for word in sorted(_words(item.tool) & gone.keys())
+        for name in sorted(_words(item.tool, forms) & gone.keys())
     )
 
 
-def _words(tool: Tool) -> set[str]:
+def _words(tool: Tool, forms: Sequence[re.Pattern[str]]) -> set[str]:
     texts = [tool.description, *_descriptions(tool.schema), *_descriptions(tool.returns)]
-    found = (word for text in texts for word in re.findall(r"[\w.\-/:]+", text))
-    return {part.strip(".-/:") for word in found for part in (word, *re.split("[/:]", word))}
+    found = (word for text in texts for form in forms for word in form.findall(text))
+    return {word.strip(".-/:") for word in found}
 
 
 def _descriptions(schema: Any) -> Iterator[str]:
