@@ -16,7 +16,7 @@ MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 QUEUE_WIDTHS = {
-    **{"": 25, "name": 160, "gap": 50, "tools": 50, "weakest": 70, "kind": 60},
+    **{"": 25, "name": 120, "gap": 50, "tools": 45, "weakest": 68, "kind": 60},
     "state": 80,
 }
 KINDS = {
@@ -111,8 +111,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
                     if tool in card.newcomers:
                         st.badge("Newcomer", color="orange")
                 for finding in card.findings[tool.id]:
-                    color = {"block": "red", "warn": "orange"}.get(finding.severity, "gray")
-                    st.badge(_ui.untrusted(finding.message), color=color, icon=":material/shield:")
+                    _ui.finding(finding.severity, finding.message)
                 text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
                 if tool is card.canonical:
                     st.html(_ui.untrusted_html(text) or "<em>no description</em>")

@@ -12,7 +12,6 @@ from toolscope_core.datamodel import Finding, Tool
 from toolscope_core.workspace.pairs import DIFFERS, PairView
 
 TEXT_SHOWN = 4_000
-COLORS = {"block": "red", "warn": "orange", "info": "gray"}
 
 
 def side_by_side(view: PairView) -> None:
@@ -47,9 +46,7 @@ def _tool(tool: Tool, base: Tool | None) -> None:
 
 def _findings(found: Sequence[Finding]) -> None:
     for finding in found:
-        color = COLORS[finding.severity]
-        label = _ui.untrusted(f"{finding.severity}: {finding.message}")
-        st.badge(label, color=color, icon=":material/shield:")
+        _ui.finding(finding.severity, f"{finding.severity}: {finding.message}")
 
 
 def _arguments(view: PairView) -> None:

@@ -79,6 +79,12 @@ def owner(tool_id: str, name: str, server: str) -> str:
     return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
 
 
+def finding(severity: str, message: str) -> None:
+    """What the scan found, whole: a badge would cut the words off."""
+    color = {"block": "red", "warn": "orange"}.get(severity, "gray")
+    st.markdown(f":{color}[:material/shield: {untrusted(message)}]")
+
+
 def word_diff(before: str, after: str) -> str:
     """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
 
