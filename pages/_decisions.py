@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages import _ui
 from toolscope_core.datamodel import Action, Cluster, Decision
-from toolscope_core.decisions import parts_of
 from toolscope_core.errors import DecisionError
 from toolscope_core.workspace.cards import Card
 from toolscope_core.workspace.drafts import Draft
@@ -136,7 +135,7 @@ def trail(standing: tuple[Decision, ...]) -> None:
 
 def _line(decision: Decision, place: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        names = _ui.untrusted(" | ".join(", ".join(part) for part in parts_of(decision)))
+        names = _ui.untrusted(" | ".join(", ".join(part) for part in decision.parts))
         st.button(
             "Undo",
             key=f"{place}_undo_{decision.seq}",

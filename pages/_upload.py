@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import PurePath
 
 import streamlit as st
@@ -54,7 +55,7 @@ def upload_panel() -> None:
             return  # servers without tools: the table of problems says how to get them
         first = PurePath(files[0].name)
         stem = first.parts[0] if folder else first.stem
-        name = choice.text_input("Name", stem, key=f"name_{turn}", width=320)
+        name = choice.text_input("Name", _free(stem, catalog), key=f"name_{turn}", width=320)
         with look:
             ahead_panel(name, catalog)
         choice.button(
@@ -65,6 +66,18 @@ def upload_panel() -> None:
             on_click=_add,
             args=(turn, sources),
         )
+
+
+def _free(stem: str, catalog: Catalog) -> str:
+    """The name to offer: not that of a catalog of altogether other tools."""
+    catalogs, name = _ui.workspace().catalogs, stem
+    known = {record.name: record.id for record in catalogs.newest()}
+    tools = {tool.name for tool in catalog.tools}
+    for number in count(2):
+        if name not in known or tools & {tool.name for tool in catalogs.open(known[name]).tools}:
+            break
+        name = f"{stem}-{number}"
+    return name
 
 
 def _formats(around: DeltaGenerator, files: Sequence[UploadedFile], key: str) -> list[str | None]:
@@ -86,12 +99,22 @@ def _preview(catalog: Catalog) -> None:
     if len(catalog.files) > 1 or catalog.files[0].format != catalog.format:
         st.dataframe(catalog.files, hide_index=True, alt="What each file is taken for")
     if catalog.problems:
-        st.warning(
-            f"{len(catalog.problems):,} records cannot be read. The others can be added; these "
-            "stay listed on this page under *Not read*.",
-            icon=":material/warning:",
+        rest = (
+            "The others can be added; these stay listed on this page under *Not read*."
+            if catalog.tools
+            else "There is no other, so nothing can be added: the table says why."
         )
-        st.dataframe(catalog.problems[:SHOWN], hide_index=True, alt="Records that cannot be read")
+        st.warning(
+            f"{len(catalog.problems):,} records cannot be read. {rest}", icon=":material/warning:"
+        )
+        st.dataframe(
+            catalog.problems[:SHOWN],
+            hide_index=True,
+            column_config={"reason": st.column_config.TextColumn(width="large")},
+            alt="Records that cannot be read",
+        )
+    if not catalog.tools:
+        return
     first = [
         {"tool": tool.name, "server": tool.server, "description": tool.description[:200]}
         for tool in catalog.tools[:SHOWN]

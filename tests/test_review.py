@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
-from toolscope_core.decisions import decision_row, parts_of, resolve
+from toolscope_core.decisions import decision_row, resolve
 from toolscope_core.errors import DecisionError, StaleDecisionError
 from toolscope_core.review import (
     active,
@@ -614,6 +614,9 @@ def test_a_recorded_log_replays_whatever_it_contradicts_today():
 
 
 def test_a_decision_in_parts_by_the_ids_it_had():
-    assert parts_of(decide("accept", "abc")) == (("a", "b", "c"),)
-    assert parts_of(decide("drop", "abc", drop="b")) == (("b",), ("a", "c"))
-    assert parts_of(decide("split", "abcd", groups=["bd", "ac"])) == (("b", "d"), ("a", "c"))
+    assert decide("accept", "abc").parts == (("a", "b", "c"),)
+    assert decide("drop", "abc", drop="b").parts == (("b",), ("a", "c"))
+    assert decide("split", "abcd", groups=["bd", "ac"]).parts == (("b", "d"), ("a", "c"))
+    copies = Decision("split", ("x", "x", "y"), ("p", "q", "r"), "ann", detail={})
+    assert replace(copies, detail={"groups": [["x", "x"], ["y"]]}).parts == (("p", "q"), ("r",))
+    assert replace(copies, detail={"groups": [["x", "y"], ["x"]]}).parts == (("p", "r"), ("q",))

@@ -420,6 +420,24 @@ class Decision:
     seq: int = 0
     detail: JsonObject = field(default_factory=dict)
 
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """The ids by the parts that a split or a drop makes, the dropped ones first; all in one
+        part for any other action.
+        """
+        named = [self.detail["drop"]] if self.action == "drop" else []
+        named = self.detail["groups"] if self.action == "split" else named
+        places = list(range(len(self.members)))
+        made = []
+        for part in named:
+            taken = [
+                places.pop(next(at for at, row in enumerate(places) if self.members[row] == member))
+                for member in part
+            ]
+            made.append(tuple(self.ids[row] for row in taken))
+        rest = tuple(self.ids[row] for row in places)
+        return (*made, rest) if rest else tuple(made)
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

@@ -92,22 +92,6 @@ def decision_row(decision: Decision) -> dict[str, Any]:
     }
 
 
-def parts_of(decision: Decision) -> tuple[tuple[str, ...], ...]:
-    """The ids by the parts that a split or a drop makes, the dropped ones first; all in one part
-    for any other action.
-    """
-    left: dict[str, list[str]] = {}
-    for member, tool_id in zip(decision.members, decision.ids, strict=True):
-        left.setdefault(member, []).append(tool_id)
-    named = [decision.detail["drop"]] if decision.action == "drop" else []
-    named = decision.detail["groups"] if decision.action == "split" else named
-    made = [tuple(left[member].pop(0) for member in part) for part in named]
-    rest = tuple(
-        tool_id for tool_id in decision.ids if tool_id in chain.from_iterable(left.values())
-    )
-    return (*made, rest) if rest else tuple(made)
-
-
 def listed(ids: Sequence[str]) -> str:
     """Tool ids in a sentence: the first five."""
     shown = ", ".join(ids[:5]) or "nothing"

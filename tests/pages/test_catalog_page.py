@@ -108,6 +108,21 @@ def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch,
     assert any(button.label == "Download as CSV" for button in app.get("download_button"))
 
 
+def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), GOOD, "Desk.json")
+    assert app.text_input(key="name_0").value == "Desk-2"
+    same = [{"name": desk.MAIL.name, "description": "Mails.", "parameters": {}}]
+    app = upload(open_page(monkeypatch, work), canonical_json(same).encode(), "Desk.json")
+    assert app.text_input(key="name_0").value == "Desk", "a version of what is there"
+
+
+def test_servers_without_tools_are_said_to_be_all_that_there_is(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), b'{"mcpServers": {"fs": {"command": "npx"}}}')
+    assert "There is no other, so nothing can be added" in words(app)
+    assert not [button for button in app.button if button.key == "add_0"]
+    assert [table.proto.alt for table in app.dataframe].count("The first tools") == 0
+
+
 @pytest.mark.parametrize("data", [b"{not json", b"[]", b"\xff\xfe\x00", b'{"tools": [3]}'])
 def test_a_file_without_tools_is_one_sentence_and_the_page_stays(monkeypatch, work, data):
     app = upload(open_page(monkeypatch, work), data)
