@@ -400,7 +400,7 @@ def _make(analysis: Analysis, progress: Progress) -> None:
         if done % _REPORTED == 0:
             progress(Step("merge", done, len(groups)))
         made = analysis._made.synthesis(group.members, None)
-        analysis._made.differences(group.members, made.canonical, made.kind)
+        analysis._made.differences(group.members, made)
     progress(Step("merge", len(groups), len(groups)))
 
 

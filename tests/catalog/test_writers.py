@@ -426,3 +426,5 @@ def test_a_schema_that_strict_mode_would_refuse_is_not_sent_as_strict():
     assert sent(description="More words.") is True
     assert sent(additionalProperties=True) is False
     assert sent(required=[]) is False
+    inside = {"type": "object", "properties": {"x": {"type": "string"}}}
+    assert sent(properties={"title": inside}) is False

@@ -185,10 +185,19 @@ def _set_schema(record: JsonObject, shape: Shape, path: Path, schema: JsonObject
     return _put(record, path, rename_types(schema, BFCL_WORDS) if shape.name == "bfcl" else schema)
 
 
-def _is_strict(schema: JsonObject) -> bool:
-    """Whether OpenAI takes the object schema in strict mode: every property required, no other."""
-    names = (schema.get("properties") or {}).keys()
-    return schema.get("additionalProperties") is False and names <= {*schema.get("required", ())}
+def _is_strict(node: Any) -> bool:
+    """Whether OpenAI takes a schema in strict mode: in every object, at any depth, all that is
+    declared is required and nothing else allowed.
+    """
+    if isinstance(node, list):
+        return all(map(_is_strict, node))
+    if not isinstance(node, dict):
+        return True
+    names = node.get("properties")
+    closed = node.get("additionalProperties") is False
+    if isinstance(names, dict) and not (closed and names.keys() <= {*node.get("required", ())}):
+        return False
+    return all(map(_is_strict, node.values()))
 
 
 def _at(record: Any, path: Path) -> Any:

@@ -156,24 +156,22 @@ def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
     )
 
 
-def silent_changes(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """Sentences on what calls to ``tool`` come to mean on ``target`` though nothing is lost: what
-    is left out has another default, a number is written as text.
+def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, ...]:
+    """Sentences on what calls to ``tool`` come to mean on ``target`` by ``alpha`` though nothing is
+    lost: what is left out has another default, a number is written as text.
     """
     ours, theirs = ({p.name: p for p in inlined(one).parameters} for one in (tool, target))
     told = []
-    for match in match_parameters(tool, target):
-        one, other = ours[match.left], theirs[match.right]
-        values = [_default(one), _default(other)]
+    for move in alpha.moves:
+        values = [_default(ours[move.source]), _default(theirs[move.target])]
         if None not in values and len(set(map(spelling, values))) > 1:
             first, second = map(canonical_json, values)
             told.append(
-                f"left out, `{match.left}` of {tool.id} is {first} and `{match.right}` of "
+                f"left out, `{move.source}` of {tool.id} is {first} and `{move.target}` of "
                 f"{target.id} {second}"
             )
-        move = move_to(one, match.right, other.schema)
-        if move and move.op == "cast":
-            told.append(f"`{match.left}` of {tool.id} would be written as text")
+        if move.op == "cast":
+            told.append(f"`{move.source}` of {tool.id} would be written as text")
     return tuple(told)
 
 

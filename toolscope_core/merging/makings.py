@@ -64,16 +64,25 @@ class Makings:
             self._made[key] = synthesise(self.of(members), self._blocked, canonical)
         return self._made[key]
 
-    def differences(self, members: Members, canonical: str, kind: Kind) -> Differences:
-        """What a person must read of a merge of this kind into the canonical."""
-        key = members, canonical, kind
+    def differences(self, members: Members, made: Synthesis) -> Differences:
+        """What a person must read before the members become what ``synthesis`` made of them."""
+        key = members, made.canonical, made.kind
         if key not in self._differences:
-            tools, stays = self.of(members), self._tools[canonical]
-            others = [tool for tool in tools if tool is not stays]
-            told = unit_conflicts if kind == "router" else silent_changes
+            tools, stays = self.of(members), self._tools[made.canonical]
+            moved = [
+                pair for pair in zip(tools, made.arguments, strict=True) if pair[0] is not stays
+            ]
             self._differences[key] = Differences(
-                arguments=tuple(said for tool in others for said in told(tool, stays)),
-                guards=guards(tools, canonical, kind, self._families),
+                arguments=tuple(
+                    said
+                    for tool, alpha in moved
+                    for said in (
+                        unit_conflicts(tool, stays)
+                        if made.kind == "router"
+                        else silent_changes(tool, stays, alpha)
+                    )
+                ),
+                guards=guards(tools, made.canonical, made.kind, self._families),
             )
         return self._differences[key]
 

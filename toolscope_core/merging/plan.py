@@ -59,7 +59,7 @@ def build_clusters(
     for group in groups:
         members = makings.of(group.members)
         own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
-        differences = makings.differences(group.members, own.canonical, own.kind)
+        differences = makings.differences(group.members, own)
         objections = [
             *_objections(members, own, edit, blocked),
             *_name_objections(members, own, makings.owners, renamed),

@@ -54,9 +54,10 @@ def leaves_out(wide: Any, narrow: Any) -> bool:
     if not isinstance(wide, dict) or not isinstance(narrow, dict):
         return False
     for key in ("anyOf", "oneOf"):
-        if isinstance(narrow.get(key), list):
-            return any(leaves_out(wide, option) for option in narrow[key])
-        if isinstance(wide.get(key), list):
+        options = narrow.get(key)
+        if isinstance(options, list) and any(leaves_out(wide, option) for option in options):
+            return True
+        if isinstance(wide.get(key), list) and "properties" not in wide:
             return all(leaves_out(option, narrow) for option in wide[key])
     ours, theirs = wide.get("properties"), narrow.get("properties")
     if isinstance(ours, dict) and isinstance(theirs, dict):
@@ -64,7 +65,8 @@ def leaves_out(wide: Any, narrow: Any) -> bool:
             return True
         if any(leaves_out(ours[name], theirs[name]) for name in ours.keys() & theirs.keys()):
             return True
-    return leaves_out(wide.get("items"), narrow.get("items"))
+    deeper = ("items", "additionalProperties")
+    return any(leaves_out(wide.get(key), narrow.get(key)) for key in deeper)
 
 
 def inline_references(schema: JsonObject) -> JsonObject:
