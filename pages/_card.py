@@ -192,4 +192,4 @@ def _named(tool: Tool) -> str:
     name = f"**{_ui.untrusted(tool.name)}**"
     if tool.server:
         return f"{name} on {_ui.untrusted(tool.server)}"
-    return name if tool.id == tool.name else f"{name} ({_ui.untrusted(tool.id)})"
+    return f"{name} ({_ui.untrusted(tool.home)})" if tool.home else name

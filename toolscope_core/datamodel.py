@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +99,13 @@ class Tool:
         object.__setattr__(self, "parameters", _declared(self.schema))
         object.__setattr__(self, "content_hash", content)
         object.__setattr__(self, "fingerprint", digest(self.server, content))
+
+    @property
+    def home(self) -> str:
+        """What tells it from others of its name: its server, else its id unless that is its name,
+        else nothing.
+        """
+        return self.server or ("" if self.id == self.name else self.id)
 
 
 def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
@@ -427,16 +435,19 @@ class Decision:
         """
         named = [self.detail["drop"]] if self.action == "drop" else []
         named = self.detail["groups"] if self.action == "split" else named
-        places = list(range(len(self.members)))
-        made = []
-        for part in named:
-            taken = [
-                places.pop(next(at for at, row in enumerate(places) if self.members[row] == member))
-                for member in part
-            ]
-            made.append(tuple(self.ids[row] for row in taken))
-        rest = tuple(self.ids[row] for row in places)
-        return (*made, rest) if rest else tuple(made)
+        made = self.places(named)
+        taken = set(chain.from_iterable(made))
+        rest = tuple(row for row in range(len(self.ids)) if row not in taken)
+        return tuple(tuple(self.ids[row] for row in part) for part in (*made, rest) if part)
+
+    def places(self, groups: Iterable[Iterable[str]]) -> list[tuple[int, ...]]:
+        """Each fingerprint of the groups as a position in ``members``, the next that bears it:
+        copies are equal.
+        """
+        free: dict[str, list[int]] = {}
+        for position, member in enumerate(self.members):
+            free.setdefault(member, []).append(position)
+        return [tuple(free[member].pop(0) for member in group) for group in groups]
 
 
 @dataclass(frozen=True, slots=True)

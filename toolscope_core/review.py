@@ -269,11 +269,11 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
         case "reject":
             return [], list(combinations(everybody, 2))
         case "split":
-            groups = _positions(decision.members, decision.detail["groups"])
+            groups = decision.places(decision.detail["groups"])
             across = (product(a, b) for a, b in combinations(groups, 2))
             return groups, list(chain.from_iterable(across))
         case _:
-            (dropped,) = _positions(decision.members, [decision.detail["drop"]])
+            (dropped,) = decision.places([decision.detail["drop"]])
             rest = tuple(i for i in everybody if i not in dropped)
             return [rest], list(product(dropped, rest))
 
@@ -283,14 +283,6 @@ def _asked(find: _Finder, log: Sequence[Decision]) -> Iterator[Pair]:
         if item.action == "propose":
             found, _ = find(item)
             yield from (Pair.of(a, b) for a, b in combinations(found.values(), 2))
-
-
-def _positions(members: Sequence[str], groups: Iterable[Iterable[str]]) -> list[Positions]:
-    """Each fingerprint of the groups takes the next position that bears it: copies are equal."""
-    free: dict[str, list[int]] = {}
-    for position, member in enumerate(members):
-        free.setdefault(member, []).append(position)
-    return [tuple(free[member].pop(0) for member in group) for group in groups]
 
 
 def _meaning(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.notes import safety_notes, unsaid_notes, warnings
+from toolscope_core.merging.notes import harm_notes, safety_notes, unsaid_notes
 
 
 def test_notes_of_parameters_count():
@@ -46,8 +46,8 @@ def test_other_sentences_are_no_safety_notes(text):
         ("", ()),
     ],
 )
-def test_warnings_are_the_notes_that_tell_of_harm(text, warned):
-    assert warnings(Tool("t", "t", text)) == warned
+def test_harm_notes_are_the_notes_that_tell_of_harm(text, warned):
+    assert harm_notes(Tool("t", "t", text)) == warned
 
 
 def test_what_a_text_says_in_other_words_is_said():

@@ -8,9 +8,10 @@ scope (DESIGN, *kind* and *auto-accept*). Every sentence stops auto-accept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from textwrap import shorten
 
 from toolscope_core.datamodel import JsonObject, Kind, Tool
-from toolscope_core.merging.notes import told_text, unsaid_notes, warnings
+from toolscope_core.merging.notes import harm_notes, told_text, unsaid_notes
 from toolscope_core.merging.reading import Reading, read_tool
 from toolscope_core.similarity import split_name
 
@@ -235,14 +236,12 @@ def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
 
 def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
     """What a member says does harm, and the one that is kept does not say."""
-    notes = [*unsaid_notes(others, told_text(kept), warnings)]
-    told = (f"`{tool.name}`: “{_cut(note)}”" for tool, note in notes)
+    notes = [
+        f"`{tool.name}`: “{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
+        for tool, note in unsaid_notes(others, told_text(kept), harm_notes)
+    ]
     if notes:
-        yield f"`{kept.name}` does not say what others warn of: {_listed(told)}"
-
-
-def _cut(note: str) -> str:
-    return note if len(note) <= _LONGEST_NOTE else f"{note[:_LONGEST_NOTE].rstrip()}…"
+        yield f"`{kept.name}` does not say what others warn of: {_listed(notes)}"
 
 
 def _differing(what: str, members: Sequence[Tool], said: Callable[[Tool], str]) -> Iterator[str]:

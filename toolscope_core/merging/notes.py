@@ -37,7 +37,7 @@ def safety_notes(tool: Tool) -> tuple[str, ...]:
     return _sentences(tool, _SAFETY)
 
 
-def warnings(tool: Tool) -> tuple[str, ...]:
+def harm_notes(tool: Tool) -> tuple[str, ...]:
     """Those of the notes that tell of harm: what cannot be undone, is overwritten, is lost."""
     return _sentences(tool, _HARMFUL)
 

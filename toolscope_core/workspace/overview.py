@@ -9,7 +9,7 @@ import numpy as np
 
 from toolscope_core.catalog.targets import target_named
 from toolscope_core.catalog.validity import Broken, Rule, counted
-from toolscope_core.datamodel import MergePlan, Pair, Tool
+from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis, unsure_pairs
 from toolscope_core.review import constraints
@@ -62,7 +62,7 @@ class Overview:
         self._analyses = analyses
         self._review = review
         self._worst: dict[int, tuple[MergePlan, tuple[Collision, ...]]] = {}
-        self._refused: dict[int, tuple[MergePlan, tuple[NextStep, ...]]] = {}
+        self._steps: dict[int, tuple[MergePlan, tuple[NextStep, ...]]] = {}
         self._broken: dict[int, Broken] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
@@ -89,13 +89,13 @@ class Overview:
         Raises ``JobError`` before the analysis is finished.
         """
         plan = self._review.plan(catalog_id)
-        known = self._refused.get(catalog_id)
+        known = self._steps.get(catalog_id)
         if known is None or known[0] is not plan:
             broken = self._broken.setdefault(catalog_id, {})
-            known = (plan, tuple(export_steps(plan, broken)))
-            self._refused[catalog_id] = known
-        unsure = 0 if _waiting(plan) else self._unsure(catalog_id)
-        return (*review_steps(plan, unsure), *known[1])
+            unsure = 0 if _waiting(plan) else self._unsure(catalog_id)
+            known = plan, (*review_steps(plan, unsure), *export_steps(plan, broken))
+            self._steps[catalog_id] = known
+        return known[1]
 
     def _unsure(self, catalog_id: int) -> int:
         """How many pairs the judge is unsure of, that nobody said never to merge."""
@@ -183,18 +183,13 @@ def _collision(analysis: Analysis, pair: Pair) -> Collision:
     lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
     return Collision(
         left=left.name,
-        left_server=_home(left),
+        left_server=left.home,
         right=right.name,
-        right_server=_home(right),
+        right_server=right.home,
         probability=said.probability,
         reason=" ".join(said.evidence[:lines]),
         key=pair_key(pair),
     )
-
-
-def _home(tool: Tool) -> str:
-    """What tells the tool from others of its name: its server, else its id."""
-    return tool.server or ("" if tool.id == tool.name else tool.id)
 
 
 def _count(number: int, what: str) -> str:
