@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 JsonObject = Mapping[str, Any]
 Severity = Literal["block", "warn", "info"]
-Outcome = Literal["merge", "keep", "unsure", "unanalysed"]
+Outcome = Literal["merge", "family", "keep", "unsure", "unanalysed"]
+Relation = Literal["duplicate", "subsumes", "parametric", "related", "different"]
+Serves = Literal["left", "right", "both", "none"]
 Kind = Literal["prune", "router"]
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
 Action = Literal["accept", "reject", "split", "drop", "propose", "canonical", "edit", "undo"]
@@ -214,14 +216,15 @@ class PairScores:
     """Judged pairs as columns of equal length m, sorted by (left, right).
 
     ``left`` and ``right`` are int32 row numbers into ``catalog.tools`` with left < right;
-    ``similarity`` is the cosine in [-1, 1] and ``probability`` that of *merge* in [0, 1], both
-    float64.
+    ``similarity`` is the cosine in [-1, 1], ``probability`` that of the same job and ``family``
+    that of a family, both in [0, 1]; all float64.
     """
 
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     similarity: NDArray[np.float64]
     probability: NDArray[np.float64]
+    family: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.left)
@@ -236,7 +239,13 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of a pair, with its reasons as sentences; ``judge`` names who said it."""
+    """What a judge says of a pair, with its reasons as sentences; ``judge`` names who said it.
+
+    ``probability`` is that of the same job (*duplicate* or *subsumes*), ``family`` that of a
+    family (*parametric*: the same operation for another provider or fixed value); both in [0, 1].
+    ``serves`` tells which of the two could serve every caller of the other as it is. ``differs``
+    are the words that only the left and only the right one says.
+    """
 
     pair: Pair
     similarity: float
@@ -244,6 +253,10 @@ class Verdict:
     outcome: Outcome
     evidence: tuple[str, ...] = ()
     judge: str = "offline"
+    relation: Relation = "different"
+    family: float = 0.0
+    serves: Serves = "none"
+    differs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +338,8 @@ class Group:
     joined only through a third, ``decided`` whether people put exactly these together.
     ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
     to it; ``asked`` tells whether a person put the group forward. ``doubts`` are sentences on what
-    judges do not agree on.
+    judges do not agree on. A ``family`` is the same operation for several providers or fixed
+    values: its weakest edge is the lowest probability of that.
     """
 
     members: tuple[str, ...]
@@ -336,6 +350,7 @@ class Group:
     newcomers: tuple[str, ...] = ()
     asked: bool = False
     doubts: tuple[str, ...] = ()
+    family: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +373,9 @@ class Cluster:
     it is not safe to accept without a person; empty means safe.
     ``newcomers`` are tools that the judge would add to an accepted cluster; a person must.
     ``asked`` tells whether a person, not the judge, put it forward. ``version`` is what a decision
-    on this cluster must carry, ``grown`` one that is on its newcomers too.
+    on this cluster must carry, ``grown`` one that is on its newcomers too. ``relation`` is
+    *duplicate*, *subsumes* or, of a family, *parametric*; ``selector`` the argument that says
+    which member is meant, empty for a prune.
     """
 
     id: str
@@ -374,6 +391,8 @@ class Cluster:
     version: str = ""
     grown: str = ""
     asked: bool = False
+    relation: Relation = "duplicate"
+    selector: str = ""
 
     @property
     def safe(self) -> bool:

@@ -169,7 +169,7 @@ def analyse(
         model=embedder.name,
         threshold=threshold,
         vectors=vectors,
-        scores=PairScores(left, right, cosine, probability),
+        scores=PairScores(left, right, cosine, probability, np.zeros(len(left))),
         judge=judge,
         copies=copies,
         first=np.array([rows[copies[tool.id]] for tool in catalog.tools], dtype=np.int32),
