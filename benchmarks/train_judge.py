@@ -2,17 +2,19 @@
 
     python -m benchmarks.train_judge
 
-Each catalog counts the same, and in it merges as much as keeps; labels their annotators were
-less sure of count less. The thresholds come from predictions on catalogs left out of training.
+Each catalog counts the same, and in it the same job, families and the rest as much, as far as there
+are enough of each; labels their annotators were less sure of count less. The thresholds come from
+predictions on catalogs, or servers, left out of training.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,31 +27,42 @@ from toolscope_core.catalog.sources import load_paths
 from toolscope_core.config import read_environment
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging import judge
-from toolscope_core.merging.guards import Families, guards
-from toolscope_core.merging.judge import OfflineJudge, Weights
+from toolscope_core.merging.alignment import serving
+from toolscope_core.merging.judge import MODELS, Model, OfflineJudge, Weights
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
-from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import Rows, tool_text
 
-VERSION = 2
+VERSION = 3
 FUNCTIONS = ("bfcl", "bfcl-live", "ultratool")
-CATALOGS = (*FUNCTIONS, "docker-mcp")
+REGISTRY = "mcp-registry"
+APPS = ("shops", "offices")
+CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS)
+SAME_JOB = ("duplicate", "subsumes")
 
+_OWN = Path(__file__).with_name("data") / "apps"
 _WEIGHTS_FILE = Path(judge.__file__).with_name("judge_weights.json")
-_REGULARISATION = 0.3
+_REGULARISATION = 0.1
 _SURENESS = {3: 1.0, 2: 0.8, 1: 0.3}
-_UNSEEN_MEAN, _UNSEEN_SCALE, _UNSEEN_WEIGHT = 0.25, 0.3, 0.5
-"""Of a share of words that no training catalog can measure: about what the other shares have."""
-_GRID = tuple(step / 100 for step in range(5, 100))
-_AUTO_PRECISION = 0.95
-_MERGE_PRECISION = 0.95
+_OLDER, _OLDER_MERGES = 0.6, 0.25
+"""What a label of the first rounds counts, which had looser rules for merges."""
+_ENOUGH = 30
+"""From so many labels of a kind on a catalog has its full say on it."""
+_UNSEEN_MEAN, _UNSEEN_SCALE = 0.25, 0.3
+_GRID = tuple(step / 100 for step in range(30, 100))
+_PRECISION = 0.9
 _UNSURE_RECALL = 0.9
+_TO = 60
+"""Thresholds above .9 leave too few pairs to tell."""
+_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A catalog with its labelled pairs as rows; ``declared``: both say what they take."""
+    """A catalog with its labelled pairs as rows: ``merge`` is the same job, ``family`` another
+    value of one slot; ``serves`` is which side could serve the other's callers, empty where nobody
+    was asked.
+    """
 
     name: str
     tools: tuple[Tool, ...]
@@ -57,18 +70,35 @@ class Labelled:
     left: Rows
     right: Rows
     merge: NDArray[np.bool_]
+    family: NDArray[np.bool_]
+    serves: tuple[str, ...]
     sureness: NDArray[np.float64]
     signals: Matrix
-
-    @property
-    def declared(self) -> NDArray[np.bool_]:
-        known = np.array([tool.schema is not None for tool in self.tools])
-        return known[self.left] & known[self.right]
+    beside: NDArray[np.bool_]
 
     @property
     def same_server(self) -> NDArray[np.bool_]:
         servers = np.array([tool.server for tool in self.tools])
         return (servers[self.left] == servers[self.right]) & (servers[self.left] != "")
+
+    @property
+    def afresh(self) -> NDArray[np.bool_]:
+        """The pairs labelled by who could serve whom."""
+        return np.array([bool(side) for side in self.serves])
+
+    def only(self, rows: NDArray[np.bool_]) -> Labelled:
+        """Some of the pairs."""
+        return replace(
+            self,
+            left=self.left[rows],
+            right=self.right[rows],
+            merge=self.merge[rows],
+            family=self.family[rows],
+            serves=tuple(side for side, kept in zip(self.serves, rows, strict=True) if kept),
+            sureness=self.sureness[rows],
+            signals=self.signals[rows],
+            beside=self.beside[rows],
+        )
 
 
 def load(name: str) -> Labelled:
@@ -76,31 +106,230 @@ def load(name: str) -> Labelled:
     settings = read_environment()
     folder = settings.data_dir / name
     source = next(folder.glob("tools.jsonl"), folder / "servers.json")
+    return labelled(name, _OWN / f"{name}.json" if name in APPS else source, _labels(name))
+
+
+def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Labelled:
+    """A catalog file with labels (``left``, ``right``, ``relation``, ``serves``, ``confidence``,
+    ``weight``), whose ids must be tools of it.
+    """
+    cache = VectorCache(read_environment().cache_dir)
     tools = read_catalog(load_paths([source])).tools
-    vectors = embed_cached(
-        [tool_text(tool) for tool in tools], SentenceEmbedder(), VectorCache(settings.cache_dir)
-    )
+    vectors = embed_cached([tool_text(tool) for tool in tools], SentenceEmbedder(), cache)
     row = {tool.id: at for at, tool in enumerate(tools)}
-    lines = (settings.data_dir / "pairs" / f"{name}.jsonl").read_text("utf-8").splitlines()
-    pairs = [json.loads(line) for line in lines]
-    left = np.array([row[pair["left"]] for pair in pairs], dtype=np.int32)
-    right = np.array([row[pair["right"]] for pair in pairs], dtype=np.int32)
+    left = np.array([row[pair["left"]] for pair in labels], dtype=np.int32)
+    right = np.array([row[pair["right"]] for pair in labels], dtype=np.int32)
+    signals = Signals.of(tools, vectors)
+    relations = [pair["relation"] for pair in labels]
     return Labelled(
         name=name,
         tools=tools,
         vectors=vectors,
         left=left,
         right=right,
-        merge=np.array([pair["label"] == "merge" for pair in pairs]),
-        sureness=np.array([_SURENESS[pair["confidence"]] for pair in pairs]),
-        signals=Signals.of(tools, vectors).of_pairs(left, right),
+        merge=np.isin(relations, SAME_JOB),
+        family=np.array([relation == "parametric" for relation in relations]),
+        serves=tuple(pair.get("serves", "") for pair in labels),
+        sureness=np.array(
+            [_SURENESS[pair.get("confidence", 3)] * pair.get("weight", 1.0) for pair in labels]
+        ),
+        signals=signals.of_pairs(left, right),
+        beside=signals.beside(left, right),
     )
 
 
 def fit(catalogs: Sequence[Labelled]) -> Weights:
     """A judge trained on the catalogs, with thresholds still to be chosen."""
+    models = {}
+    for name in MODELS:
+        rows = [catalog.only(catalog.beside == name.endswith("beside")) for catalog in catalogs]
+        models[name] = _fit([c for c in rows if len(c.merge)], name.startswith("family"))
+    return Weights(
+        name="in training", **models, auto_at=1.0, merge_at=1.0, unsure_at=0.0, family_at=1.0
+    )
+
+
+def left_out(catalogs: Sequence[Labelled], name: str) -> Weights:
+    """A judge that never saw the catalog ``name``, nor another of the same author."""
+    kin = APPS if name in APPS else (name,)
+    return fit([catalog for catalog in catalogs if catalog.name not in kin])
+
+
+def probabilities(catalog: Labelled, weights: Weights) -> NDArray[np.float64]:
+    """What a judge with these weights says of the labelled pairs, unclear ones held back."""
+    return chances(catalog, weights).same_job
+
+
+def chances(catalog: Labelled, weights: Weights) -> judge.Chances:
+    prepared = OfflineJudge.of(catalog.tools, catalog.vectors, weights)
+    return prepared.chances(catalog.left, catalog.right)
+
+
+def by_signals(catalog: Labelled, weights: Weights) -> judge.Chances:
+    """The probabilities by the signals alone: no threshold, nothing held back."""
+    sides = zip(
+        (weights.job_beside, weights.family_beside),
+        (weights.job_across, weights.family_across),
+        strict=True,
+    )
+    return judge.Chances(
+        *(
+            np.where(
+                catalog.beside,
+                beside.probability(catalog.signals),
+                across.probability(catalog.signals),
+            )
+            for beside, across in sides
+        )
+    )
+
+
+def folds(catalog: Labelled) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """By server: pairs of which both servers are left out, and those of which neither is."""
+    fold = np.array(
+        [
+            int(hashlib.sha256(tool.server.encode()).hexdigest(), 16) % _FOLDS
+            for tool in catalog.tools
+        ]
+    )
+    ours, theirs = fold[catalog.left], fold[catalog.right]
+    for first in range(_FOLDS):
+        for second in range(first, _FOLDS):
+            held = np.isin(ours, (first, second)) & np.isin(theirs, (first, second))
+            new = held & ((ours != theirs) | (first == second))
+            new &= (np.minimum(ours, theirs) == first) & (np.maximum(ours, theirs) == second)
+            clear = ~np.isin(ours, (first, second)) & ~np.isin(theirs, (first, second))
+            yield new, clear
+
+
+def unseen(catalogs: Sequence[Labelled], name: str) -> judge.Chances:
+    """Probabilities by the signals from judges that never saw the catalog, or, on the registry,
+    never a pair with one of the two servers.
+    """
+    (catalog,) = (one for one in catalogs if one.name == name)
+    if name != REGISTRY:
+        return by_signals(catalog, left_out(catalogs, name))
+    others = [one for one in catalogs if one.name != name]
+    job, family = np.zeros(len(catalog.merge)), np.zeros(len(catalog.merge))
+    for held, seen in folds(catalog):
+        if held.any():
+            found = by_signals(catalog.only(held), fit([*others, catalog.only(seen)]))
+            job[held], family[held] = found.same_job, found.family
+    return judge.Chances(job, family)
+
+
+def prunable(catalog: Labelled) -> NDArray[np.bool_]:
+    """The labelled pairs of which one schema takes all calls to the other."""
+    pairs = zip(catalog.left.tolist(), catalog.right.tolist(), strict=True)
+    return np.array([serving(catalog.tools[a], catalog.tools[b]) != "none" for a, b in pairs])
+
+
+def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
+    """The weights with thresholds chosen on predictions for what was left out.
+
+    merge: the least from which on, of the pairs of which one schema could serve both, nine in ten
+    are right. family: where precision and recall on the registry are
+    nearest to each other. unsure: the greatest with mean recall ≥ .9 of the same job on catalogs of
+    functions.
+    """
+    right, given, recall = [], [], []
+    for catalog in catalogs:
+        if catalog.name == REGISTRY:
+            continue
+        found = unseen(catalogs, catalog.name).same_job
+        among = catalog.afresh & prunable(catalog)
+        right.append(np.array([side not in ("", "none") for side in catalog.serves])[among])
+        given.append(found[among])
+        if catalog.name in FUNCTIONS:
+            recall.append([float((found[catalog.merge] >= at).mean()) for at in _GRID])
+    pooled = np.concatenate(right), np.concatenate(given)
+    sound = [_precision(*pooled, at) >= _PRECISION for at in _GRID]
+    merge = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
+    means = np.mean(recall, axis=0)
+    unsure = max(
+        (at for at, mean in zip(_GRID, means, strict=True) if mean >= _UNSURE_RECALL),
+        default=_GRID[0],
+    )
+    registry = next(catalog for catalog in catalogs if catalog.name == REGISTRY)
+    found = unseen(catalogs, REGISTRY)
+    gaps = []
+    for at in _GRID:
+        called = (found.family >= at) & (found.family > found.same_job)
+        hits = (called & registry.family).sum()
+        gaps.append((abs(hits / max(called.sum(), 1) - hits / registry.family.sum()), at))
+    return replace(
+        weights,
+        auto_at=merge,
+        merge_at=merge,
+        unsure_at=min(unsure, merge - 0.1),
+        family_at=min(gaps)[1],
+    )
+
+
+def as_json(weights: Weights, catalogs: Sequence[Labelled]) -> str:
+    """The weights file."""
+    content = {
+        "version": VERSION,
+        "thresholds": {
+            "auto": weights.auto_at,
+            "merge": weights.merge_at,
+            "unsure": weights.unsure_at,
+            "family": weights.family_at,
+        },
+        "models": {name: _model_row(getattr(weights, name)) for name in MODELS},
+        "trained_on": {
+            catalog.name: {
+                "pairs": len(catalog.merge),
+                "same job": int(catalog.merge.sum()),
+                "families": int(catalog.family.sum()),
+            }
+            for catalog in catalogs
+        },
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _model_row(model: Model) -> dict[str, Any]:
+    columns = zip(SIGNALS, model.weight, model.mean, model.scale, strict=True)
+    return {
+        "intercept": model.intercept,
+        "signals": {
+            signal: {"weight": weight, "mean": mean, "scale": scale}
+            for signal, weight, mean, scale in columns
+        },
+    }
+
+
+def _labels(name: str) -> list[dict[str, Any]]:
+    """The labels of a catalog; those of the first rounds where no later one is, by relation."""
+    if name in APPS:
+        return _rows(_OWN / f"{name}.labels.jsonl")
+    data = read_environment().data_dir
+    found = _rows(data / "relations" / f"{name}.jsonl")
+    known = {frozenset((pair["left"], pair["right"])) for pair in found}
+    older = data / "pairs" / f"{name}.jsonl"
+    for pair in _rows(older) if older.exists() else ():
+        if frozenset((pair["left"], pair["right"])) not in known:
+            kept = pair["relation"] in ("related", "different")
+            found.append(
+                {
+                    "left": pair["left"],
+                    "right": pair["right"],
+                    "relation": pair["relation"],
+                    "confidence": pair["confidence"],
+                    "weight": _OLDER if kept else _OLDER_MERGES,
+                }
+            )
+    return found
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _fit(catalogs: Sequence[Labelled], family: bool) -> Model:
     signals = np.vstack([catalog.signals for catalog in catalogs])
-    merge = np.concatenate([catalog.merge for catalog in catalogs])
+    wanted = np.concatenate([c.family if family else c.merge for c in catalogs])
     share = np.concatenate([_balanced(catalog) for catalog in catalogs])
     share *= len(share) / share.sum()
     known = ~np.isnan(signals) * share[:, None]
@@ -109,124 +338,33 @@ def fit(catalogs: Sequence[Labelled]) -> Weights:
     total = np.where(seen, known.sum(axis=0), 1.0)
     mean = np.where(seen, (values * known).sum(axis=0) / total, _UNSEEN_MEAN)
     scale = np.sqrt((((values - mean) ** 2) * known).sum(axis=0) / total)
-    scale = np.where(seen, scale, _UNSEEN_SCALE)
-    standard = np.nan_to_num((signals - mean) / scale)
-    model = LogisticRegression(C=_REGULARISATION, max_iter=1000)
-    model.fit(standard, merge, sample_weight=share)
-    return Weights(
-        name="in training",
-        weight=_rounded(np.where(seen, model.coef_[0], _UNSEEN_WEIGHT)),
+    varies = seen & (scale > 1e-6)
+    scale = np.where(varies, scale, _UNSEEN_SCALE)
+    standard = np.where(varies, np.nan_to_num((signals - mean) / scale), 0.0)
+    model = LogisticRegression(C=_REGULARISATION, max_iter=2000)
+    model.fit(standard, wanted, sample_weight=share)
+    return Model(
+        weight=_rounded(np.where(varies, model.coef_[0], 0.0)),
         mean=_rounded(mean),
         scale=_rounded(scale),
         intercept=round(float(model.intercept_[0]), 4),
-        same_server=0.0,
-        auto_at=1.0,
-        merge_at=1.0,
-        unsure_at=0.0,
     )
-
-
-def left_out(catalogs: Sequence[Labelled], name: str) -> Weights:
-    """A judge that never saw the catalog ``name``."""
-    return fit([catalog for catalog in catalogs if catalog.name != name])
-
-
-def probabilities(catalog: Labelled, weights: Weights) -> NDArray[np.float64]:
-    """What a judge with these weights says of the labelled pairs, unclear ones held back."""
-    prepared = OfflineJudge.of(catalog.tools, catalog.vectors, weights)
-    return prepared.probabilities(catalog.left, catalog.right)
-
-
-def acceptable(catalog: Labelled) -> NDArray[np.bool_]:
-    """The labelled pairs that could be accepted without a person if the judge were sure: prune,
-    nothing lost or only surmised, no guard against it.
-    """
-    families = Families(catalog.tools)
-    found = np.zeros(len(catalog.merge), dtype=np.bool_)
-    for row in np.flatnonzero(catalog.declared):
-        pair = [catalog.tools[catalog.left[row]], catalog.tools[catalog.right[row]]]
-        made = synthesise(pair)
-        surmised = any(alpha.surmised for alpha in made.arguments)
-        guarded = guards(pair, made.canonical, made.kind, families)
-        found[row] = made.kind == "prune" and not surmised and not guarded
-    return found
-
-
-def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
-    """The weights with thresholds chosen on function catalogs, each predicted when left out.
-
-    auto: the least from which on every catalog has precision ≥ .95 among the pairs that could be
-    auto-accepted, rounded up to a tenth. merge: the least from which on the mean precision is
-    ≥ .95. unsure: the greatest with mean recall ≥ .9. ``same_server``: the log-odds of a merge
-    among labelled pairs of one server whose parameters are declared.
-    """
-    functions = [catalog for catalog in catalogs if catalog.name in FUNCTIONS]
-    predicted = [
-        (catalog.merge, probabilities(catalog, left_out(catalogs, catalog.name)))
-        for catalog in functions
-    ]
-    eligible = [acceptable(catalog) for catalog in functions]
-    gated = [(merge[ok], said[ok]) for (merge, said), ok in zip(predicted, eligible, strict=True)]
-    precision = np.array([[_precision(*one, at) for one in predicted] for at in _GRID])
-    recall = np.array([[_recall(*one, at) for one in predicted] for at in _GRID])
-    auto_precision = np.array([[_precision(*one, at) for one in gated] for at in _GRID])
-    good = (auto_precision >= _AUTO_PRECISION).all(axis=1)
-    sound = precision.mean(axis=1) >= _MERGE_PRECISION
-    auto = math.ceil(10 * next(at for step, at in enumerate(_GRID) if good[step:].all())) / 10
-    merge = next(at for step, at in enumerate(_GRID) if sound[step:].all())
-    unsure = max(at for step, at in enumerate(_GRID) if recall[step].mean() >= _UNSURE_RECALL)
-    siblings = np.concatenate(
-        [catalog.merge[catalog.same_server & catalog.declared] for catalog in catalogs]
-    )
-    rate = float(siblings.mean())
-    return replace(
-        weights,
-        same_server=round(math.log(rate / (1.0 - rate)), 4),
-        auto_at=auto,
-        merge_at=merge,
-        unsure_at=unsure,
-    )
-
-
-def as_json(weights: Weights, catalogs: Sequence[Labelled]) -> str:
-    """The weights file."""
-    columns = zip(SIGNALS, weights.weight, weights.mean, weights.scale, strict=True)
-    content = {
-        "version": VERSION,
-        "signals": {
-            signal: {"weight": weight, "mean": mean, "scale": scale}
-            for signal, weight, mean, scale in columns
-        },
-        "intercept": weights.intercept,
-        "same_server": weights.same_server,
-        "thresholds": {
-            "auto": weights.auto_at,
-            "merge": weights.merge_at,
-            "unsure": weights.unsure_at,
-        },
-        "trained_on": {
-            catalog.name: {"pairs": len(catalog.merge), "merges": int(catalog.merge.sum())}
-            for catalog in catalogs
-        },
-    }
-    return json.dumps(content, indent=2) + "\n"
 
 
 def _balanced(catalog: Labelled) -> NDArray[np.float64]:
-    """Weight of each pair: merges and keeps of the catalog sum to one half each."""
+    """Weight of each pair: same job, families and the rest of the catalog sum to one third each,
+    to less where there are few.
+    """
     share = catalog.sureness.copy()
-    for label in (True, False):
-        share[catalog.merge == label] /= 2.0 * share[catalog.merge == label].sum()
+    for kind in (catalog.merge, catalog.family, ~catalog.merge & ~catalog.family):
+        if kind.any():
+            share[kind] *= min(1.0, kind.sum() / _ENOUGH) / share[kind].sum()
     return share
 
 
-def _precision(merge: NDArray[np.bool_], predicted: NDArray[np.float64], at: float) -> float:
-    chosen = merge[predicted >= at]
+def _precision(right: NDArray[np.bool_], predicted: NDArray[np.float64], at: float) -> float:
+    chosen = right[predicted >= at]
     return float(chosen.mean()) if len(chosen) else 1.0
-
-
-def _recall(merge: NDArray[np.bool_], predicted: NDArray[np.float64], at: float) -> float:
-    return float((predicted[merge] >= at).mean())
 
 
 def _rounded(values: NDArray[np.float64]) -> tuple[float, ...]:

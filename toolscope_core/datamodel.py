@@ -318,7 +318,8 @@ class Constraints:
     ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
     that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
-    ``conflict``. ``asked`` holds the pairs that a person wants to see proposed.
+    ``conflict``. ``asked`` holds the pairs that a person wants to see proposed. ``families`` are
+    the sets that were put together as a family: a group that holds one stays one.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -327,6 +328,12 @@ class Constraints:
     doubtful: frozenset[Pair] = frozenset()
     conflict: tuple[frozenset[str], ...] = ()
     asked: frozenset[Pair] = frozenset()
+    families: tuple[frozenset[str], ...] = ()
+
+    def is_family(self, members: Iterable[str]) -> bool:
+        """Whether these tools, or some of them, were put together as a family."""
+        ids = set(members)
+        return any(held <= ids for held in self.families)
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +443,8 @@ class Decision:
     ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
     depends on the action: split ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
-    "description", "schema"}``, undo ``{"retracts": seq}``. ``seq`` is 0 until the log gives one.
+    "description", "schema"}``, undo ``{"retracts": seq}``; accept, split and drop may have the
+    ``{"relation"}`` of the cluster that was on the screen. ``seq`` is 0 until the log gives one.
     """
 
     action: Action

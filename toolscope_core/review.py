@@ -119,6 +119,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     linking = [item for item in active(log) if item.action in LINKING]
     joined: list[tuple[str, ...]] = []
     held: list[frozenset[str]] = []
+    families: list[frozenset[str]] = []
     apart: set[Pair] = set()
     doubtful: set[Pair] = set()
     for place, item in enumerate(linking):
@@ -129,6 +130,8 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         later = linking[place + 1 :]
         for group in _links(item)[0]:
             ids = tuple(now[i] for i in group if i in now)
+            if item.detail.get("relation") == "parametric" and len(ids) > 1:
+                families.append(frozenset(ids))
             if changed.isdisjoint(ids):
                 joined.append(ids)
             else:
@@ -148,6 +151,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
         asked=frozenset(_asked(find, log)) - apart,
+        families=tuple(sorted(set(families), key=sorted)),
     )
 
 
@@ -214,6 +218,7 @@ def _repeats(standing: Decision, proposal: Decision) -> bool:
         proposal.action in SPOKEN
         and standing.action == proposal.action
         and standing.reviewer == proposal.reviewer
+        and standing.detail.get("relation") == proposal.detail.get("relation")
         and _meaning(standing) == _meaning(proposal)
     )
 

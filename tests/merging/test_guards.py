@@ -2,7 +2,7 @@ import pytest
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
-from toolscope_core.merging.guards import Families, effect, guards, kept_behind, returned
+from toolscope_core.merging.guards import Companions, effect, guards, kept_behind, returned
 from toolscope_core.merging.plan import accept, build_clusters
 from toolscope_core.merging.reading import read_tool
 
@@ -22,7 +22,7 @@ def record(**fields):
     return {"type": "object", "properties": fields}
 
 
-ALONE = Families([])
+ALONE = Companions([])
 ACROSS = "the members live on 2 servers: "
 HELD = "nothing says that they share their "
 
@@ -181,7 +181,7 @@ def test_state_is_switched_off_as_a_family_or_not_at_all():
         tool("e", "delete_file", "attic"),
         tool("f", "rename_files", "cellar"),
     ]
-    families = Families([one, other, *beside])
+    families = Companions([one, other, *beside])
     told = guards([one, other], "a", "prune", families)
     assert told[1] == (
         "other tools of cellar work on the same files: `delete_file`, `rename_files`; "

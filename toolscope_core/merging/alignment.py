@@ -15,6 +15,7 @@ from toolscope_core.datamodel import (
     ArgumentMove,
     JsonObject,
     Parameter,
+    Serves,
     Tool,
     canonical_json,
 )
@@ -51,6 +52,14 @@ def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
     pairs = {match.left: match.right for match in matches}
     alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
     return replace(alpha, surmised=surmises(tool, matches))
+
+
+def serving(left: Tool, right: Tool) -> Serves:
+    """Which of the two takes every call to the other, going by their schemas."""
+    by_left = argument_map(right, left).lossless
+    if argument_map(left, right).lossless:
+        return "both" if by_left else "right"
+    return "left" if by_left else "none"
 
 
 def surmises(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:

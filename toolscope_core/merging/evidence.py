@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from toolscope_core.datamodel import Tool
+from toolscope_core.datamodel import Relation, Serves, Tool
 from toolscope_core.merging.matching import Match, match_parameters
 from toolscope_core.merging.reading import Reading
+from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.units import difference
-from toolscope_core.merging.vocabulary import is_foreign, opposites, siblings
+from toolscope_core.merging.vocabulary import is_foreign, opposites
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
@@ -16,48 +18,82 @@ COUNTS = {
     "closeness": "how close names and descriptions are",
     "other_action": "what the verbs do",
     "opposite_words": "opposite words in the names",
-    "other_kind": "words for different things of one kind",
-    "shared_phrase": "the words after the verb",
+    "turned_round": "from one thing to another, or back",
     "shared_object": "the noun they work on",
-    "name_words_apart": "name words that each has to itself",
-    "name_words_added": "name words that only one has",
     "shared_arguments": "the words of the parameter names",
-    "shared_returns": "the words of what they return",
+    "name_words_apart": "name words that each has to itself",
+    "unsaid_words": "words that only one says",
+    "one_word_apart": "names equal but for a word",
+    "strange_words": "names of products or people that only one says",
+    "length": "how much they say",
+    "one_server": "made for one server",
+    "kept_things": "things that somebody keeps",
+    "found_anywhere": "what is the same wherever it is asked",
+    "shared_product": "one product in the names of the servers",
+    "shared_names": "a product or person that both mention",
 }
 """The signals in words."""
 
 
-def explain(
-    tools: tuple[Tool, Tool],
-    readings: tuple[Reading, Reading],
-    similarity: float,
-    contributions: Mapping[str, float],
-    general: str = "",
-    brief: bool = False,
-) -> tuple[str, ...]:
-    """Plain sentences: what agrees, what differs, what decided.
-
-    ``contributions`` is what each signal added to the log-odds of *merge*; ``general`` the name
-    of the tool that both are with an argument fixed, if so; ``brief`` leaves the arguments out.
-    Names and words in
-    the sentences come from the catalog and are not escaped.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two tools beside each other: how they read, what they are to each other, the words that
+    only the one and only the other says, and the general tool that both are forms of, if any.
     """
-    left, right = tools
+
+    tools: tuple[Tool, Tool]
+    readings: tuple[Reading, Reading]
+    similarity: float
+    relation: Relation
+    serves: Serves
+    unsaid: tuple[tuple[str, ...], tuple[str, ...]]
+    general: str = ""
+
+
+def explain(
+    compared: Compared, contributions: Mapping[str, float], brief: bool = False
+) -> tuple[str, ...]:
+    """Plain sentences: what the two are to each other, what agrees, what differs, what decided.
+
+    ``contributions`` is what each signal added to the log-odds of the same job; ``brief`` leaves
+    the arguments out. Names and words in the sentences come from the catalog and are not escaped.
+    """
+    left, right = compared.tools
+    readings = compared.readings
     if left.content_hash == right.content_hash:
         return (
             "Exact copies: name, description, parameters and results are the same.",
             *_on_servers(left, right, *readings),
         )
     return (
-        *([f"Both are {general}, with an argument fixed or left open."] if general else []),
-        _on_closeness(similarity),
+        *_on_relation(compared),
+        _on_closeness(compared.similarity),
         *_on_actions(left, right, *readings),
-        *_on_kinds(left, right, *readings),
-        *_on_words(left, right, *readings),
+        *_on_words(compared),
         *([] if brief else (*_on_doubt(left, right), *_on_arguments(left, right))),
         *_on_servers(left, right, *readings),
         *_on_what_decided(contributions),
     )
+
+
+def _on_relation(compared: Compared) -> Iterator[str]:
+    left, right = compared.tools
+    if compared.general:
+        yield f"Both are {compared.general}, with an argument fixed or left open."
+    elif compared.relation == "parametric":
+        slot, values = slot_of(compared.tools, compared.unsaid)
+        yield f"The same operation for another {slot}: {' / '.join(values)}."
+    elif compared.relation in ("duplicate", "subsumes"):
+        yield {
+            "both": "The same job: either could serve the callers of the other.",
+            "left": f"{_who(left, right)} could serve every caller of {_who(right, left)}.",
+            "right": f"{_who(right, left)} could serve every caller of {_who(left, right)}.",
+            "none": "The same job, but neither takes all that callers of the other pass.",
+        }[compared.serves]
+    elif compared.relation == "related":
+        yield "They have to do with each other, but they are not one job."
+    else:
+        yield "They have little to do with each other."
 
 
 def _on_closeness(similarity: float) -> str:
@@ -68,7 +104,7 @@ def _on_closeness(similarity: float) -> str:
 
 
 def _on_actions(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
-    contrary = opposites(a.contraries, b.contraries)
+    contrary = opposites(a.whole, b.whole)
     if contrary:
         yield f"The names hold opposites: {contrary[0]} and {contrary[1]}."
     common = sorted(a.classes & b.classes)
@@ -83,21 +119,19 @@ def _on_actions(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str
         )
 
 
-def _on_kinds(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
-    found = siblings(a.kinds, b.kinds)
-    if found:
-        here, there = found
-        yield f"{_who(left, right)} is about {here}, {_who(right, left)} about {there}."
-
-
-def _on_words(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
-    both = [word for word in a.text if word in b.text]
+def _on_words(compared: Compared) -> Iterator[str]:
+    left, right = compared.tools
+    both = [word for word in compared.readings[0].text if word in compared.readings[1].text]
     if both:
         yield f"Both mention {_listed(both)}."
-    for tool, other, ours, theirs in ((left, right, a, b), (right, left, b, a)):
-        alone = [word for word in ours.text if word not in theirs.text]
-        if alone:
-            yield f"Only {_who(tool, other)} mentions {_listed(alone)}."
+    if compared.unsaid == ((), ()):
+        yield "Neither says a word that the other does not say in some form."
+    for tool, other, words in (
+        (left, right, compared.unsaid[0]),
+        (right, left, compared.unsaid[1]),
+    ):
+        if words:
+            yield f"Only {_who(tool, other)} says {_listed(words)}."
 
 
 def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:

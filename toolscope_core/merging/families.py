@@ -1,49 +1,75 @@
-"""Fixed-value families: tools that are a more general tool with one argument fixed.
+"""Families: the same operation for several providers or fixed values, one varying slot each.
 
-``translate_to_french(text)`` is ``translate(text, language)`` where ``language`` lists French. That
-is read off names and schemas, without a model: the name is the general tool's with one of its
-values added, and every call can be mapped.
+They are formed from what same-job clusters leave. No member could serve another's callers, since
+what differs is in no argument; a gateway with a selector could stand for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import argument_map
-from toolscope_core.merging.vocabulary import is_empty, stem, words_of
-from toolscope_core.similarity import split_name
+from toolscope_core.datamodel import Constraints, Group, Tool
+from toolscope_core.merging.atoms import RowGraph, RowJudge
+from toolscope_core.merging.correction import correct
+from toolscope_core.merging.licence import Said, said_by, unsaid
 
 
-def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
-    """Tool id → id of the general tool it is an instance of, on the same server.
+def family_groups(
+    graph: RowGraph,
+    judge: RowJudge,
+    family_at: float,
+    constraints: Constraints,
+    tools: Mapping[str, Tool],
+) -> tuple[Group, ...]:
+    """Groups of two or more tools in which every two are a family and one slot varies, sorted.
 
-    Where several fit, the one with the first id. General tools are not in the result.
+    ``judge`` gives the probability of a family; at least ``family_at`` counts. Of the constraints
+    only *never merge* matters: the graph holds nothing that people put together.
     """
-    named: dict[tuple[str, frozenset[str]], list[Tool]] = {}
-    for tool in tools:
-        own = _words(tool.name)
-        for parameter in tool.parameters:
-            for value in parameter.enum:
-                added = _words(value) - own if isinstance(value, str) else frozenset()
-                if added:
-                    named.setdefault((tool.server, own | added), []).append(tool)
-    found: dict[str, str] = {}
-    for tool in tools:
-        fitting = [
-            general
-            for general in named.get((tool.server, _words(tool.name)), ())
-            if general.id != tool.id
-            and (alpha := argument_map(tool, general)).lossless
-            and alpha.constants
-            and not alpha.surmised
+    apart = Constraints(cannot=constraints.cannot)
+    found = []
+    for group in correct(graph, judge, family_at, apart):
+        found += [
+            replace(group, members=part, cut=False, intransitive=False, family=True)
+            for part in _by_slot([tools[member] for member in group.members])
         ]
-        if fitting:
-            found[tool.id] = min(general.id for general in fitting)
-    return {tool: general for tool, general in found.items() if general not in found}
+    return tuple(sorted(found, key=lambda group: group.members))
 
 
-def _words(name: str) -> frozenset[str]:
-    """The words of a name that say something: ``translate_to_french`` has two."""
-    words = words_of(" ".join(split_name(name)))
-    return frozenset(stem(word) for word in words if not is_empty(word))
+def own_words(said: Sequence[Said]) -> list[tuple[str, ...]]:
+    """For each of the tools the words that none of the others says, those of its name first."""
+    found = []
+    for at, one in enumerate(said):
+        others = [other for place, other in enumerate(said) if place != at]
+        left = set(one.words).intersection(*(unsaid(one, other) for other in others))
+        found.append(tuple(word for word in one.words if word in left))
+    return found
+
+
+def _by_slot(members: Sequence[Tool]) -> list[tuple[str, ...]]:
+    """The ids of what stays together where each member needs words, or a server, of its own: a
+    tool that differs from the others in another slot begins a group of its own.
+    """
+    groups: list[list[Tool]] = []
+    for tool in members:
+        for group in groups:
+            if _have_values([*group, tool]):
+                group.append(tool)
+                break
+        else:
+            groups.append([tool])
+    return [tuple(tool.id for tool in group) for group in groups if len(group) > 1]
+
+
+def _have_values(tools: Sequence[Tool]) -> bool:
+    said = [said_by(tool) for tool in tools]
+    words = own_words(said)
+    named = [
+        [word for word in own if word in one.named] for own, one in zip(words, said, strict=True)
+    ]
+    if all(named):
+        return True
+    if any(named) and len(tools) > 2:
+        return False
+    return all(words) or len({tool.server for tool in tools}) == len(tools)

@@ -22,7 +22,7 @@ _DESTROYING = frozenset({"deletes"})
 _HANDLES = frozenset(
     "session browser tab window element terminal shell connection transaction".split()
 )
-"""State that lives as long as somebody holds it: only the tools of one family know it."""
+"""State that lives as long as somebody holds it: only the tools that made it know it."""
 
 _PLURALS = {
     **{noun: f"{noun}s" for noun in _HANDLES},
@@ -65,7 +65,7 @@ _MOST_NAMED = 4
 _LONGEST_NOTE = 120
 
 
-class Families:
+class Companions:
     """Which tools of a server work on the same state; each tool is read at most once."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
@@ -85,11 +85,11 @@ class Families:
 
 
 def guards(
-    members: Sequence[Tool], canonical: str, kind: Kind, families: Families
+    members: Sequence[Tool], canonical: str, kind: Kind, companions: Companions
 ) -> tuple[str, ...]:
     """Sentences on what differs between the members, or would be out of reach; empty if nothing.
 
-    ``canonical`` is the id of the member that stays, ``families`` are those of the catalog. Names
+    ``canonical`` is the id of the member that stays, ``companions`` are those of the catalog. Names
     in the sentences come from the catalog and are not escaped. Nothing is said of what the tools
     leave open.
     """
@@ -97,7 +97,7 @@ def guards(
     kept = next(tool for tool in members if tool.id == canonical)
     pruned = [tool for tool in members if tool is not kept] if kind == "prune" else []
     return (
-        *_on_servers(members, canonical, pruned, readings, families),
+        *_on_servers(members, canonical, pruned, readings, companions),
         *_on_state(members, pruned, readings),
         *_on_effects(members, readings),
         *_differing("what they return", members, lambda tool: returned(tool.returns)),
@@ -154,7 +154,7 @@ def _on_servers(
     canonical: str,
     pruned: Sequence[Tool],
     readings: Mapping[str, Reading],
-    families: Families,
+    companions: Companions,
 ) -> Iterator[str]:
     servers = sorted({tool.server for tool in members})
     if len(servers) < 2:
@@ -177,7 +177,7 @@ def _on_servers(
     )
     yield f"{live}: {_listed(lost)} would no longer be reached"
     for server, kept in nouns.items():
-        if beside := families.beside(members, server, kept):
+        if beside := companions.beside(members, server, kept):
             names = _listed(f"`{name}`" for name in beside)
             yield (
                 f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "

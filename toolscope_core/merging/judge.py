@@ -1,4 +1,8 @@
-"""The offline judge: may two tools be merged? A logistic model over readable signals."""
+"""The offline judge: do two tools do one job, or one operation for two values?
+
+Two logistic models over readable signals, one for the same job and one for a family; each once for
+tools that stand beside each other and once for tools of two servers, where other things tell.
+"""
 
 from __future__ import annotations
 
@@ -10,64 +14,50 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
-from toolscope_core.datamodel import Outcome, Pair, Tool, Verdict
-from toolscope_core.merging.alignment import unmappable
-from toolscope_core.merging.evidence import COUNTS, explain
-from toolscope_core.merging.families import general_tools
-from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
-from toolscope_core.merging.vocabulary import is_foreign, words_of
+from toolscope_core.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
+from toolscope_core.merging.alignment import serving, unmappable
+from toolscope_core.merging.evidence import COUNTS, Compared, explain
+from toolscope_core.merging.fixed_values import general_tools
+from toolscope_core.merging.signals import SIGNALS, Matrix, Signals, codes
+from toolscope_core.merging.vocabulary import is_foreign
 from toolscope_core.similarity import Rows, cosines
 
 _WEIGHTS = Path(__file__).with_name("judge_weights.json")
 _BLOCK = 4096
 _DIGITS = 6
-_IN_FAMILY = 0.97
+_OF_ONE_GENERAL = 0.97
 """Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
-_ADDED = SIGNALS.index("name_words_added")
 _CERTAIN = 16.0
 """Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
+_EVEN = 0.5
+_JUST_BELOW = 0.001
+_FAR = 0.45
+"""Below this cosine two tools that are nothing else have nothing to do with each other."""
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """A trained judge: per signal a weight, and the mean and scale it is standardised with.
+class Model:
+    """A logistic model: per signal a weight, and the mean and scale it is standardised with."""
 
-    ``same_server`` is added to the log-odds of two tools of one server, which were written to
-    stand side by side. A probability ≥ ``merge_at`` is *merge*, ≥ ``unsure_at`` *unsure*, else
-    *keep*; ``auto_at`` is what a merge needs to be accepted without a person.
-    """
-
-    name: str
     weight: tuple[float, ...]
     mean: tuple[float, ...]
     scale: tuple[float, ...]
     intercept: float
-    same_server: float
-    auto_at: float
-    merge_at: float
-    unsure_at: float
 
     @classmethod
-    def read(cls, path: Path) -> Weights:
-        """The file that ``benchmarks/train_judge.py`` writes; its hash is part of ``name``."""
-        text = path.read_bytes()
-        found = json.loads(text)
-        columns = [found["signals"][signal] for signal in SIGNALS]
+    def read(cls, content: Mapping[str, Any]) -> Model:
+        columns = [content["signals"][signal] for signal in SIGNALS]
         return cls(
-            name=f"offline-{found['version']}-{hashlib.sha256(text).hexdigest()[:8]}",
             weight=tuple(column["weight"] for column in columns),
             mean=tuple(column["mean"] for column in columns),
             scale=tuple(column["scale"] for column in columns),
-            intercept=found["intercept"],
-            same_server=found["same_server"],
-            auto_at=found["thresholds"]["auto"],
-            merge_at=found["thresholds"]["merge"],
-            unsure_at=found["thresholds"]["unsure"],
+            intercept=content["intercept"],
         )
 
     def contributions(self, signals: Matrix) -> Matrix:
@@ -75,17 +65,79 @@ class Weights:
         standard = (signals - np.asarray(self.mean)) / np.asarray(self.scale)
         return np.asarray(np.nan_to_num(standard) * np.asarray(self.weight))
 
-    def outcome(self, probability: float) -> Outcome:
-        """What a probability means."""
-        if probability >= self.merge_at:
+    def probability(self, signals: Matrix) -> NDArray[np.float64]:
+        """float64 of shape (m,) in [0, 1]."""
+        odds = self.contributions(signals).sum(axis=1) + self.intercept
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A trained judge: models of the same job and of a family, for tools beside each other (on
+    one server, or without servers) and across servers.
+
+    A probability of the same job ≥ ``merge_at`` is *merge*, else one of a family ≥ ``family_at`` is
+    *family*, else ≥ ``unsure_at`` of the same job *unsure*, else *keep*; ``auto_at`` is what a
+    merge needs to be accepted without a person.
+    """
+
+    name: str
+    job_beside: Model
+    job_across: Model
+    family_beside: Model
+    family_across: Model
+    auto_at: float
+    merge_at: float
+    unsure_at: float
+    family_at: float
+
+    @classmethod
+    def read(cls, path: Path) -> Weights:
+        """The file that ``benchmarks/train_judge.py`` writes; its hash is part of ``name``."""
+        text = path.read_bytes()
+        content = json.loads(text)
+        models, thresholds = content["models"], content["thresholds"]
+        return cls(
+            name=f"offline-{content['version']}-{hashlib.sha256(text).hexdigest()[:8]}",
+            **{name: Model.read(models[name]) for name in MODELS},
+            auto_at=thresholds["auto"],
+            merge_at=thresholds["merge"],
+            unsure_at=thresholds["unsure"],
+            family_at=thresholds["family"],
+        )
+
+    def job(self, beside: bool) -> Model:
+        """The model of the same job."""
+        return self.job_beside if beside else self.job_across
+
+    def outcome(self, same_job: float, family: float = 0.0) -> Outcome:
+        """What the probabilities mean."""
+        if same_job >= self.merge_at:
             return "merge"
-        return "unsure" if probability >= self.unsure_at else "keep"
+        if family >= self.family_at:
+            return "family"
+        return "unsure" if same_job >= self.unsure_at else "keep"
+
+
+MODELS = ("job_beside", "job_across", "family_beside", "family_across")
+"""The models of ``Weights``, by name."""
 
 
 @lru_cache(maxsize=1)
 def shipped_weights() -> Weights:
     """The weights in the package, trained on all labelled catalogs."""
     return Weights.read(_WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """Probabilities of pairs, float64 of shape (m,) in [0, 1]: of the same job, and of a family.
+
+    At most one of them reaches the threshold at which it decides.
+    """
+
+    same_job: NDArray[np.float64]
+    family: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +153,7 @@ class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers into its tools.
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
-    English, is at most *unsure*; exact copies (equal content hash) have probability 1. Tools of
-    one server with the same description and no name word of their own are not held to be made to
-    differ.
+    English, is at most *unsure*; exact copies (equal content hash) have probability 1.
     """
 
     tools: tuple[Tool, ...]
@@ -111,10 +161,8 @@ class OfflineJudge:
     weights: Weights
     general: Mapping[str, str]
     _unclear: NDArray[np.bool_]
-    _servers: NDArray[np.int64]
     _contents: NDArray[np.int64]
-    _texts: NDArray[np.int64]
-    _families: NDArray[np.int64]
+    _generals: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -123,17 +171,15 @@ class OfflineJudge:
         """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``."""
         general = general_tools(tools)
         heads = set(general.values())
-        families = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
+        generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
         return cls(
             tools=tuple(tools),
             signals=Signals.of(tools, vectors),
             weights=weights or shipped_weights(),
             general=general,
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
-            _servers=_codes([tool.server for tool in tools]),
-            _contents=_codes([tool.content_hash for tool in tools]),
-            _texts=_codes([" ".join(words_of(tool.description)) for tool in tools]),
-            _families=_codes(families),
+            _contents=codes([tool.content_hash for tool in tools]),
+            _generals=codes(generals),
         )
 
     @property
@@ -141,13 +187,24 @@ class OfflineJudge:
         """Version and hash of the weights: equal names judge equally."""
         return self.weights.name
 
-    def probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
-        """Probability of *merge* of each pair of rows, float64 of shape (m,) in [0, 1].
+    def chances(self, left: Rows, right: Rows) -> Chances:
+        """What the judge gives each pair of rows.
 
         Symmetric, and independent of the pairs judged beside; rounded to six digits.
         """
-        parts = [self._judge(left[part], right[part]) for part in _parts(len(left))]
-        return np.concatenate([np.empty(0), *parts])
+        parts = [
+            self._chances(left[part], right[part], self.signals.of_pairs(left[part], right[part]))
+            for part in _parts(len(left))
+        ]
+        empty = np.empty(0)
+        return Chances(
+            np.concatenate([empty, *(part.same_job for part in parts)]),
+            np.concatenate([empty, *(part.family for part in parts)]),
+        )
+
+    def probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
+        """Probability of the same job of each pair of rows, as in ``chances``."""
+        return self.chances(left, right).same_job
 
     def verdict(self, left: int, right: int) -> Verdict:
         """The verdict on one pair of rows: see ``verdicts``."""
@@ -167,17 +224,15 @@ class OfflineJudge:
     def shares(self, left: int, right: int) -> tuple[Share, ...]:
         """Where the probability of a pair of rows comes from: log-odds that add up to it.
 
-        The start, every signal in the order of ``SIGNALS``, then what else moved it: being on one
-        server, the family of a general tool, text that holds it back, being exact copies.
+        The start, every signal in the order of ``SIGNALS``, then what else moved it: forms of a
+        general tool, a family, text that holds it back, being exact copies.
         """
-        rows = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
-        a, b = rows
+        a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
         signals = self.signals.of_pairs(a, b)
-        added = self.weights.contributions(signals)[0].tolist()
-        shares = [Share("before looking", self.weights.intercept)]
+        model = self.weights.job(bool(self.signals.beside(a, b)[0]))
+        added = model.contributions(signals)[0].tolist()
+        shares = [Share("before looking", model.intercept)]
         shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, added, strict=True)]
-        if self._made_to_differ(a, b, signals)[0]:
-            shares.append(Share("made for one server", self.weights.same_server))
         odds = sum(share.added for share in shares)
         stages = self._stages(a, b, signals)
         for (_, before), (name, after) in pairwise(stages):
@@ -188,73 +243,120 @@ class OfflineJudge:
 
     def _explained(self, left: Rows, right: Rows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
-        added = self.weights.contributions(signals).tolist()
         near = cosines(self.signals.vectors, left, right).tolist()
-        found = self._from_signals(left, right, signals).tolist()
-        for row, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-            outcome = self.weights.outcome(found[row])
-            evidence = explain(
-                (self.tools[a], self.tools[b]),
-                (self.signals.readings[a], self.signals.readings[b]),
-                near[row],
-                dict(zip(SIGNALS, added[row], strict=True)),
-                self._family(a, b),
-                brief and outcome == "keep",
+        chances = self._chances(left, right, signals)
+        added = self._contributions(left, right, signals).tolist()
+        rows = zip(left.tolist(), right.tolist(), strict=True)
+        for at, (a, b) in enumerate(rows):
+            same_job, family = float(chances.same_job[at]), float(chances.family[at])
+            outcome = self.weights.outcome(same_job, family)
+            relation, serves = self._relation(a, b, near[at], same_job, family)
+            compared = Compared(
+                tools=(self.tools[a], self.tools[b]),
+                readings=(self.signals.readings[a], self.signals.readings[b]),
+                similarity=near[at],
+                relation=relation,
+                serves=serves,
+                unsaid=self.signals.unsaid(a, b),
+                general=self._general(a, b),
             )
             yield Verdict(
                 pair=Pair.of(self.tools[a].id, self.tools[b].id),
-                similarity=near[row],
-                probability=found[row],
+                similarity=near[at],
+                probability=same_job,
                 outcome=outcome,
-                evidence=evidence,
+                evidence=explain(
+                    compared,
+                    dict(zip(SIGNALS, added[at], strict=True)),
+                    brief and outcome == "keep",
+                ),
                 judge=self.name,
+                relation=relation,
+                family=family,
+                serves=serves,
+                differs=compared.unsaid,
             )
 
-    def _family(self, left: int, right: int) -> str:
+    def _relation(
+        self, left: int, right: int, similarity: float, same_job: float, family: float
+    ) -> tuple[Relation, Serves]:
+        """What the two are to each other, and which could serve the callers of the other."""
+        if family >= self.weights.family_at:
+            return "parametric", "none"
+        if same_job < _EVEN:
+            return ("different" if similarity < _FAR else "related"), "none"
+        serves = serving(self.tools[left], self.tools[right])
+        unsaid = self.signals.unsaid(left, right)
+        one_sided = bool(unsaid[0]) != bool(unsaid[1])
+        if serves in ("left", "right") or (serves == "none" and one_sided):
+            return "subsumes", serves
+        return "duplicate", serves
+
+    def _general(self, left: int, right: int) -> str:
         """Name of the general tool that both are, or empty."""
-        if not self._families[left] or self._families[left] != self._families[right]:
+        if not self._generals[left] or self._generals[left] != self._generals[right]:
             return ""
         heads = (self.tools[left].id, self.tools[right].id)
         head = next(self.general[tool] for tool in heads if tool in self.general)
         return next(tool.name for tool in self.tools if tool.id == head)
 
-    def _judge(self, left: Rows, right: Rows) -> NDArray[np.float64]:
-        return self._from_signals(left, right, self.signals.of_pairs(left, right))
+    def _contributions(self, left: Rows, right: Rows, signals: Matrix) -> Matrix:
+        beside = self.signals.beside(left, right)[:, None]
+        weights = self.weights
+        return np.where(
+            beside,
+            weights.job_beside.contributions(signals),
+            weights.job_across.contributions(signals),
+        )
 
-    def _from_signals(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
-        return self._stages(left, right, signals)[-1][1].round(_DIGITS)
+    def _chances(self, left: Rows, right: Rows, signals: Matrix) -> Chances:
+        same_job = self._stages(left, right, signals)[-1][1].round(_DIGITS)
+        family = self._family(left, right, signals)
+        decided = (same_job >= self.weights.merge_at) | self._of_one_general(left, right)
+        lower = np.minimum(family, self.weights.family_at - _JUST_BELOW)
+        return Chances(same_job, np.where(decided, lower, family).round(_DIGITS))
+
+    def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+        beside, weights = self.signals.beside(left, right), self.weights
+        return np.where(
+            beside,
+            weights.family_beside.probability(signals),
+            weights.family_across.probability(signals),
+        )
+
+    def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+        ours = self._generals[left]
+        return np.asarray((ours == self._generals[right]) & (ours > 0))
 
     def _stages(
         self, left: Rows, right: Rows, signals: Matrix
     ) -> list[tuple[str, NDArray[np.float64]]]:
         """The probabilities by the signals, then after each thing that may overrule them."""
-        odds = self.weights.contributions(signals).sum(axis=1)
-        odds += self.weights.intercept
-        odds += np.where(self._made_to_differ(left, right, signals), self.weights.same_server, 0.0)
-        first = 1.0 / (1.0 + np.exp(-odds))
-        family = (self._families[left] == self._families[right]) & (self._families[left] > 0)
-        related = np.where(family, np.maximum(first, _IN_FAMILY), first)
+        beside, weights = self.signals.beside(left, right), self.weights
+        first = np.where(
+            beside,
+            weights.job_beside.probability(signals),
+            weights.job_across.probability(signals),
+        )
+        family = self._family(left, right, signals)
+        below = np.minimum(first, weights.merge_at - _JUST_BELOW)
+        single = np.where((family > first) & (family >= weights.family_at), below, first)
+        of_one = self._of_one_general(left, right)
+        general = np.where(of_one, np.maximum(single, _OF_ONE_GENERAL), single)
         unclear = self._unclear[left] | self._unclear[right]
-        held = np.where(unclear, self._held_back(related), related)
+        held = np.where(unclear, self._held_back(general), general)
         copies = self._contents[left] == self._contents[right]
         return [
             ("signals", first),
-            ("forms of one general tool", related),
+            ("rather a family", single),
+            ("forms of one general tool", general),
             ("held back: a person must look", held),
             ("exact copies", np.where(copies, 1.0, held)),
         ]
 
-    def _made_to_differ(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.bool_]:
-        """Tools of one server, unless their descriptions are the same and neither has a name word
-        that the other never mentions.
-        """
-        siblings = (self._servers[left] == self._servers[right]) & (self._servers[left] > 0)
-        twins = (self._texts[left] == self._texts[right]) & (signals[:, _ADDED] == 0.0)
-        return np.asarray(siblings & ~twins)
-
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""
-        floor, ceiling = self.weights.unsure_at, self.weights.merge_at - 0.001
+        floor, ceiling = self.weights.unsure_at, self.weights.merge_at - _JUST_BELOW
         above = np.maximum(probability - floor, 0.0) / (1.0 - floor)
         return np.minimum(probability, floor + above * (ceiling - floor))
 
@@ -266,14 +368,8 @@ def _log_odds(probability: float) -> float:
 
 
 def _is_unclear(tool: Tool) -> bool:
-    said = tool.description.strip()
-    return unmappable(tool) is not None or not said or is_foreign(said)
-
-
-def _codes(values: Sequence[str]) -> NDArray[np.int64]:
-    """Equal numbers for equal texts; 0 for the empty text."""
-    numbers = {"": 0}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+    text = tool.description.strip()
+    return unmappable(tool) is not None or not text or is_foreign(text)
 
 
 def _parts(length: int) -> Iterator[slice]:

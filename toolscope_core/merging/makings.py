@@ -5,14 +5,16 @@ cluster leaves the thousands of others as they are.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from toolscope_core.datamodel import Catalog, Kind, Tool, digest
-from toolscope_core.merging.alignment import silent_changes, unit_conflicts
-from toolscope_core.merging.guards import Families, guards
+from toolscope_core.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool, digest
+from toolscope_core.merging.alignment import argument_map, silent_changes, unit_conflicts
+from toolscope_core.merging.guards import Companions, guards
+from toolscope_core.merging.licence import Said, said_by
 from toolscope_core.merging.synthesis import Synthesis, synthesise
+from toolscope_core.merging.unlicensed import unlicensed
 
 Members = tuple[str, ...]
 
@@ -20,10 +22,12 @@ Members = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Differences:
     """What the members do not share, in sentences: ``arguments`` that a gateway keeps apart for
-    their units, or whose calls would mean something else; ``guards`` as in that module.
+    their units, or whose calls would mean something else; ``words`` that only one of them says;
+    ``guards`` as in that module.
     """
 
     arguments: tuple[str, ...]
+    words: tuple[str, ...]
     guards: tuple[str, ...]
 
 
@@ -34,8 +38,9 @@ class Makings:
         self._catalog = catalog
         self._tools = catalog.by_id
         self._blocked = catalog.blocked
-        self._families = Families(catalog.tools)
-        self._made: dict[tuple[Members, str | None], Synthesis] = {}
+        self._companions = Companions(catalog.tools)
+        self._made: dict[tuple[Members, str | None, bool], Synthesis] = {}
+        self._said: dict[str, Said] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
         self._ids: dict[Members, str] = {}
 
@@ -57,12 +62,24 @@ class Makings:
             self._ids[members] = cluster_id(self.of(members))
         return self._ids[members]
 
-    def synthesis(self, members: Members, canonical: str | None) -> Synthesis:
+    def synthesis(self, members: Members, canonical: str | None, family: bool = False) -> Synthesis:
         """What the members would become, with a chosen canonical if any."""
-        key = members, canonical
+        key = members, canonical, family
         if key not in self._made:
-            self._made[key] = synthesise(self.of(members), self._blocked, canonical)
+            self._made[key] = synthesise(self.of(members), self._blocked, canonical, family)
         return self._made[key]
+
+    def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
+        """What the members are to each other: *subsumes* where one serves the others and not
+        each of them it.
+        """
+        if family:
+            return "parametric"
+        if made.kind == "router":
+            return "duplicate"
+        stays = self._tools[made.canonical]
+        back = (argument_map(stays, tool).lossless for tool in self.of(members))
+        return "duplicate" if all(back) else "subsumes"
 
     def differences(self, members: Members, made: Synthesis) -> Differences:
         """What a person must read before the members become what ``synthesis`` made of them."""
@@ -82,9 +99,21 @@ class Makings:
                         else silent_changes(tool, stays, alpha)
                     )
                 ),
-                guards=guards(tools, made.canonical, made.kind, self._families),
+                words=tuple(self._words(stays, moved)) if made.kind == "prune" else (),
+                guards=guards(tools, made.canonical, made.kind, self._companions),
             )
         return self._differences[key]
+
+    def _words(self, stays: Tool, moved: Iterable[tuple[Tool, ArgumentMap]]) -> Iterator[str]:
+        for tool, alpha in moved:
+            if tool.content_hash != stays.content_hash:
+                pair = (stays, self._said_by(stays)), (tool, self._said_by(tool))
+                yield from unlicensed(*pair, alpha)
+
+    def _said_by(self, tool: Tool) -> Said:
+        if tool.id not in self._said:
+            self._said[tool.id] = said_by(tool)
+        return self._said[tool.id]
 
 
 def cluster_id(members: Iterable[Tool]) -> str:

@@ -33,6 +33,8 @@ from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.makings import Differences, Makings, folded
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
+_MOST_NAMED = 6
+
 Edits = Mapping[frozenset[str], Edit]
 
 
@@ -52,7 +54,7 @@ def build_clusters(
     made = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
-        synthesis = makings.synthesis(group.members, edit.canonical)
+        synthesis = makings.synthesis(group.members, edit.canonical, group.family)
         made[group.members] = _edited(synthesis, makings.of(group.members), edit)
     renamed = _new_owners(made)
     clusters = []
@@ -80,6 +82,8 @@ def build_clusters(
                 ),
                 newcomers=group.newcomers,
                 asked=group.asked,
+                relation=makings.relation(group.members, own, group.family),
+                selector=own.selector,
             )
         )
     return tuple(clusters)
@@ -192,7 +196,7 @@ def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
     if "schema" in changed:
         renames = edit.document.get("renames", {})
         arguments = edited_arguments(members, made.canonical, changed["schema"], arguments, renames)
-    return Synthesis("router", made.canonical, document, arguments)
+    return Synthesis("router", made.canonical, document, arguments, made.selector)
 
 
 def _reasons(
@@ -204,8 +208,11 @@ def _reasons(
 ) -> Iterator[str]:
     if blocked.intersection(group.members):
         yield "a member carries a blocking finding"
-    if made.kind == "router":
+    if group.family:
+        yield f"a family: {_values(made)}; no member serves the callers of another"
+    elif made.kind == "router":
         yield "no member's own schema serves every call, so a gateway is needed"
+    yield from differences.words
     yield from differences.arguments
     for alpha in made.arguments:
         yield from alpha.surmised
@@ -220,6 +227,14 @@ def _reasons(
     if group.weakest_edge < auto_at:
         shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
         yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
+
+
+def _values(made: Synthesis) -> str:
+    """The slot of a family and its values: `provider` is Fidelity / Robinhood."""
+    values = [str(alpha.constants.get(made.selector, "")) for alpha in made.arguments]
+    told = " / ".join(value for value in values[:_MOST_NAMED] if value)
+    more = len(values) - _MOST_NAMED
+    return f"`{made.selector}` is {told}{f' and {more} more' if more > 0 else ''}"
 
 
 def documented(tool: Tool, document: Document) -> Tool:

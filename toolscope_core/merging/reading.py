@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.vocabulary import (
     action_classes,
-    contrary_words,
     is_border,
     is_empty,
     is_plain_verb,
-    kind_words,
     leads,
-    stem,
+    singular,
     words_of,
 )
 from toolscope_core.similarity import split_name
@@ -28,26 +25,23 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One tool as words (stems, no repeats, in order), empty words left out.
+    """One tool as words (nouns as of one, no repeats, in order), empty words left out.
 
-    ``verb`` is the word that says what it does, ``classes`` what that word may mean;
-    ``contraries`` the name words that have an opposite. ``name`` leaves the verb out; ``phrase``
-    is the first noun phrase after the description's verb; ``objects`` the last nouns of name and
-    phrase, ``text`` all of name and description; ``arguments`` the words of the parameter names,
-    ``None`` where parameters are not declared; ``returns`` the words of the results' names;
-    ``kinds`` the words that name one of several things of a kind.
+    ``verb`` is the word that says what it does, ``classes`` what that word may mean; ``whole`` are
+    all words of the name. ``name`` leaves the verb out; ``phrase`` is the first noun phrase after
+    the description's verb; ``objects`` the last nouns of name and phrase, ``text`` all of name and
+    description; ``arguments`` the words of the parameter names, ``None`` where parameters are not
+    declared.
     """
 
     verb: str
     classes: frozenset[str]
-    contraries: frozenset[str]
+    whole: frozenset[str]
     name: tuple[str, ...]
     objects: tuple[str, ...]
     phrase: tuple[str, ...]
     text: tuple[str, ...]
     arguments: tuple[str, ...] | None
-    returns: tuple[str, ...]
-    kinds: frozenset[str]
 
 
 def read_tool(tool: Tool) -> Reading:
@@ -62,19 +56,17 @@ def read_tool(tool: Tool) -> Reading:
     phrase = _noun_phrase(sentence[sentence.index(told_verb) + 1 :] if told_verb else sentence)
     classes = action_classes(verb)
     content = [word for word in told if not is_empty(word) and not (action_classes(word) & classes)]
-    name_words = _stems(word for word in nouns if not is_empty(word))
-    text = _distinct([*name_words, *_stems(content)])
+    name_words = _nouns(word for word in nouns if not is_empty(word))
+    text = _distinct([*name_words, *_nouns(content)])
     return Reading(
         verb=verb,
         classes=classes,
-        contraries=contrary_words(frozenset(name)),
+        whole=frozenset(name),
         name=name_words,
         objects=_distinct([*_last(_noun_phrase(nouns)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
         text=text,
         arguments=_argument_words(tool),
-        returns=_stems(word for word in _names_in(tool.returns) if not is_empty(word)),
-        kinds=kind_words(text),
     )
 
 
@@ -101,7 +93,7 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
         if is_border(word) and found:
             break
         if not is_border(word) and not is_empty(word):
-            found.append(stem(word))
+            found.append(singular(word))
     return tuple(found)
 
 
@@ -113,22 +105,11 @@ def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
 def _argument_words(tool: Tool) -> tuple[str, ...] | None:
     if tool.schema is None:
         return None
-    return _stems(word for parameter in tool.parameters for word in split_name(parameter.name))
+    return _nouns(word for parameter in tool.parameters for word in split_name(parameter.name))
 
 
-def _names_in(schema: Any) -> Iterator[str]:
-    """The words of the property names at every depth of objects and lists."""
-    if not isinstance(schema, dict):
-        return
-    properties = schema.get("properties")
-    for name, inner in properties.items() if isinstance(properties, dict) else ():
-        yield from split_name(name)
-        yield from _names_in(inner)
-    yield from _names_in(schema.get("items"))
-
-
-def _stems(words: Iterable[str]) -> tuple[str, ...]:
-    return _distinct(stem(word) for word in words)
+def _nouns(words: Iterable[str]) -> tuple[str, ...]:
+    return _distinct(singular(word) for word in words)
 
 
 def _distinct(words: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,21 +12,36 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
+from toolscope_core.merging.licence import Said, are_turned, said_by, unsaid
+from toolscope_core.merging.owners import (
+    is_anywhere,
+    keeps_things,
+    product_words,
+    proper_names,
+    shared_product,
+)
 from toolscope_core.merging.reading import Reading, read_tool
-from toolscope_core.merging.vocabulary import opposites, siblings
+from toolscope_core.merging.vocabulary import base_forms, opposites, stem
+from toolscope_core.merging.wordnet import is_word
 from toolscope_core.similarity import Rows, cosines
 
 SIGNALS = (
     "closeness",
     "other_action",
     "opposite_words",
-    "other_kind",
-    "shared_phrase",
+    "turned_round",
     "shared_object",
-    "name_words_apart",
-    "name_words_added",
     "shared_arguments",
-    "shared_returns",
+    "name_words_apart",
+    "unsaid_words",
+    "one_word_apart",
+    "strange_words",
+    "length",
+    "one_server",
+    "kept_things",
+    "found_anywhere",
+    "shared_product",
+    "shared_names",
 )
 """The columns of ``Signals.of_pairs``, explained there."""
 
@@ -36,6 +51,9 @@ _MOST_WORDS = 64
 _PRIOR_TOOLS = 50
 _PRIOR_COSINE = 0.15
 _PRIOR_DOCUMENTS = 100
+_MOST_APART = 2
+_USUAL_NAME = 0.02
+"""A name that a larger share of the tools mentions is no longer telling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,73 +68,135 @@ class WordTable:
 class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
-    ``silent`` tells which tools do not declare their parameters.
+    ``weights`` are those of the words of names and descriptions, by stem, in (0, 1]. ``servers``
+    are the tools' servers as numbers, 0 for none; ``texts`` numbers equal for equal descriptions.
+    ``names`` are proper names that few tools mention. ``silent`` tells which tools do not declare
+    their parameters.
     """
 
+    tools: tuple[Tool, ...]
     readings: tuple[Reading, ...]
+    said: tuple[Said, ...]
     vectors: Vectors
     usual: Matrix
-    names: WordTable
+    weights: Mapping[str, float]
     objects: WordTable
-    phrases: WordTable
-    texts: WordTable
     arguments: WordTable
-    returns: WordTable
     silent: NDArray[np.bool_]
+    servers: NDArray[np.int64]
+    texts: NDArray[np.int64]
+    names: tuple[frozenset[str], ...]
+    rarity: Mapping[str, float]
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
         """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``."""
         readings = tuple(read_tool(tool) for tool in tools)
+        said = tuple(said_by(tool) for tool in tools)
         ids: dict[str, int] = {}
-        text = _weights([reading.text for reading in readings])
-        phrases = [reading.phrase for reading in readings]
-        objects = [reading.objects for reading in readings]
-        arguments = [reading.arguments or () for reading in readings]
-        returns = [reading.returns for reading in readings]
+        objects = [_stems(reading.objects) for reading in readings]
+        arguments = [_stems(reading.arguments or ()) for reading in readings]
+        servers = {tool.server for tool in tools} - {""}
         return cls(
+            tools=tuple(tools),
             readings=readings,
+            said=said,
             vectors=vectors,
             usual=_usual_cosines(vectors),
-            names=_table([reading.name for reading in readings], text, ids),
+            weights=_weights([_stems(one.words) for one in said]),
             objects=_table(objects, _weights(objects), ids),
-            phrases=_table(phrases, _weights(phrases), ids),
-            texts=_table([reading.text for reading in readings], text, ids),
             arguments=_table(arguments, _weights(arguments), ids),
-            returns=_table(returns, _weights(returns), ids),
             silent=np.array([reading.arguments is None for reading in readings], dtype=np.bool_),
+            servers=codes([tool.server for tool in tools]),
+            texts=codes([" ".join(tool.description.lower().split()) for tool in tools]),
+            names=_rare_names(tools),
+            rarity=_rarity([product_words(server) for server in servers]),
         )
 
     def of_pairs(self, left: Rows, right: Rows) -> Matrix:
         """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
 
         ``closeness``: the cosine after taking away what all tools of the catalog share, in
-        [-1, 1]. ``other_action``: 1 where one reads and the
-        other deletes, say. ``opposite_words``: 1 where the names hold contraries (open, close).
-        ``other_kind``: 1 where each has another thing of one kind (circle, triangle).
-        ``shared_phrase``, ``shared_arguments``, ``shared_returns``: weighted share of common
-        words in [0, 1]. ``shared_object``: 1 where
-        they end on the same noun. ``name_words_apart`` / ``name_words_added``: weight of the name
-        words that the other tool never mentions, on the side that has less / more of them. Rare
-        words weigh more. NaN where a signal cannot be measured.
+        [-1, 1]. ``other_action``: 1 where one reads and the other deletes, say.
+        ``opposite_words``: 1 where the names hold contraries (open, close). ``turned_round``: 1
+        where one goes from a to b and the other from b to a. ``shared_object``: 1 where they end
+        on the same noun. ``shared_arguments``: weighted share of common words of the parameters'
+        names. ``name_words_apart``: weight of the name words that the other tool says in no form,
+        on the side that has less of them. ``unsaid_words``: share by weight of all its words, on
+        the side that has more. ``one_word_apart``: 1 where the names are equal but for one or two
+        words. ``strange_words``: 1 where each says a word that the other does not and English
+        does not have. ``length``: logarithm of how many words both say. ``one_server``: 1 where
+        both are on one server, unless their descriptions are the same and their names say the
+        same. ``kept_things`` and ``found_anywhere``: 1 where the name words they share are of
+        things that somebody keeps, or that are the same everywhere. ``shared_product``: rarity of
+        a word that the names of two servers share. ``shared_names``: 1 where both mention one
+        proper name. Rare words weigh more. NaN where a signal cannot be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
-        only_left = self._unmentioned(left, right)
-        only_right = self._unmentioned(right, left)
-        pairs = [(self.readings[a], self.readings[b]) for a, b in zip(left, right, strict=True)]
-        columns = (
+        worded = [self._worded(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+        vectorised = (
             self._closeness(left, right),
-            [_other_action(a, b) for a, b in pairs],
-            [float(opposites(a.contraries, b.contraries) is not None) for a, b in pairs],
-            [float(siblings(a.kinds, b.kinds) is not None) for a, b in pairs],
-            _jaccard(self.phrases, left, right, both_empty=np.nan, one_empty=0.0),
             self._same_object(left, right),
-            np.minimum(only_left, only_right),
-            np.maximum(only_left, only_right),
             self._shared_arguments(left, right),
-            _jaccard(self.returns, left, right, both_empty=np.nan, one_empty=np.nan),
         )
-        return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+        columns = dict(
+            zip(("closeness", "shared_object", "shared_arguments"), vectorised, strict=True)
+        )
+        rest = [signal for signal in SIGNALS if signal not in columns]
+        table = np.array(worded, dtype=np.float64).reshape(-1, len(rest))
+        columns |= {signal: table[:, at] for at, signal in enumerate(rest)}
+        return np.column_stack([columns[signal] for signal in SIGNALS])
+
+    def beside(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+        """Which pairs are not of two servers: of one, or in a catalog without them."""
+        ours, theirs = self.servers[left], self.servers[right]
+        return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
+
+    def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words that only the one, and only the other says."""
+        a, b = self.said[left], self.said[right]
+        return unsaid(a, b), unsaid(b, a)
+
+    def _worded(self, left: int, right: int) -> tuple[float, ...]:
+        """The signals that are read off words, in the order of ``SIGNALS``."""
+        one, other = self.readings[left], self.readings[right]
+        a, b = self.said[left], self.said[right]
+        ours, theirs = self.unsaid(left, right)
+        names = [
+            [word for word in words if word in said.named]
+            for words, said in ((ours, a), (theirs, b))
+        ]
+        common = (one.whole & other.whole) or (one.whole | other.whole)
+        servers = self.tools[left].server, self.tools[right].server
+        across = bool(self.servers[left] and self.servers[right]) and servers[0] != servers[1]
+        if across:
+            common -= product_words(servers[0]) | product_words(servers[1])
+        return (
+            _other_action(one, other),
+            float(opposites(one.whole, other.whole) is not None),
+            float(are_turned(a, b) or are_turned(b, a)),
+            min(map(self._weight, names)),
+            max(
+                self._weight(words) / max(self._weight(said.words), 1e-9)
+                for words, said in ((ours, a), (theirs, b))
+            ),
+            float(_one_word_apart(a, b, names)),
+            float(_strange(ours) and _strange(theirs)),
+            math.log(1 + len(a.words) + len(b.words)),
+            float(self._of_one_server(left, right, names)),
+            float(keeps_things(common)),
+            float(is_anywhere(common)),
+            shared_product(*servers, self.rarity) if across else math.nan,
+            float(not self.names[left].isdisjoint(self.names[right])),
+        )
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(self.weights[stem(word)] for word in words)
+
+    def _of_one_server(self, left: int, right: int, names: Sequence[Sequence[str]]) -> bool:
+        if not self.servers[left] or self.servers[left] != self.servers[right]:
+            return False
+        return bool(self.texts[left] != self.texts[right] or names[0] or names[1])
 
     def _closeness(self, left: Rows, right: Rows) -> Matrix:
         """Cosine of the vectors moved by the catalog's mean, in small catalogs by a usual one."""
@@ -133,11 +213,6 @@ class Signals:
         product = moved(cosines(self.vectors, left, right), left, right)
         return np.asarray(np.clip(product / np.maximum(scale, 1e-9), -1.0, 1.0))
 
-    def _unmentioned(self, rows: Rows, others: Rows) -> Matrix:
-        weights = self.names.weights[rows]
-        known = _hits(self.names.ids[rows], self.texts.ids[others])
-        return np.asarray((weights * ~known).sum(axis=1))
-
     def _same_object(self, left: Rows, right: Rows) -> Matrix:
         ours, theirs = self.objects.ids[left], self.objects.ids[right]
         same = _hits(ours, theirs).any(axis=1).astype(np.float64)
@@ -153,6 +228,46 @@ def _other_action(a: Reading, b: Reading) -> float:
     if not a.classes or not b.classes:
         return np.nan
     return float(not a.classes & b.classes)
+
+
+def _one_word_apart(a: Said, b: Said, names: Sequence[Sequence[str]]) -> bool:
+    """Whether the names are equal but for one or two words of each."""
+    if not all(0 < len(words) <= _MOST_APART for words in names):
+        return False
+    rest = [
+        {stem(word) for word in said.named if word not in words}
+        for said, words in zip((a, b), names, strict=True)
+    ]
+    return rest[0] == rest[1]
+
+
+def _strange(words: Iterable[str]) -> bool:
+    """Whether one of the words is no English word."""
+    return any(word.isalpha() and not any(map(is_word, base_forms(word))) for word in words)
+
+
+def _rare_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
+    found = [proper_names(tool) for tool in tools]
+    used = Counter(name for names in found for name in names)
+    most = max(_USUAL_NAME * len(tools), 3)
+    return tuple(frozenset(name for name in names if used[name] < most) for names in found)
+
+
+def _rarity(servers: Sequence[frozenset[str]]) -> dict[str, float]:
+    """How rare each product word is among the servers, in [0, 1]."""
+    used = Counter(word for words in servers for word in words)
+    size = math.log(len(servers) + 1)
+    return {word: math.log((len(servers) + 1) / count) / size for word, count in used.items()}
+
+
+def codes(values: Sequence[str]) -> NDArray[np.int64]:
+    """Equal numbers for equal texts; 0 for the empty text."""
+    numbers = {"": 0}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _stems(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(stem, words)))
 
 
 def _usual_cosines(vectors: Vectors) -> Matrix:

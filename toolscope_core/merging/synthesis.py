@@ -23,7 +23,10 @@ from toolscope_core.datamodel import (
     canonical_json,
 )
 from toolscope_core.merging.alignment import argument_map, inlined, map_onto, surmises
+from toolscope_core.merging.families import own_words
+from toolscope_core.merging.licence import said_by
 from toolscope_core.merging.matching import match_parameters
+from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.subschema import admits, leaves_out
 from toolscope_core.merging.units import difference
 
@@ -32,30 +35,39 @@ _WORDS = ("description", "title", "default")
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """What a set of tools becomes: ``arguments`` has one map per member, in member order."""
+    """What a set of tools becomes: ``arguments`` has one map per member, in member order;
+    ``selector`` is the argument that says which one is meant, empty for a prune.
+    """
 
     kind: Kind
     canonical: str
     document: Document
     arguments: tuple[ArgumentMap, ...]
+    selector: str = ""
 
 
 def synthesise(
-    members: Sequence[Tool], blocked: frozenset[str] = frozenset(), chosen: str | None = None
+    members: Sequence[Tool],
+    blocked: frozenset[str] = frozenset(),
+    chosen: str | None = None,
+    family: bool = False,
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
     ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
-    the canonical a person wants. Prune wherever some allowed canonical serves all the others.
+    the canonical a person wants. Prune wherever some allowed canonical serves all the others; a
+    ``family`` never, since the words of one member do not serve the callers of another.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == chosen] or free
-    serving = [(tool, maps) for tool in allowed if (maps := serving_maps(tool, members))]
+    serving = [
+        (tool, maps) for tool in allowed if not family and (maps := serving_maps(tool, members))
+    ]
     if serving:
         canonical, maps = min(serving, key=_preference)
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
-    return _router(canonical, members)
+    return _router(canonical, members, family)
 
 
 def _preference(serving: tuple[Tool, tuple[ArgumentMap, ...]]) -> tuple[int, int, str]:
@@ -127,14 +139,14 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
     return merged
 
 
-def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
+def _router(canonical: Tool, members: Sequence[Tool], family: bool) -> Synthesis:
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
     properties: dict[str, JsonObject] = {}
     pairs: dict[str, dict[str, str]] = {}
     surmised: dict[str, tuple[str, ...]] = {}
     for tool in ordered:
         pairs[tool.id], surmised[tool.id] = _join(tool, properties)
-    selector, values = _selector(ordered, properties)
+    selector, values = _selector(ordered, properties, family)
     properties[selector] = {
         "type": "string",
         "enum": [values[tool.id] for tool in ordered],
@@ -154,7 +166,7 @@ def _router(canonical: Tool, members: Sequence[Tool]) -> Synthesis:
     )
     text = f"{canonical.description.rstrip()} Choose with `{selector}` which one does it.".strip()
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
-    return Synthesis("router", canonical.id, document, maps)
+    return Synthesis("router", canonical.id, document, maps, selector)
 
 
 def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -202,9 +214,15 @@ def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
 
 
 def _selector(
-    ordered: Sequence[Tool], properties: Mapping[str, JsonObject]
+    ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool
 ) -> tuple[str, dict[str, str]]:
-    """A free argument name and one value per tool id: the server, else the name, else the id."""
+    """A free argument name and one value per tool id: in a family what differs, else the server,
+    the name, or the id.
+    """
+    ids = [tool.id for tool in ordered]
+    if family:
+        slot, told = slot_of(ordered, own_words([said_by(tool) for tool in ordered]))
+        return _free_name(slot, properties), dict(zip(ids, told, strict=True))
     for name, values in (
         ("server", {tool.id: tool.server for tool in ordered}),
         ("variant", {tool.id: tool.name for tool in ordered}),

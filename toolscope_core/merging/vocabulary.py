@@ -1,10 +1,16 @@
-"""What words of tool names and descriptions mean to the judge: stems, actions, opposites."""
+"""What words of tool names and descriptions mean to the judge: stems, actions, opposites.
+
+General English comes from ``wordnet``; the lists here say what tools say and it does not.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
+
+import Stemmer
+
+from toolscope_core.merging.wordnet import are_opposite, is_word
 
 _WORD = re.compile(r"[a-z]+|\d+|[^\W\d_a-z]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -23,14 +29,16 @@ _CLASSES = {
         converter conversion translation""",
     "creates": """create add make insert register build define establish setup compose draft
         append generate produce construct initialize upsert put design develop plan schedule
-        arrange prepare write set creation generation generator submit book reserve booking
-        reservation rent hire order buy purchase pay checkout payment subscribe send notify post
-        publish share message email deliver forward remind alert broadcast reply invite transmit
-        report notification start open enable activate launch play begin resume trigger join
-        connect attach link bind assign associate merge combine upload import restore login
-        authenticate authorize signin transfer move migrate copy deposit""",
+        arrange prepare write set creation generation generator upload import restore copy""",
+    "sends": """send notify post publish share message email deliver forward remind alert
+        broadcast reply invite transmit report notification submit""",
+    "orders": """book reserve booking reservation rent hire order buy purchase pay checkout payment
+        subscribe transfer deposit""",
+    "starts": """start open enable activate launch play begin resume trigger login authenticate
+        signin""",
+    "joins": "join connect attach link bind assign associate merge combine authorize grant",
     "updates": """update modify edit change set adjust rename patch alter configure customize
-        replace revise correct reschedule improve optimize manage put upsert""",
+        replace revise correct reschedule improve optimize manage put upsert move migrate""",
     "deletes": """delete remove clear destroy drop erase purge discard unregister wipe deletion
         leave disconnect detach unlink unbind unassign dissociate""",
     "cancels": "cancel revoke abort withdraw undo cancellation",
@@ -40,6 +48,8 @@ _CLASSES = {
     "protects": "lock encrypt hide block protect",
     "releases": "unlock decrypt unhide unblock",
 }
+"""Verbs by what they do; WordNet has no such kinds: *get* and *read* share no sense there."""
+
 _ALSO_NOUNS = frozenset(
     """list order filter report message alert track plan schedule test view display detail
     details info email share link block format access measure count change return play start
@@ -48,67 +58,89 @@ _ALSO_NOUNS = frozenset(
     comparison payment notification transform bind make calc""".split()
 )
 _LEAD = frozenset("list search check find export import".split())
-_SHORT_PLURALS = {"ids": "id"}
-_EMPTY = frozenset(
-    """a an the of for from to in on at by with and or is are be as this that these those it its
-    into via using use used uses which will can may if not no all any given based specific
-    specified certain such including includes include other their your our tool function api
-    service allows allow enables provided optional new currently within between about over
-    per each one some various when where what how who s e g i etc operation only destructive
-    functionality method""".split()
+STOP_WORDS = frozenset(
+    """a an the this that these those it its such each any either both of for from to in on at by
+    with into via about over within through as and or if so than then there here when where what
+    which who whose whom how is are be been being was were has have had do does did done doing can
+    could may might will would shall should must you your yours we our they them their he she his
+    her i me my one two s t e g i etc whether""".split()
 )
+"""Words that say nothing by themselves; *not*, *without*, *all*, *before*, *last* do."""
+
+_FILLER = frozenset(
+    """tool tools function functions functionality api service method operation allow allows enable
+    enables provided given specific specified certain particular desired respective various
+    corresponding according based using use uses used useful via optional optionally currently
+    available detail details detailed info information data simple simply easy easily quick quickly
+    help helps please just also user users want wants need needs able run execute perform performs
+    conduct carry handle handles retrieved fetched obtained returned input include includes
+    including system platform""".split()
+)
+"""What descriptions add without telling one tool from another."""
+
+_NAME_FILLER = frozenset("tool function api info information data detail details perform".split())
+"""The same in names, where each word is chosen."""
+
+_EMPTY = STOP_WORDS | frozenset(
+    """use using used uses no not all given based specific specified certain such including includes
+    include other tool function api service allows allow enables provided optional new currently
+    between per some various operation only destructive functionality method""".split()
+)
+"""What the judge's signals leave out."""
+
+_SAME = (
+    "get fetch retrieve obtain acquire lookup look view show display see give provide return load"
+    " pull access query inquire inquiry",
+    "list get fetch retrieve view show display return provide",
+    "read get fetch retrieve view show load",
+    "search find lookup locate discover browse seek query",
+    "create make add new generate build",
+    "update modify edit change alter revise",
+    "delete remove erase drop",
+    "calculate compute determine calc calculator calculation computation",
+    "check verify validate confirm",
+    "book reserve reservation booking",
+    "current live realtime latest present",
+    "analyze analyse analysis",
+    "sms text",
+    "text textual",
+    "auth authentication authenticate login signin",
+    "repo repository",
+    "url link uri",
+    "id identifier uuid",
+    "config configuration",
+    "doc document documentation",
+    "db database",
+    "msg message",
+    "img image photo picture pic",
+    "org organization organisation",
+    "app application",
+    "param parameter",
+    "max maximum",
+    "min minimum",
+    "temp temperature",
+    "avg average",
+    "stats statistics statistic stat",
+    "admin administrator",
+    "env environment",
+    "dir directory folder",
+    "email mail",
+    "phone telephone",
+)
+"""Words that tools use for each other and WordNet does not; a word may stand in several lines."""
+
+_OPPOSITES = """encrypt/decrypt encode/decode compress/decompress login/logout max/min
+    maximum/minimum mean/median mean/mode area/perimeter area/volume read/write get/set
+    send/receive join/leave book/cancel before/after income/expense revenue/cost profit/loss
+    latitude/longitude approve/reject accept/decline accept/reject pause/resume grant/revoke
+    undo/redo copy/move copy/rename move/rename arrival/departure landing/departure import/export
+    upload/download""".split()
+_NEGATING = ("un", "de", "dis", "non", "in")
 _BORDERS = frozenset(
     """of for from to in on at by with and or using based given within via between into through
     per including that which about over under as when if during along against""".split()
 )
-_OPPOSITES = """open/close start/stop enable/disable activate/deactivate buy/sell encrypt/decrypt
-    encode/decode upload/download import/export login/logout lock/unlock block/unblock
-    increase/decrease maximum/minimum max/min add/remove create/delete create/update
-    update/delete add/delete add/update follow/unfollow subscribe/unsubscribe deposit/withdraw
-    mean/median mean/mode area/perimeter area/volume area/circumference read/write get/set
-    get/update get/delete get/create list/create list/delete list/update search/create
-    search/delete search/update send/receive mount/unmount connect/disconnect attach/detach
-    assign/unassign push/pull show/hide join/leave borrow/lend book/cancel on/off up/down
-    before/after sunrise/sunset income/expense revenue/cost profit/loss latitude/longitude
-    compress/decompress install/uninstall approve/reject accept/decline accept/reject
-    arrival/departure win/lose birth/death link/unlink pause/resume grant/revoke undo/redo
-    archive/unarchive copy/move copy/rename move/rename check/select check/book confirm/select
-    set/change activate/complete enable/complete landing/departure trend/prediction""".split()
-_KINDS = (
-    "circle triangle square rectangle sphere cylinder cube cone ellipse trapezoid polygon pyramid",
-    "area perimeter volume circumference diameter hypotenuse",
-    "velocity distance displacement acceleration force energy momentum pressure density voltage "
-    "resistance entropy temperature",
-    "mean median mode variance deviation correlation regression covariance percentile",
-    "flight train bus taxi ship hotel restaurant cinema theater museum concert subway",
-    "stock bond cryptocurrency crypto bitcoin fund forex commodity gold mortgage",
-    "current historical forecast future history",
-    "user customer employee patient student teacher doctor team organization supplier",
-    "image video audio photo song movie book game recipe news podcast article",
-    "pdf excel csv json xml html markdown",
-    "email sms call tweet comment",
-    "issue commit branch repository release workflow build pipeline job container",
-    "soccer basketball football tennis cricket baseball hockey golf chess",
-    "daily weekly monthly yearly hourly annual",
-    "humidity wind temperature precipitation rain snow",
-    "derivative integral factorial logarithm gcd lcm",
-    "departure arrival landing takeoff stop",
-    "alarm reminder calendar timer event meeting appointment",
-    "account card transaction loan deposit balance payment refund",
-    "table column row cell sheet chart",
-    "label milestone tag category",
-    "project task sprint board epic",
-    "server network cluster node host volume",
-    "key secret token password certificate",
-    "phone address",
-    "cat dog bird fish",
-    "price rating review availability",
-    "lawsuit patent contract trademark",
-    "revenue profit expense income dividend asset liability equity",
-    "protein gene dna rna cell",
-    "apartment house car",
-)
-_ENGLISH = _EMPTY | frozenset("get list create update delete name user file data".split())
+_ENGLISH = STOP_WORDS | frozenset("get list create update delete name user file data".split())
 _FOREIGN = frozenset(
     """de el la los las un una unos unas del al y o para por con como que su sus está son
     le les des du et ou pour avec dans sur qui est une aux ce cette
@@ -125,21 +157,46 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The word without its plural ending."""
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return _SHORT_PLURALS.get(word, word)
+    """The word without its endings, by Snowball's English stemmer."""
+    return str(_SNOWBALL.stemWord(word))
+
+
+@lru_cache(maxsize=65_536)
+def singular(word: str) -> str:
+    """The word for one of what a plural speaks of; itself where it is none."""
+    if not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    forms = _without_ending(word, _PLURAL, 2)
+    return forms[0] if forms else word
+
+
+@lru_cache(maxsize=65_536)
+def base_forms(word: str) -> tuple[str, ...]:
+    """The word and the English words it may come from: *notes* → note, *analysis* → analyze."""
+    forms = [word]
+    for rules, shortest in ((_INFLECTED, 2), (_DERIVED, 3)):
+        for known in tuple(forms):
+            forms += _without_ending(known, rules, shortest)
+    return tuple(dict.fromkeys(forms))
+
+
+@lru_cache(maxsize=65_536)
+def groups_of(word: str) -> frozenset[int]:
+    """The lines of our list of words that tools use for each other, by number."""
+    forms = set(base_forms(word))
+    return frozenset(row for row, group in enumerate(_GROUPS) if forms & group)
 
 
 def is_empty(word: str) -> bool:
     """Whether the word says nothing about what a tool does."""
     return word in _EMPTY
+
+
+def is_filler(word: str, named: bool = False) -> bool:
+    """Whether the word, of a description or in a name (``named``), tells no tool from another."""
+    return word in STOP_WORDS or word in (_NAME_FILLER if named else _FILLER)
 
 
 def is_foreign(text: str) -> bool:
@@ -161,10 +218,10 @@ def is_border(word: str) -> bool:
     return word in _BORDERS
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=65_536)
 def action_classes(word: str) -> frozenset[str]:
     """What a verb does (``reads``, ``creates``, …); several where it may be either, or none."""
-    for form in _base_forms(word):
+    for form in _verb_forms(word):
         found = frozenset(name for name, verbs in _VERBS.items() if form in verbs)
         if found:
             return found
@@ -173,7 +230,7 @@ def action_classes(word: str) -> frozenset[str]:
 
 def is_plain_verb(word: str) -> bool:
     """Whether the word is an action and not also a common noun (``delete``; not ``order``)."""
-    return bool(action_classes(word)) and not (_ALSO_NOUNS & set(_base_forms(word)))
+    return bool(action_classes(word)) and not (_ALSO_NOUNS & set(_verb_forms(word)))
 
 
 def leads(word: str) -> bool:
@@ -181,53 +238,80 @@ def leads(word: str) -> bool:
     return word in _LEAD
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=65_536)
 def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:
-    """The first two words that mean the contrary, one on each side only; ``None`` if none."""
-    for one, other in _CONTRARIES if left and right else ():
-        for here, there in ((one, other), (other, one)):
-            if here in left and there in right and there not in left and here not in right:
-                return here, there
-    return None
-
-
-@lru_cache(maxsize=65536)
-def siblings(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:
-    """The first two words that name different things of one kind (``circle``, ``triangle``),
-    each on one side only; ``None`` if none.
+    """The first two words (sorted) that mean the contrary, one on each side only; ``None`` if
+    none.
     """
     for here in sorted(left - right):
         for there in sorted(right - left):
-            if _KIND_OF[here] & _KIND_OF[there]:
+            if _are_contrary(here, there):
                 return here, there
     return None
 
 
-def kind_words(words: Iterable[str]) -> frozenset[str]:
-    """Those of the words (stems) that name one of several things of a kind."""
-    return frozenset(word for word in words if word in _KIND_OF)
+def _are_contrary(one: str, other: str) -> bool:
+    if (one, other) in _CONTRARIES or are_opposite(one, other):
+        return True
+    short, long = sorted((one, other), key=len)
+    return any(long == f"{prefix}{short}" for prefix in _NEGATING)
 
 
-def contrary_words(words: frozenset[str]) -> frozenset[str]:
-    """Those of the words that have an opposite."""
-    return words & _CONTRARY_WORDS
+def _verb_forms(word: str) -> tuple[str, ...]:
+    return word, *_without_ending(word, _INFLECTED, 3)
 
 
-def _base_forms(word: str) -> tuple[str, ...]:
-    forms = [word, stem(word)]
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) > len(ending) + 2:
-            root = word[: -len(ending)]
-            forms += [root, root + "e"]
-            if root[-1] == root[-2]:
-                forms.append(root[:-1])
-    return tuple(forms)
+def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
+    """The English words that come of taking an ending off, or another in its place."""
+    found = []
+    for ending, others in rules:
+        root = word.removesuffix(ending)
+        if root == word or len(root) < shortest:
+            continue
+        found += [root + other for other in others if is_word(root + other)]
+        if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
+            found.append(root[:-1])
+    return found
 
 
+_Endings = tuple[tuple[str, tuple[str, ...]], ...]
+_PLURAL: _Endings = (("ies", ("y", "ie")), ("es", ("e", "")), ("s", ("",)))
+_INFLECTED: _Endings = (
+    *_PLURAL,
+    ("ing", ("", "e")),
+    ("ied", ("y",)),
+    ("ed", ("e", "")),
+)
+_DERIVED: _Endings = (
+    ("ification", ("ify",)),
+    ("ization", ("ize",)),
+    ("isation", ("ise", "ize")),
+    ("ation", ("ate", "e", "", "ize")),
+    ("ition", ("ize", "e", "", "ish")),
+    ("ption", ("be", "pt")),
+    ("ution", ("ute", "ve")),
+    ("ction", ("ct", "ce")),
+    ("ssion", ("ss", "t")),
+    ("sion", ("d", "de", "t", "se")),
+    ("tion", ("t", "te")),
+    ("ion", ("", "e")),
+    ("ysis", ("yze", "yse")),
+    ("arison", ("are",)),
+    ("ment", ("",)),
+    ("ance", ("", "e")),
+    ("ence", ("", "e")),
+    ("al", ("e", "")),
+    ("ary", ("arize",)),
+    ("er", ("e", "")),
+    ("or", ("e", "")),
+)
+"""Endings of nouns made of verbs, with what stands in their place in the verb."""
+
+_SNOWBALL = Stemmer.Stemmer("english")
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
-_CONTRARIES = tuple((one, other) for one, _, other in (p.partition("/") for p in _OPPOSITES))
-_CONTRARY_WORDS = frozenset(word for pair in _CONTRARIES for word in pair)
-_KIND_OF: dict[str, set[int]] = {}
-for _row, _kind in enumerate(_KINDS):
-    for _word in _kind.split():
-        _KIND_OF.setdefault(_word, set()).add(_row)
+_GROUPS = tuple(frozenset(group.split()) for group in _SAME)
+_CONTRARIES = frozenset(
+    pair
+    for one, _, other in (text.partition("/") for text in _OPPOSITES)
+    for pair in ((one, other), (other, one))
+)

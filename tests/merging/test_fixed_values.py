@@ -2,7 +2,7 @@ import numpy as np
 
 from tests.merging.test_judge import judged
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.families import general_tools
+from toolscope_core.merging.fixed_values import general_tools
 from toolscope_core.merging.judge import shipped_weights
 
 TEXT = {"type": "string"}

@@ -1,0 +1,77 @@
+"""Derive the word tables that the judge reads from the Open English WordNet.
+
+    python -m benchmarks.derive_wordnet
+
+Kept are single words in their four most common senses, written in lower case: which words share a
+sense, which sense lies above which and what that one is called, and which words are opposites.
+Equal input gives equal bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.config import read_environment
+from toolscope_core.merging import wordnet
+
+_SENSES = 4
+_WORD = re.compile(r"[A-Za-z][a-z]+")
+_NOTICES = ("LICENSE.md", "WNDB_License.txt")
+
+
+def main() -> None:
+    folder = read_environment().data_dir / "oewn"
+    lines = gzip.decompress((folder / "oewn.jsonl.gz").read_bytes()).splitlines()
+    opposites = json.loads((folder / "antonyms.json").read_text("utf-8"))
+    table = tables([json.loads(line) for line in lines], opposites)
+    text = json.dumps(table, separators=(",", ":"), sort_keys=True).encode()
+    out = wordnet.TABLES
+    out.parent.mkdir(exist_ok=True)
+    out.write_bytes(gzip.compress(text, 9, mtime=0))
+    for notice in _NOTICES:
+        shutil.copyfile(folder / notice, out.with_name(notice))
+    print(f"{len(table['words'])} words, {len(table['above'])} senses, {out.stat().st_size} bytes")
+
+
+def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[str, Any]:
+    """``words``: to each word its senses, the most common first, as sense × 8 + rank; ``above``:
+    to each sense the next more general one, or −1; ``names``: what each sense that has others below
+    it is called; ``opposites``: pairs of words.
+    """
+    above = {one["id"]: next(iter(one["hypernyms"]), None) for one in synsets}
+    senses: dict[str, list[tuple[int, str]]] = {}
+    for one in synsets:
+        for word, rank in one["sense_rank"].items():
+            if _WORD.fullmatch(word) and rank <= _SENSES:
+                senses.setdefault(word.lower(), []).append((rank, one["id"]))
+    used = {sense for found in senses.values() for _, sense in found}
+    for sense in list(used):
+        while (sense := above[sense]) and sense not in used:
+            used.add(sense)
+    number = {sense: at for at, sense in enumerate(sorted(used))}
+    general = {above[sense] for sense in used}
+    return {
+        "words": {
+            word: [8 * number[sense] + rank for rank, sense in sorted(found)]
+            for word, found in sorted(senses.items())
+        },
+        "above": [number.get(above[sense] or "", -1) for sense in sorted(used)],
+        "names": {
+            str(number[one["id"]]): min(called)[1]
+            for one in synsets
+            if one["id"] in general and one["id"] in number
+            and (called := [(r, w) for w, r in one["sense_rank"].items() if w.islower() and w.isalpha()])
+        },
+        "opposites": sorted(
+            pair for pair in opposites if all(_WORD.fullmatch(word) for word in pair)
+        ),
+    }
+
+
+if __name__ == "__main__":
+    main()

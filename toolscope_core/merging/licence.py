@@ -1,0 +1,171 @@
+"""Which words one of two tools says and the other does not, and what licenses a word.
+
+Two tools that do one job say the same in other words. So each content word of the name and the
+description of the one is looked for in what the other says, its arguments included: as it stands,
+inflected, abbreviated, or as a synonym. What is left over needs a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging import wordnet
+from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, stem, words_of
+from toolscope_core.similarity import split_name
+
+Key = str | int
+Keys = frozenset[Key]
+
+SYNONYM_RANK = 2
+"""A sense counts as shared where it is among so many most common ones of both words."""
+
+_LONGEST = 2_000
+_GROUPS_FROM = 10_000_000
+"""Keys of the lines of our own list begin here, above those of senses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a tool says, lower case, hidden characters left out.
+
+    ``words`` are those of name and description without filler, in order, no repeats; ``named``
+    those of the name, ``told`` those of the description. ``heard`` is what they and the words of
+    the arguments may be known by. ``compounds`` are two words in a row written as one, with the
+    two; ``initials`` the first letters of all words in a row; ``turns`` what goes to what (*json to
+    toml*), as stems.
+    """
+
+    words: tuple[str, ...]
+    named: tuple[str, ...]
+    told: tuple[str, ...]
+    heard: Keys
+    plain: frozenset[str]
+    compounds: Mapping[str, tuple[str, str]]
+    initials: str
+    turns: frozenset[tuple[str, str]]
+
+
+def said_by(tool: Tool) -> Said:
+    """The words of a tool."""
+    name = split_name(without_hidden(tool.name))
+    text = words_of(without_hidden(tool.description[:_LONGEST]))
+    named = _distinct(word for word in name if not is_filler(word, named=True))
+    told = _distinct(word for word in text if not is_filler(word))
+    words = _distinct((*named, *told))
+    arguments = set(argument_words(tool))
+    return Said(
+        words=words,
+        named=named,
+        told=told,
+        heard=frozenset(key for word in (*words, *arguments) for key in keys_of(word)),
+        plain=frozenset((*name, *text, *arguments)),
+        compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
+        initials="".join(word[0] for word in (*name, *text)),
+        turns=frozenset((*_turns(name), *_turns(text))),
+    )
+
+
+def unsaid(one: Said, other: Said) -> tuple[str, ...]:
+    """The words of ``one`` that ``other`` says in no form, in order."""
+    heard = other.heard
+    left = [word for word in one.words if heard.isdisjoint(keys_of(word))]
+    if not left:
+        return ()
+    parts = {part for both in one.compounds.keys() & other.plain for part in one.compounds[both]}
+    return tuple(
+        word
+        for word in left
+        if word not in parts and word not in other.compounds and not _shortened(word, other)
+    )
+
+
+def are_turned(one: Said, other: Said) -> bool:
+    """Whether one goes from a to b and the other from b to a."""
+    return any((b, a) in other.turns for a, b in one.turns - other.turns)
+
+
+def number_apart(one: Said, other: Said) -> str:
+    """The first name word that is one thing here and several there (*member*, *members*)."""
+    here, there = ({stem(word): word for word in said.named} for said in (one, other))
+    for root, word in here.items():
+        if root in there and is_plural(word) != is_plural(there[root]):
+            return word
+    return ""
+
+
+def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of each name that the other name says in no form."""
+    keys = [frozenset(key for word in said.named for key in keys_of(word)) for said in (one, other)]
+    return (
+        tuple(word for word in one.named if keys[1].isdisjoint(keys_of(word))),
+        tuple(word for word in other.named if keys[0].isdisjoint(keys_of(word))),
+    )
+
+
+def in_one_order(one: Said, other: Said) -> bool:
+    """Whether the words that both descriptions say stand in one order in both."""
+    place = {stem(word): at for at, word in reversed(list(enumerate(other.told)))}
+    shared = [place[stem(word)] for word in one.told if stem(word) in place]
+    return shared == sorted(shared)
+
+
+@lru_cache(maxsize=65_536)
+def keys_of(word: str) -> Keys:
+    """What a word may be known by: the stems of its base forms, the lines of our own list it
+    stands in, and the common senses of its base forms.
+    """
+    forms, senses = base_forms(word), wordnet.tables().senses
+    return frozenset(
+        (
+            *map(stem, forms),
+            *(_GROUPS_FROM + group for group in groups_of(word)),
+            *(
+                sense
+                for form in forms
+                for sense, rank in senses.get(form, {}).items()
+                if rank <= SYNONYM_RANK
+            ),
+        )
+    )
+
+
+@lru_cache(maxsize=65_536)
+def is_plural(word: str) -> bool:
+    """Whether a noun speaks of several; *news* and *status* do not."""
+    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
+
+
+def argument_words(tool: Tool) -> Iterator[str]:
+    """The words of the names of the parameters and of the values they list."""
+    for parameter in tool.parameters:
+        yield from split_name(parameter.name)
+        for value in parameter.enum:
+            yield from words_of(str(value))
+
+
+def _shortened(word: str, other: Said) -> bool:
+    """Whether the word is the initials of words in a row (*gcd*), or the start of a word of the
+    other and no English word itself (*calc*).
+    """
+    if 2 < len(word) < 6 and word in other.initials:
+        return True
+    return (
+        len(word) > 2
+        and not wordnet.is_word(word)
+        and any(long.startswith(word) for long in other.words)
+    )
+
+
+def _turns(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for a, between, b in zip(words, words[1:], words[2:], strict=False):
+        if between in ("to", "into", "2"):
+            yield stem(a), stem(b)
+
+
+def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))

@@ -1,0 +1,91 @@
+"""Whose tools two tools are: products in the names of servers, proper names, what is kept behind.
+
+*Delete a task* of two issue trackers is one operation for two owners of tasks; *take a screenshot*
+of two browsers is one job. What tells them apart is whether both speak of one product, and whether
+the thing is kept by somebody at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.vocabulary import singular
+from toolscope_core.merging.wordnet import is_word
+
+_COMMON = frozenset(
+    """mcp server servers client js ts py python node api app apps tool tools the io com org
+    ai""".split()
+)
+"""Words in names of servers that name no product."""
+
+_KEPT = frozenset(
+    """task todo issue ticket project board card label comment tag event calendar contact team
+    member user organization workspace account customer order invoice payment deal lead campaign
+    note document file folder drive bucket object table database schema column row index collection
+    branch commit pull merge repository repo release pipeline job build deployment service server
+    instance container pod cluster namespace node volume secret variable workflow execution webhook
+    integration channel message thread conversation chat email inbox draft playlist cart reservation
+    booking incident alert monitor dashboard report space list record item entity memory asset
+    device page block milestone epic sprint group role permission policy subscription product
+    inventory bookmark feed post meeting""".split()
+)
+"""Nouns of what somebody keeps: the one of another owner is another one."""
+
+_ANYWHERE = frozenset(
+    """weather forecast news price stock crypto cryptocurrency market quote rate search web website
+    url site html screenshot browser click element navigate scroll dns whois ip lookup uuid hash
+    convert calculate time timezone date transcript video youtube paper arxiv wikipedia package npm
+    documentation translate text image generate think thought command shell random math number color
+    qr code regex json encode decode fetch scrape extract crawl pdf markdown word dictionary map
+    geocode place route direction distance""".split()
+)
+"""Words of what is the same wherever it is asked: public facts, sums, the page in a browser."""
+
+_TEXT = 400
+_CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
+
+
+@lru_cache(maxsize=16_384)
+def product_words(server: str) -> frozenset[str]:
+    """The words of a server's name that may name a product."""
+    return frozenset(re.findall(r"[a-z0-9]{2,}", server.lower())) - _COMMON
+
+
+def proper_names(tool: Tool) -> frozenset[str]:
+    """Names in the description, lower case: capitalised within a sentence and no English words,
+    and what its server is called where the tool says it.
+    """
+    text = f"{tool.name} {tool.description[:_TEXT]}".lower()
+    names = {word.lower() for word in _CAPITAL.findall(tool.description[:_TEXT])}
+    return frozenset(
+        (
+            *(name for name in names if not is_word(name) and not name.isdigit()),
+            *(word for word in product_words(tool.server) if word in text),
+        )
+    )
+
+
+def keeps_things(words: Iterable[str]) -> bool:
+    """Whether one of the words is for something that somebody keeps."""
+    return not _KEPT.isdisjoint(map(singular, words))
+
+
+def is_anywhere(words: Iterable[str]) -> bool:
+    """Whether one of the words is for what is the same wherever it is asked."""
+    return not _ANYWHERE.isdisjoint(map(singular, words))
+
+
+def shared_product(one: str, other: str, rarity: Mapping[str, float]) -> float:
+    """How rare, in [0, 1], the rarest product word is that two servers share, or begin alike."""
+    ours, theirs = product_words(one), product_words(other)
+    found = [rarity[word] for word in ours & theirs]
+    found += [
+        1.0
+        for a in ours
+        for b in theirs
+        if len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
+    ]
+    return max(found, default=0.0)

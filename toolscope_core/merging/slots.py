@@ -1,0 +1,101 @@
+"""What tells the members of a family apart: one slot, with a value for each member.
+
+*Amazon price* and *eBay price* are one operation with another provider; *first day of January* and
+*of March* with another month.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.licence import said_by
+from toolscope_core.merging.vocabulary import base_forms
+from toolscope_core.merging.wordnet import is_word, kinds_of
+
+_KINDS = {
+    "language": "language",
+    "month": "month",
+    "weekday": "day",
+    "day": "day",
+    "currency": "currency",
+    "country": "country",
+    "nationality": "country",
+    "continent": "continent",
+    "color": "color",
+    "colour": "color",
+    "chromaticity": "color",
+    "sport": "sport",
+    "season": "season",
+    "planet": "planet",
+    "animal": "animal",
+    "beverage": "drink",
+    "food": "food",
+    "vehicle": "vehicle",
+    "document": "document",
+    "shape": "shape",
+    "number": "number",
+    "period": "period",
+    "unit": "unit",
+    "person": "role",
+    "individual": "role",
+}
+"""What WordNet calls a kind, the most telling first → what a selector is called."""
+
+_WRITTEN = frozenset(
+    "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
+)
+_PERIODS = frozenset(
+    """daily weekly monthly quarterly yearly annual hourly current last next previous past today
+    tomorrow yesterday historical""".split()
+)
+_MOST_WORDS = 3
+
+
+def slot_of(tools: Sequence[Tool], unsaid: Sequence[Sequence[str]]) -> tuple[str, tuple[str, ...]]:
+    """What the slot is called and the value of each tool, in their order, all different.
+
+    ``unsaid`` are the words of each tool that no other one says, those of its name first. Where words do not tell them apart, the servers do, then names, then ids.
+    """
+    values = [_value(tool, words) for tool, words in zip(tools, unsaid, strict=True)]
+    if all(values) and _are_distinct(values):
+        return _kind(values), tuple(values)
+    for name, told in (
+        ("server", [tool.server for tool in tools]),
+        ("variant", [tool.name for tool in tools]),
+    ):
+        if all(told) and _are_distinct(told):
+            return name, tuple(told)
+    return "variant", tuple(tool.id for tool in tools)
+
+
+def _value(tool: Tool, words: Sequence[str]) -> str:
+    named = [word for word in words if word in said_by(tool).named]
+    return "_".join((named or list(words))[:_MOST_WORDS])
+
+
+def _are_distinct(values: Sequence[str]) -> bool:
+    return len(set(values)) == len(values)
+
+
+def _kind(values: Sequence[str]) -> str:
+    """What the values are: by what lists and WordNet say of all of them, else providers where
+    one is no English word.
+    """
+    words = [value.split("_") for value in values]
+    if all(any(word in _PERIODS for word in of) for of in words):
+        return "period"
+    if all(any(word in _WRITTEN for word in of) for of in words):
+        return "format"
+    if all(any(word.isdigit() for word in of) for of in words):
+        return "number"
+    kinds = [
+        frozenset().union(*(kinds_of(form) for word in of for form in base_forms(word)))
+        for of in words
+    ]
+    shared = frozenset.intersection(*kinds)
+    strange = any(not any(map(is_word, base_forms(word))) for of in words for word in of)
+    for kind, name in _KINDS.items():
+        if kind in shared and not (strange and name == "role"):
+            return name
+    return "provider" if strange else "variant"

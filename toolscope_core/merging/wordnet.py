@@ -1,0 +1,101 @@
+"""What English words mean beside each other: synonyms, opposites, kinds of one thing.
+
+Derived from the Open English WordNet (CC BY 4.0; the notices stand beside the tables) by
+``benchmarks/derive_wordnet.py``: single words in their four most common senses. A sense has a rank
+for each of its words, 1 where it is that word's most common one. Words are in lower case.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+TABLES = Path(__file__).with_name("oewn") / "tables.json.gz"
+
+_STEPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """``senses`` of a word as numbers with their rank; ``above`` by sense, −1 where none is;
+    ``names`` of the senses that have others below them.
+    """
+
+    senses: dict[str, dict[int, int]]
+    above: list[int]
+    names: dict[int, str]
+    opposites: frozenset[tuple[str, str]]
+
+
+@lru_cache(maxsize=1)
+def tables() -> Tables:
+    """The tables in the package, read once."""
+    content = json.loads(gzip.decompress(TABLES.read_bytes()))
+    pairs = [tuple(pair) for pair in content["opposites"]]
+    return Tables(
+        senses={
+            word: {code // 8: code % 8 for code in codes}
+            for word, codes in content["words"].items()
+        },
+        above=content["above"],
+        names={int(sense): name for sense, name in content["names"].items()},
+        opposites=frozenset(pairs) | {(other, one) for one, other in pairs},
+    )
+
+
+def is_word(word: str) -> bool:
+    """Whether English has the word, as it stands."""
+    return word in tables().senses
+
+
+def are_opposite(one: str, other: str) -> bool:
+    return (one, other) in tables().opposites
+
+
+def is_kind_of(one: str, other: str, rank: int = 2) -> bool:
+    """Whether a sense of ``one`` lies below one of ``other`` (*city*, *location*), both of at most
+    that rank.
+    """
+    wanted = {at for at, rank_of in _senses(other).items() if rank_of <= rank}
+    return any(
+        not wanted.isdisjoint(_chain(at)) for at, rank_of in _senses(one).items() if rank_of <= rank
+    )
+
+
+def are_siblings(one: str, other: str) -> bool:
+    """Whether the two are different things of one kind (*vowel*, *consonant*), each in one of its
+    two most common senses.
+    """
+    above = tables().above
+    kinds = [
+        {above[at] for at, rank in _senses(word).items() if rank <= 2} - {-1}
+        for word in (one, other)
+    ]
+    return not kinds[0].isdisjoint(kinds[1])
+
+
+def kinds_of(word: str, rank: int = 2) -> frozenset[str]:
+    """What lies above the common senses of a word, by name: *language* of *french*."""
+    names = tables().names
+    return frozenset(
+        names[kind]
+        for sense, rank_of in _senses(word).items()
+        if rank_of <= rank
+        for kind in _chain(sense)
+        if kind in names
+    )
+
+
+def _senses(word: str) -> dict[int, int]:
+    return tables().senses.get(word, {})
+
+
+@lru_cache(maxsize=65_536)
+def _chain(sense: int) -> tuple[int, ...]:
+    above, found = tables().above, []
+    while len(found) < _STEPS and (sense := above[sense]) >= 0:
+        found.append(sense)
+    return tuple(found)
