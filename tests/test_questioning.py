@@ -302,6 +302,15 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(
     assert told.notes.keys() == {"a", "b"}
 
 
+def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
+    tools = [Tool(one, "find_notes", f"Find {one} notes.", one) for one in ("desk", "sh\u200belf")]
+    analysis = analyse(
+        Catalog(tuple(tools)), AnalysisConfig(threshold=0.1), WordEmbedder(), VectorCache(tmp_path)
+    )
+    told = opine(analysis, NOBODY, asking(always("keep"))[0], PAPER)
+    assert told.notes.keys() == {"sh\u200belf"}
+
+
 def test_grades_are_by_tool(example):
     told = opine(example, NOBODY, asking(answering(same_verb))[0])
     told = with_grades(told, example.catalog, asking(answering(score=4))[0])
