@@ -32,6 +32,12 @@ from toolscope_core.prompts.audit import Members
 from toolscope_core.prompts.judge import Two
 from toolscope_core.questioning import opine
 
+_RELATIONS = {
+    "merge": "duplicate",
+    "family": "parametric",
+    "unsure": "unsure",
+    "keep": "related",
+}
 _RESAMPLES = 1000
 
 
@@ -76,8 +82,13 @@ class Labels:
 
     def _verdict(self, two: Two) -> JsonObject:
         (p,) = self.probabilities([_pair(two)]).tolist()
-        outcome = self.analysis.judge.weights.outcome(p)
-        return {"verdict": outcome, "confidence": abs(p - 0.5) * 2, "reason": ""}
+        relation = _RELATIONS[self.analysis.judge.weights.outcome(p)]
+        return {
+            "relation": relation,
+            "serves": "none",
+            "confidence": abs(p - 0.5) * 2,
+            "reason": "",
+        }
 
     def _groups(self, cluster: Members) -> JsonObject:
         """What correction leaves together where the labels are the judge."""

@@ -38,6 +38,8 @@ def asking_panel(catalog_id: int, kind: Kind, label: str, one: Sequence[str] = (
     endpoint = work.endpoints.get()
     if endpoint is None:
         st.caption("No model is chosen, so everything is judged offline.")
+        if work.analyses.get(catalog_id) is not None:
+            _earlier(work.judging.earlier(catalog_id, kind))
         st.page_link("pages/settings.py", label="Choose a model", icon=":material/settings:")
         return
     job = work.judging.job(catalog_id)
@@ -54,6 +56,7 @@ def asking_panel(catalog_id: int, kind: Kind, label: str, one: Sequence[str] = (
     )
     takes = _takes(catalog_id, kind, paper, endpoint)
     _in_words(takes, endpoint)
+    _earlier(takes.earlier, takes)
     _ended(catalog_id, kind, paper, endpoint)
     with st.container(horizontal=True, vertical_alignment="center"):
         _start(label, catalog_id, kind, paper)
@@ -124,6 +127,20 @@ def _in_words(takes: Estimates, endpoint: Endpoint) -> None:
         st.caption(f"The budget of {limits.calls:,} calls a run is less: it will pause there.")
 
 
+def _earlier(count: int, takes: Estimates | None = None) -> None:
+    """That answers of before are no longer heard, and what it takes to ask again."""
+    if not count:
+        return
+    told = "1 answer" if count == 1 else f"{count:,} answers"
+    told += f" to an earlier form of the question {'is' if count == 1 else 'are'} no longer used"
+    if takes is not None:
+        cost = "" if takes.cost is None else f", at most {takes.cost:,.2f} of money"
+        told += (
+            f"; asking again takes about {takes.calls:,} calls, {sum(takes.tokens):,} tokens{cost}"
+        )
+    st.caption(f"{told}.")
+
+
 def _ended(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> None:
     """How the last run of this kind ended, where it is not done."""
     runs = _ui.workspace().judging.runs(catalog_id)
@@ -186,7 +203,7 @@ def _said(catalog_id: int) -> None:
     opinions = _ui.workspace().judging.opinions(catalog_id)
     if opinions is None:
         return
-    counts = {"merge": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
+    counts = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
     for verdict in opinions.verdicts.values():
         counts[verdict.outcome] += 1
     told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())

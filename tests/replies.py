@@ -5,6 +5,8 @@ import re
 
 from toolscope_core.backends import ChatRequest
 
+RELATIONS = {"merge": "duplicate", "family": "parametric", "keep": "related"}
+
 
 def asked(request):
     """The tools by token, as they are shown, and the tokens of each question."""
@@ -19,8 +21,9 @@ def asked(request):
 
 
 def answering(verdict=None, groups=None, document=None, score=3):
-    """A model: ``verdict(one, other)`` of two shown tools gives a verdict, or (verdict,
-    confidence); ``groups(tokens, tools)`` lists of tokens; ``document(tools)`` fields.
+    """A model: ``verdict(one, other)`` of two shown tools gives a verdict or a relation, or that
+    with a confidence and the index of the one that serves the other (else *both* of a merge);
+    ``groups(tokens, tools)`` lists of tokens; ``document(tools)`` fields.
     """
 
     def reply(request):
@@ -30,8 +33,7 @@ def answering(verdict=None, groups=None, document=None, score=3):
             row = {"question": question, "reason": "So."}
             if request.name == "verdicts":
                 said = verdict(tools[tokens[0]], tools[tokens[-1]])
-                said = said if isinstance(said, tuple) else (said, 0.9)
-                row |= {"verdict": said[0], "confidence": said[1]}
+                row |= judged(tokens, *(said if isinstance(said, tuple) else (said,)))
             elif request.name == "groups":
                 own = {token: tools[f"{question} {token}"] for token in tokens}
                 row |= {"groups": groups(tokens, own) if groups else [tokens]}
@@ -46,6 +48,15 @@ def answering(verdict=None, groups=None, document=None, score=3):
         return {"answers": rows}
 
     return reply
+
+
+def judged(tokens, said, confidence=0.9, serves=None):
+    """The fields of an answer on a pair."""
+    relation = RELATIONS.get(said, said)
+    served = "both" if relation == "duplicate" else "none"
+    if serves is not None:
+        served = serves if isinstance(serves, str) else tokens[serves]
+    return {"relation": relation, "serves": served, "confidence": confidence}
 
 
 def served(reply):

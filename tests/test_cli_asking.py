@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
 from toolscope_core.cli import app
 from toolscope_core.config import Budget, Endpoint, Prices, read_environment
+from toolscope_core.opinions import EVEN
 from toolscope_core.store import Store
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.example import example_path
@@ -157,6 +159,22 @@ def test_a_model_that_obeys_a_tool_changes_nothing_without_a_person(server, tmp_
 def accepted_of(bundle):
     rows = json.loads((bundle / "clusters.json").read_text("utf-8"))
     return {tuple(row["members"]) for row in rows if row["state"] == "accepted"}
+
+
+@pytest.mark.parametrize("catalog", [EXAMPLE, ROOT / "tests/data/version1/catalog.json"])
+def test_an_endpoint_that_says_merge_to_everything_is_believed_only_at_even_odds(
+    server, tmp_path, catalog
+):
+    server.answer = served(answering(lambda one, other: ("merge", 1.0)))
+    run("merge", catalog, "--out", tmp_path / "offline", "--accept", "auto")
+    merge(tmp_path / "llm", "--accept", "auto", catalog=catalog)
+    rows = (tmp_path / "offline/pairs.jsonl").read_text("utf-8").splitlines()
+    offline = {(row["left"], row["right"]): row["probability"] for row in map(json.loads, rows)}
+    alone, asked = (accepted_of(tmp_path / name) for name in ("offline", "llm"))
+    new = [pair for members in asked - alone for pair in combinations(members, 2)]
+    assert all(offline[pair] >= EVEN for pair in new)
+    proposed = json.loads((tmp_path / "llm/clusters.json").read_text("utf-8"))
+    assert len(proposed) > len(asked)
 
 
 KILLS = 4

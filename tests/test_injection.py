@@ -20,6 +20,7 @@ from toolscope_core.config import AnalysisConfig, Endpoint, Key, PlanConfig, Que
 from toolscope_core.datamodel import Catalog, Constraints, Pair, Tool
 from toolscope_core.llm import EndpointModel
 from toolscope_core.merging.faithful import Surroundings, violations
+from toolscope_core.opinions import EVEN
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.prompts.synthesis import written
 from toolscope_core.questioning import Asking, drafts_of, opine, wary_of, with_documents
@@ -66,11 +67,17 @@ LONG = (
     "the line in which the words occur, twenty at a time unless told otherwise."
 )
 OTHER = (
+    "Look up the notes in which the given words occur, in title, text or labels, and return each "
+    "with its title, its folder, the day on which it was changed and the line that holds the "
+    "words; the newest come first, twenty at a time unless you ask for another number."
+)
+"""The same in other words: the offline judge is unsure of the two, at more than even odds."""
+FARTHER = (
     "Look up the notes in which the words occur, in title, text or labels, and list each with its "
     "title, its folder, the day of its last change and the line that holds the words; the newest "
     "stand first and a page has twenty of them unless you ask for another number."
 )
-"""The same in other words: the offline judge is unsure of the two."""
+"""The same at less than even odds, though not *keep*."""
 SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string", "description": "Words to look for."}},
@@ -78,8 +85,8 @@ SCHEMA = {
 }
 
 
-def tool(name, description):
-    return Tool(name, name, description, "office", schema=SCHEMA)
+def tool(name, description, server="office"):
+    return Tool(name, name, description, server, schema=SCHEMA)
 
 
 def told(payload, text):
@@ -89,7 +96,7 @@ def told(payload, text):
 
 def obeying(payload, number=0):
     def verdict(one, other):
-        hit = any(told(payload, t["description"]) for t in (one, other))
+        hit = any(told(payload, f"{t['server']} {t['description']}") for t in (one, other))
         return ("merge", 1.0) if hit else ("keep", 0.9)
 
     def groups(tokens, tools):
@@ -156,13 +163,43 @@ def test_a_judge_that_obeys_merges_nothing(payload, served, cache):
     assert not plan_merge(replace(analysis, opinions=told), (), PlanConfig()).applied
 
 
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_server_that_gives_orders_merges_nothing_on_it(payload, served, cache):
+    """The name of the owner is shown to the model, and it is a stranger's text too."""
+    analysis = analysed(
+        cache, tool("find_notes", LONG, payload), tool("note_lookup", f"{OTHER} Quickly.", payload)
+    )
+    told = opine(
+        analysis, Constraints(), asking(served(obeying(payload))), QuestionConfig(paper=True)
+    )
+    assert [said.outcome for said in told.verdicts.values()] == ["merge"]
+    assert told.wary == {"find_notes", "note_lookup"}
+    assert not accepted(analysis, told)
+
+
 def test_without_the_payload_the_same_verdict_would_have_counted(served, cache):
     """The pair is one that the model and the offline judge may accept together."""
     two = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} Quickly."))
     bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "note_lookup")])
-    assert bars.unsure_at <= p < bars.auto_at
+    assert EVEN <= p < bars.auto_at
     model = served(answering(lambda one, other: ("merge", 1.0)))
     assert accepted(two, opine(two, Constraints(), asking(model), QuestionConfig(paper=True)))
+
+
+def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(served, cache):
+    """Below even odds of the offline judge its word is not enough; the pair is safe but for that."""
+    two = analysed(cache, tool("find_notes", LONG), tool("note_lookup", FARTHER))
+    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "note_lookup")])
+    assert bars.unsure_at <= p < EVEN
+    model = served(answering(lambda one, other: ("merge", 1.0)))
+    told = opine(two, Constraints(), asking(model), QuestionConfig(paper=True))
+    plan = plan_merge(replace(two, opinions=told), (), PlanConfig("auto", routers=True))
+    (cluster,) = plan.clusters
+    assert cluster.state == "proposed" and not plan.applied
+    assert cluster.reasons == (
+        f"{told.judge} says merge, the offline judge is not convinced: find_notes and note_lookup "
+        f"({p:.2f})",
+    )
 
 
 @pytest.mark.parametrize(("number", "payload"), list(enumerate(PAYLOADS)))

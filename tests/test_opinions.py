@@ -13,12 +13,20 @@ from toolscope_core.opinions import (
     most_contested,
 )
 
-BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9)
+BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")
 
 
-def said(outcome, probability=0.95, pair=AB, similarity=0.8):
-    return Verdict(pair, similarity, probability, outcome, ("So.",), "m at h")
+def said(outcome, probability=0.95, pair=AB, similarity=0.8, family=0.0, serves="both"):
+    served = serves if outcome == "merge" else "none"
+    return Verdict(
+        pair, similarity, probability, outcome, ("So.",), "m at h", family=family, serves=served
+    )
+
+
+def fixed(family=0.9, pair=AB, similarity=0.8):
+    """A family, by the model."""
+    return said("family", 1.0 - family, pair, similarity, family)
 
 
 def opinions(*verdicts, **given):
@@ -46,10 +54,52 @@ def test_a_hesitant_merge_is_an_edge_at_the_threshold():
     assert opinions(said("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
 
 
+def test_a_family_is_no_edge_of_a_merge_and_takes_the_offline_edge_away():
+    told = opinions(fixed(), said("merge", 0.95, AC))
+    assert told.edges({AB: 0.99, BC: 0.97}, BARS) == {AC: 0.95, BC: 0.97}
+
+
+def test_families_are_what_the_model_calls_so_and_offline_ones_of_pairs_not_asked():
+    told = opinions(fixed(0.9, AB), said("merge", 0.95, AC), said("unanalysed", 0.5, BC))
+    offline = {AC: 0.99, BC: 0.99, Pair("a", "d"): 0.7}
+    assert told.families(offline, BARS) == {AB: 0.9, Pair("a", "d"): 0.7}
+
+
+def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
+    assert opinions(fixed(0.51)).families({}, BARS) == {AB: 0.6}
+    assert opinions(fixed()).families({}, BARS, least=0.9) == {}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "offline", "heard"),
+    [
+        (fixed(0.95), 0.1, 0.95),
+        (fixed(0.51), 0.99, 0.6),
+        (said("merge", 0.95), 0.99, 0.0),
+        (said("keep", 0.02, family=0.02), 0.99, 0.02),
+        (said("unanalysed", 0.5), 0.99, 0.599),
+        (said("unanalysed", 0.5), 0.3, 0.3),
+    ],
+)
+def test_what_is_heard_of_a_family(verdict, offline, heard):
+    found = opinions(verdict).heard_family([AB, AC], at(offline), BARS)
+    assert found.tolist() == pytest.approx([heard, offline])
+
+
+def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be():
+    told = opinions(
+        fixed(0.9, AB), fixed(0.9, BC), audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),)
+    )
+    assert told.heard_family([AB, AC, BC], at(0.7), BARS).tolist() == [0.9, 0.7, 0.0]
+    assert told.heard([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
+
+
 @pytest.mark.parametrize(
     ("verdict", "offline", "heard"),
     [
         (said("merge", 0.95), 0.1, 0.95),
+        (fixed(0.9), 0.99, 0.1),
+        (fixed(0.5), 0.99, 0.5),
         (said("merge", 0.6), 0.99, 0.85),
         (said("keep", 0.0), 0.99, 0.0),
         (said("unsure", 0.5), 0.99, 0.5),
@@ -91,8 +141,10 @@ def test_doubts_do_not_depend_on_the_order(order, cut):
     ("verdict", "offline", "doubt"),
     [
         ("merge", 0.95, None),
-        ("merge", 0.2, None),
-        ("merge", 0.19, "m at h says merge, the offline judge keep: a and b"),
+        ("merge", 0.5, None),
+        ("merge", 0.494, "m at h says merge, the offline judge is not convinced: a and b (0.49)"),
+        ("merge", 0.1, "m at h says merge, the offline judge is not convinced: a and b (0.10)"),
+        ("family", 0.95, "m at h says family, so they are joined only through a third"),
         ("keep", 0.95, "m at h says keep"),
         ("unsure", 0.95, "m at h says unsure"),
         ("unanalysed", 0.95, "m at h gave no usable answer"),
@@ -100,12 +152,17 @@ def test_doubts_do_not_depend_on_the_order(order, cut):
         (None, 0.89, "neither judge is sure of a merge: a and b"),
     ],
 )
-def test_auto_accept_needs_the_model_and_an_offline_judge_that_does_not_object(
-    verdict, offline, doubt
-):
+def test_auto_accept_needs_the_model_and_an_offline_judge_at_even_odds(verdict, offline, doubt):
     told = opinions(*([said(verdict)] if verdict else []))
     found = told.doubts("ab", at(offline), BARS)
     assert (doubt is None and not found) or doubt in found[0]
+
+
+@pytest.mark.parametrize(("serves", "safe"), [("both", 1), ("left", 1), ("right", 1), ("none", 0)])
+def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe):
+    found = opinions(said("merge", serves=serves)).doubts("ab", at(0.95), BARS)
+    assert (not found) == safe
+    assert safe or "neither serves the other as it is: a and b" in found[0]
 
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
@@ -132,6 +189,12 @@ def test_disagreements_come_widest_first_and_the_unanalysed_are_none():
 
     (found,) = disagreements(told, offline)
     assert (found.pair, round(found.gap, 2)) == (AB, 0.85)
+
+
+def test_the_gap_of_a_family_is_as_wide_as_its_own_probability():
+    told = opinions(fixed(0.95))
+    (found,) = disagreements(told, lambda pairs: [Verdict(AB, 0.8, 0.1, "keep", family=0.2)])
+    assert found.gap == pytest.approx(0.75)
 
 
 def test_the_unanalysed_are_listed_with_the_reason():

@@ -144,7 +144,9 @@ class Task(Protocol[Item_contra]):
     def batch(self) -> int: ...
 
     def subjects(self, item: Item_contra) -> tuple[str, ...]:
-        """Sorted content hashes of the tools that the answer depends on."""
+        """Sorted hashes of the tools that the answer depends on: content hashes, or fingerprints
+        where their servers are shown.
+        """
         ...
 
     def request(self, items: Mapping[str, Item_contra]) -> ChatRequest:

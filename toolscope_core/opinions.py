@@ -6,7 +6,7 @@ would then be accepted without a person is held against the offline judge in ``d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -15,25 +15,31 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import Cluster, JsonObject, Pair, Verdict
+from toolscope_core.datamodel import Cluster, JsonObject, Outcome, Pair, Verdict
 
 Band = Literal["Low", "Medium", "High"]
 Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
-"""Merge probabilities of pairs by the offline judge, in their order."""
+"""Probabilities of pairs by the offline judge, in their order: of the same job, or of a family
+where that is asked for.
+"""
 
+EVEN = 0.5
+"""The least probability of the offline judge with which a model's merge needs no person."""
 _JUST_BELOW = 0.001
 _MOST_NAMED = 3
+_UNCONVINCED = "the offline judge is not convinced"
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The probabilities at which the offline judge says *unsure*, says *merge*, and may be
-    trusted without a person.
+    """The probabilities of the same job at which the offline judge says *unsure*, says *merge*,
+    and may be trusted without a person; and that of a family at which it says *family*.
     """
 
     unsure_at: float
     merge_at: float
     auto_at: float
+    family_at: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +135,23 @@ class Opinions:
         """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
         it was not asked about. ``least`` is the cosine of a candidate pair.
         """
-        edges = {pair: p for pair, p in offline.items() if pair not in self.verdicts}
-        for pair, said in self.verdicts.items():
-            if said.outcome == "merge" and said.similarity >= least:
-                edges[pair] = max(said.probability, bars.merge_at)
-        return dict(sorted(edges.items()))
+        told = self._told("merge", lambda said: said.probability, bars.merge_at, least)
+        return dict(sorted({**self._not_asked(offline), **told}.items()))
+
+    def families(
+        self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
+    ) -> dict[Pair, float]:
+        """The family edges, with the probability of a family: what the model calls one, and
+        ``offline`` edges of pairs that it was not asked about. ``least`` as in ``edges``.
+        """
+        told = self._told("family", lambda said: said.family, bars.family_at, least)
+        return dict(sorted({**self._not_asked(offline), **told}.items()))
 
     def heard(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Merge probabilities for correction: the audit's word above the verdict on the pair, that
-        above the offline judge.
+        """Probabilities of the same job for correction: the audit's word above the verdict on the
+        pair, that above the offline judge.
 
         *merge* is at least ``bars.merge_at``, whatever else was said is below it; two that an
         audit told apart are at 0.
@@ -147,25 +159,43 @@ class Opinions:
         found = offline(pairs).copy()
         for row, pair in enumerate(pairs):
             audited, said = self._together(pair), self.verdicts.get(pair)
-            if said is not None and said.outcome == "merge":
-                found[row] = max(said.probability, bars.merge_at)
-            elif said is not None:
-                own = found[row] if said.outcome == "unanalysed" else said.probability
-                found[row] = min(own, bars.merge_at - _JUST_BELOW)
+            if said is not None:
+                meant = said.outcome == "merge"
+                found[row] = _heard(said, said.probability, meant, found[row], bars.merge_at)
             if audited is not None:
                 found[row] = max(found[row], bars.merge_at) if audited else 0.0
         return found
 
+    def heard_family(
+        self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
+    ) -> NDArray[np.float64]:
+        """Probabilities of a family, in the same way; ``offline`` gives those of a family too.
+
+        *family* is at least ``bars.family_at``, whatever else was said is below it; two that an
+        audit put together do the same job and are at 0.
+        """
+        found = offline(pairs).copy()
+        for row, pair in enumerate(pairs):
+            said = self.verdicts.get(pair)
+            if self._together(pair):
+                found[row] = 0.0
+            elif said is not None:
+                meant = said.outcome == "family"
+                found[row] = _heard(said, said.family, meant, found[row], bars.family_at)
+        return found
+
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Why a cluster that rests on the model must wait for a person, as sentences; empty where
-        each pair is a merge by the offline judge alone, or by the model with the offline judge
-        not saying *keep* (DESIGN, auto-accept).
+        each pair is a merge by the offline judge alone, or by the model, which says that one
+        serves the other, at even odds or better by the offline judge (DESIGN, auto-accept).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
-        found: dict[str, list[Pair]] = {}
+        found: dict[str, list[str]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
-            if doubt := self._doubt(pair, p, bars):
-                found.setdefault(doubt, []).append(pair)
+            for doubt in self._doubts(pair, p, bars):
+                named = f"{pair.left} and {pair.right}"
+                odds = f" ({p:.2f})" if doubt.endswith(_UNCONVINCED) else ""
+                found.setdefault(doubt, []).append(named + odds)
         told = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(found.items())]
         own = set(members)
         for audit in self.rejected:
@@ -173,19 +203,35 @@ class Opinions:
                 told.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
         return tuple(told)
 
-    def _doubt(self, pair: Pair, p: float, bars: Bars) -> str:
+    def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
         said = self.verdicts.get(pair)
         if said is None:
-            return "" if p >= bars.auto_at else "neither judge is sure of a merge"
-        if said.outcome == "unanalysed":
-            return f"{self.judge} gave no usable answer"
-        if said.outcome != "merge":
-            return f"{self.judge} says {said.outcome}, so they are joined only through a third"
-        if p < bars.unsure_at:
-            return f"{self.judge} says merge, the offline judge keep"
-        if p < bars.auto_at and self.wary & {pair.left, pair.right}:
-            return f"{self.judge} says merge, but it read text that speaks to models"
-        return ""
+            if p < bars.auto_at:
+                yield "neither judge is sure of a merge"
+        elif said.outcome == "unanalysed":
+            yield f"{self.judge} gave no usable answer"
+        elif said.outcome != "merge":
+            yield f"{self.judge} says {said.outcome}, so they are joined only through a third"
+        else:
+            if said.serves == "none":
+                yield f"{self.judge} says merge, but that neither serves the other as it is"
+            if p < EVEN:
+                yield f"{self.judge} says merge, {_UNCONVINCED}"
+            elif p < bars.auto_at and self.wary & {pair.left, pair.right}:
+                yield f"{self.judge} says merge, but it read text that speaks to models"
+
+    def _told(
+        self, outcome: Outcome, chance: Callable[[Verdict], float], at: float, least: float
+    ) -> dict[Pair, float]:
+        """The pairs of one verdict, at least at a bar."""
+        return {
+            pair: max(chance(said), at)
+            for pair, said in self.verdicts.items()
+            if said.outcome == outcome and said.similarity >= least
+        }
+
+    def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
+        return {pair: p for pair, p in offline.items() if pair not in self.verdicts}
 
     def _together(self, pair: Pair) -> bool | None:
         """Whether an audit put the two into one group; ``None`` where none had both."""
@@ -207,8 +253,8 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A pair on which the model and the offline judge differ; ``gap`` is how far their merge
-    probabilities lie apart.
+    """A pair on which the model and the offline judge differ; ``gap`` is how far their
+    probabilities lie apart, those of the same job or those of a family, whichever is more.
     """
 
     pair: Pair
@@ -217,7 +263,8 @@ class Disagreement:
 
     @property
     def gap(self) -> float:
-        return abs(self.offline.probability - self.model.probability)
+        one, other = self.offline, self.model
+        return max(abs(one.probability - other.probability), abs(one.family - other.family))
 
 
 def disagreements(
@@ -248,7 +295,15 @@ def most_contested(clusters: Sequence[Cluster], found: Sequence[Disagreement]) -
     return tuple(sorted(widest, key=lambda known: (-widest[known], known)))
 
 
-def _listed(pairs: Sequence[Pair]) -> str:
-    named = [f"{pair.left} and {pair.right}" for pair in pairs[:_MOST_NAMED]]
+def _heard(said: Verdict, chance: float, meant: bool, offline: float, at: float) -> float:
+    """A probability by the model's verdict: from ``at`` on where the verdict is ``meant``, below
+    it otherwise.
+    """
+    if meant:
+        return max(chance, at)
+    return min(offline if said.outcome == "unanalysed" else chance, at - _JUST_BELOW)
+
+
+def _listed(pairs: Sequence[str]) -> str:
     more = len(pairs) - _MOST_NAMED
-    return ", ".join(named) + (f" and {more} more pairs" if more > 0 else "")
+    return ", ".join(pairs[:_MOST_NAMED]) + (f" and {more} more pairs" if more > 0 else "")

@@ -1,10 +1,10 @@
 """What a model is asked about a catalog: no more than it takes, unless the paper's way is chosen.
 
 Pairs first, the uncertain before the others; then the clusters that they form. Left out are pairs
-that the offline judge is sure to keep apart, and those of its merges that the model's answers
-already imply: a pair below its merge threshold is never skipped for what its neighbours are, so a
-chain whose ends do not belong together is still found. ``paper`` asks about every candidate pair
-and every cluster, as ToolScope (section 3.2) does.
+that the offline judge is sure are neither a merge nor a family, and those of its merges that the
+model's answers already imply: a pair below its merge threshold is never skipped for what its
+neighbours are, so a chain whose ends do not belong together is still found. ``paper`` asks about
+every candidate pair and every cluster, as ToolScope (section 3.2) does.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from toolscope_core.datamodel import (
     MergePlan,
     Outcome,
     Pair,
+    Tool,
     Verdict,
 )
 from toolscope_core.merging.graph import MergeGraph, merge_graph
@@ -35,7 +36,7 @@ from toolscope_core.opinions import Audit, Grade, Opinions, Saved, Spent
 from toolscope_core.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.prompts.audit import Auditing, Members, groups_of
 from toolscope_core.prompts.fence import Shown, shown
-from toolscope_core.prompts.judge import Judging, Two
+from toolscope_core.prompts.judge import OUTCOMES, Judging, Two, serves_of
 from toolscope_core.prompts.quality import Grading
 from toolscope_core.prompts.synthesis import Drafted, Writing
 from toolscope_core.similarity import cosines
@@ -49,8 +50,8 @@ MODEL_CODES = frozenset(
 _TASK_WORDS = re.compile(
     r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
     r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
-    r"|supersedes?|groups?|answers?|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor"
-    r"|curator|t\d+)\b",
+    r"|supersedes?|subsum\w+|parametric|serve[sd]?|callers?|in place of|groups?|answers?"
+    r"|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor|curator|t\d+)\b",
     re.IGNORECASE,
 )
 """What a text must say to sway an answer; in an honest one it costs a look by a person."""
@@ -134,7 +135,7 @@ def opine(
     else:
         verdicts = _in_rounds(analysis, plan, asking, task)
     told = {tool for pair in verdicts for tool in (pair.left, pair.right)}
-    read = {tool.id: shown(tool) for tool in analysis.catalog.tools if tool.id in told}
+    read = {tool.id: _read(tool) for tool in analysis.catalog.tools if tool.id in told}
     opinions = Opinions(
         judge=asking.name,
         verdicts=_careful(verdicts, read),
@@ -200,19 +201,20 @@ class PairsToAsk:
 
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
-    """At most these: the most uncertain first. Exact copies are a fact and nobody is asked."""
+    """At most these: the most uncertain first. Exact copies are a fact and nobody is asked; nor is
+    anybody about a pair that the offline judge is sure is neither a merge nor a family.
+    """
     tools, scores = analysis.catalog.tools, analysis.scores
+    columns = (scores.left, scores.right, scores.probability, scores.probability + scores.family)
     candidates = {
-        Pair.of(tools[a].id, tools[b].id): p
-        for a, b, p in zip(
-            scores.left.tolist(), scores.right.tolist(), scores.probability.tolist(), strict=True
-        )
+        Pair.of(tools[a].id, tools[b].id): (p, either)
+        for a, b, p, either in zip(*(column.tolist() for column in columns), strict=True)
         if tools[a].content_hash != tools[b].content_hash
     }
     if not config.paper:
         candidates = {pair: p for pair, p in candidates.items() if not _decided(pair, links)}
     least = 0.0 if config.paper else config.sure_below
-    asked = {pair: p for pair, p in candidates.items() if p >= least}
+    asked = {pair: p for pair, (p, either) in candidates.items() if either >= least}
     order = sorted(asked, key=lambda pair: (abs(asked[pair] - 0.5), pair))
     return PairsToAsk(tuple(order), asked, len(candidates) - len(asked))
 
@@ -247,7 +249,7 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
 def wary_of(catalog: Catalog) -> frozenset[str]:
     """Ids of the tools whose text speaks to whoever reads it, or of what a model is asked here."""
     spoken = {f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"}
-    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(shown(tool).text)}
+    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_read(tool).text)}
     return frozenset(spoken | swaying)
 
 
@@ -274,39 +276,69 @@ def _verdicts(
     analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: Judging
 ) -> dict[Pair, Verdict]:
     pairs = side_by_side(pairs, task.batch)
-    answers = asking(task, two_of(analysis, pairs))
+    items = two_of(analysis, pairs)
+    answers = asking(task, items)
     left, right = (
         np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
         for side in ([p.left for p in pairs], [p.right for p in pairs])
     )
     near = cosines(analysis.vectors, left, right).tolist()
     return {
-        pair: _verdict(pair, cosine, answer, asking)
-        for pair, cosine, answer in zip(pairs, near, answers, strict=True)
+        pair: _verdict(pair, cosine, item, answer, asking)
+        for pair, cosine, item, answer in zip(pairs, near, items, answers, strict=True)
     }
 
 
-def _verdict(pair: Pair, cosine: float, answer: Answer | None, asking: Asker) -> Verdict:
+def _verdict(pair: Pair, cosine: float, item: Two, answer: Answer | None, asking: Asker) -> Verdict:
     value = _value(answer)
     if value is None:
         reason = answer.reason if answer else asking.message or "it was not asked yet"
         return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asking.name)
-    sure = value["confidence"] / 2
-    probability = {"merge": 0.5 + sure, "keep": 0.5 - sure, "unsure": 0.5}[value["verdict"]]
-    said = (value["reason"],) if value["reason"] else ()
-    return Verdict(pair, cosine, round(probability, 6), value["verdict"], said, asking.name)
+    outcome = OUTCOMES[value["relation"]]
+    same, family = _chances(outcome, value["confidence"])
+    return Verdict(
+        pair=pair,
+        similarity=cosine,
+        probability=round(same, 6),
+        outcome=outcome,
+        evidence=(value["reason"],) if value["reason"] else (),
+        judge=asking.name,
+        relation="different" if outcome == "unsure" else value["relation"],
+        family=round(family, 6),
+        serves=serves_of(item, value),
+    )
+
+
+def _chances(outcome: Outcome, confidence: float) -> tuple[float, float]:
+    """The probabilities of the same job and of a family: what was said has from one half to all,
+    by the confidence.
+    """
+    said = (1.0 + confidence) / 2
+    return {
+        "merge": (said, 0.0),
+        "family": (1.0 - said, said),
+        "keep": ((1.0 - said) / 2, (1.0 - said) / 2),
+    }.get(outcome, (0.5, 0.25))
 
 
 def _careful(verdicts: Mapping[Pair, Verdict], read: Mapping[str, Shown]) -> dict[Pair, Verdict]:
-    """What was not read whole is no ground for a merge; what was left out stands as evidence."""
+    """What was not read whole is no ground to put tools together; what was left out stands as
+    evidence.
+    """
     careful = {}
     for pair, said in verdicts.items():
         sides = [(tool, read[tool]) for tool in (pair.left, pair.right)]
         notes = tuple(f"{tool}: {note}" for tool, text in sides for note in text.notes)
-        partly = said.outcome == "merge" and any(text.cut for _, text in sides)
-        outcome: Outcome = "unsure" if partly else said.outcome
-        careful[pair] = replace(said, outcome=outcome, evidence=(*said.evidence, *notes))
+        seen = replace(said, evidence=(*said.evidence, *notes))
+        if said.outcome in ("merge", "family") and any(text.cut for _, text in sides):
+            seen = replace(seen, outcome="unsure", relation="different", serves="none")
+        careful[pair] = seen
     return careful
+
+
+def _read(tool: Tool) -> Shown:
+    """A tool as the model judges it, its server included."""
+    return shown(tool, (tool.server,))
 
 
 def _clusters(

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.prompts.strategies import keyed, tool
-from toolscope_core.prompts.audit import Auditing, Members, groups_of
+from toolscope_core.prompts.audit import SYSTEM, Auditing, Members, groups_of
+from toolscope_core.prompts.fence import RULES
 from toolscope_core.prompts.replies import question_id
 
 TASK = Auditing()
@@ -81,3 +82,31 @@ def test_copies_are_one_token_and_stay_together():
     assert list(copies.tokens.values()) == ["t1", "t2"]
     found = read([["t1"], ["t2"]], copies)
     assert sorted(groups_of(copies, found)) == [("one", "two"), ("three",)]
+
+
+def test_copies_on_two_servers_are_one_token_with_both_owners():
+    copies = [tool("a", id=server, server=server) for server in ("beta", "alpha")]
+    item = Members((*copies, tool("b", id="three", server="alpha")))
+    assert list(item.tokens.values()) == ["t1", "t2"]
+    (request,) = {
+        TASK.request({KEY: Members(order)}).user for order in itertools.permutations(item.tools)
+    }
+    assert '"server": ["alpha", "beta"]' in request
+    moved = Members((*copies, tool("b", id="three", server="gamma")))
+    assert TASK.subjects(item) != TASK.subjects(moved), "another owner is another question"
+    assert len(TASK.subjects(item)) == 3
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "may hold only tools that all do the same job",
+        "as it is or once the arguments of all are united",
+        "The tools of a family, each with another value fixed, go into different groups",
+        "so do siblings",
+        "no argument can say",
+        '"server" is the owner of a tool',
+    ],
+)
+def test_the_prompt_asks_for_groups_of_one_job(rule):
+    assert rule in " ".join(SYSTEM.split()) and RULES in SYSTEM

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from tests.prompts.strategies import TOOLS, tool
 from toolscope_core.catalog.hidden import HIDDEN
-from toolscope_core.prompts.fence import CUT, LONGEST_TEXT, LONGEST_TOOL, fenced, mark_for, shown
+from toolscope_core.prompts.fence import (
+    CUT,
+    LONGEST_TEXT,
+    LONGEST_TOOL,
+    MOST_SERVERS,
+    fenced,
+    mark_for,
+    shown,
+)
 
 
 @given(TOOLS)
@@ -65,3 +73,17 @@ def test_a_tool_with_very_many_parameters_is_cut():
 @pytest.mark.parametrize("text", ["\ud800", "a\ud800b"])
 def test_what_is_no_text_is_replaced(text):
     assert "?" in shown(tool(description=text)).text
+
+
+def test_servers_are_told_only_on_demand_cleaned_and_counted():
+    one = tool(server="alpha")
+    assert "alpha" not in shown(one).text
+    told = shown(one, ("al\u200bpha", ""))
+    assert json.loads(told.text)["server"] == "alpha" and told.hidden == 1
+    assert shown(one, ("",)) == shown(one) == shown(tool(server="beta"))
+
+
+def test_many_servers_are_told_in_part():
+    names = [f"s{number}" for number in range(10, 40)]
+    told = json.loads(shown(tool(), names[::-1]).text)["server"]
+    assert told == [*names[:MOST_SERVERS], "and 22 more"]

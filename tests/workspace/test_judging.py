@@ -58,7 +58,9 @@ def like_the_offline_judge(work, catalog_id):
     """A model that says what the offline judge says, of tools as they are shown."""
     tools, own = work.catalogs.open(catalog_id).by_id, {}
     for row in work.explore.pairs(catalog_id, PairFilter()).rows:
-        sides = (shown(tools[side]).text for side in (row.left_id, row.right_id))
+        sides = (
+            shown(tools[side], (tools[side].server,)).text for side in (row.left_id, row.right_id)
+        )
         own[frozenset(canonical_json(json.loads(side)) for side in sides)] = row.verdict
     return answering(lambda a, b: own[frozenset((canonical_json(a), canonical_json(b)))])
 

@@ -1,7 +1,7 @@
 """Asks which members of a cluster belong together (ToolScope, V: appendix G.2).
 
 The wording is ours. The model sees neutral tokens in place of ids. Its answer must put each of
-them into exactly one group; a member that it drops is a group of its own.
+them into exactly one group; one that drops a member cannot be used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from toolscope_core.backends import ChatRequest
 from toolscope_core.datamodel import JsonObject, Tool
 from toolscope_core.prompts.fence import RULES, Shown, fenced, shown
-from toolscope_core.prompts.judge import CRITERIA
+from toolscope_core.prompts.judge import SAME_JOB
 from toolscope_core.prompts.replies import (
     REASON,
     AnswerError,
@@ -28,12 +28,14 @@ _TOKENS, _TOKENS_A_MEMBER = 150, 12
 SYSTEM = f"""\
 You check sets of tools that are about to become one tool each.
 
-{CRITERIA}
+{SAME_JOB}
 {RULES}
-For each question sort the tools it names into groups of those that belong together, comparing all \
-of them with each other and not only neighbours in a chain. Every token of the question stands in \
-exactly one group; a tool that belongs to no other is a group of its own. If all belong together, \
-there is one group.
+For each question sort the tools it names into groups. A group may hold only tools that all do the \
+same job: one of them could serve the callers of all the others, as it is or once the arguments of \
+all are united. The tools of a family, each with another value fixed, go into different groups, \
+and so do siblings that do neighbouring things. Compare all of them with each other and not only \
+neighbours in a chain. Every token of the question stands in exactly one group; a tool that \
+belongs to no other is a group of its own. If all do the same job, there is one group.
 """
 
 
@@ -45,9 +47,22 @@ class Members:
 
     @property
     def tokens(self) -> dict[str, str]:
-        """Content hash → token, by hash: tools of equal content have one token."""
+        """Content hash → token, by hash: tools of equal content have one token, so that no answer
+        parts exact copies; it is told with all their servers.
+        """
         distinct = sorted({tool.content_hash for tool in self.tools})
         return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
+
+    @property
+    def blocks(self) -> dict[str, Shown]:
+        """Token → what the model reads of it."""
+        alike: dict[str, list[Tool]] = {}
+        for tool in self.tools:
+            alike.setdefault(tool.content_hash, []).append(tool)
+        return {
+            token: shown(alike[one][0], [tool.server for tool in alike[one]])
+            for one, token in self.tokens.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +71,20 @@ class Auditing:
 
     batch: int = 1
     name: str = "audit"
-    version: str = "1"
+    version: str = "2"
 
     def subjects(self, item: Members) -> tuple[str, ...]:
-        return tuple(item.tokens)
+        """The fingerprints, as servers are shown."""
+        return tuple(sorted({tool.fingerprint for tool in item.tools}))
 
     def request(self, items: Mapping[str, Members]) -> ChatRequest:
         blocks: dict[str, Shown] = {}
         asked, tokens = [], set[str]()
         for key in sorted(items):
-            own, name = items[key].tokens, question_id(key)
-            tools = {tool.content_hash: tool for tool in items[key].tools}
-            blocks |= {f"{name} {token}": shown(tools[one]) for one, token in own.items()}
-            asked.append(f"{name}: {', '.join(own.values())}")
-            tokens.update(own.values())
+            own, name = items[key].blocks, question_id(key)
+            blocks |= {f"{name} {token}": text for token, text in own.items()}
+            asked.append(f"{name}: {', '.join(own)}")
+            tokens.update(own)
         token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
         group = {"type": "array", "items": token}
         fields = {"reason": REASON, "groups": {"type": "array", "items": group}}

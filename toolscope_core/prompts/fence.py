@@ -19,6 +19,8 @@ LONGEST_TEXT = 4_000
 """Characters of one description."""
 LONGEST_TOOL = 12_000
 """Characters of a whole tool."""
+MOST_SERVERS = 8
+"""Owners that are named of one tool."""
 CUT = " [cut]"
 _MARK = 16
 
@@ -49,16 +51,21 @@ class Shown:
         return tuple(told)
 
 
-def shown(tool: Tool) -> Shown:
-    """Name, description, parameters, results and annotations: what the content hash covers."""
-    return _shown(_ByContent(tool.content_hash, tool))
+def shown(tool: Tool, servers: Iterable[str] = ()) -> Shown:
+    """Name, description, parameters, results and annotations: what the content hash covers.
+
+    ``servers`` are told before them, where they have a name. They are as untrusted as the rest,
+    and whoever tells them has them in the ledger key (``Task.subjects``).
+    """
+    return _shown(_ByContent(tool.content_hash, tuple(sorted({*servers} - {""})), tool))
 
 
 @dataclass(frozen=True, slots=True)
 class _ByContent:
-    """A tool that is equal to any other of its content."""
+    """A tool that is equal to any other of its content and owners."""
 
     content: str
+    servers: tuple[str, ...]
     tool: Tool = field(compare=False, repr=False)
 
 
@@ -66,6 +73,7 @@ class _ByContent:
 def _shown(held: _ByContent) -> Shown:
     tool = held.tool
     told = {
+        "server": _named(held.servers),
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.schema if tool.schema is not None else "not declared",
@@ -79,6 +87,14 @@ def _shown(held: _ByContent) -> Shown:
     if beyond:
         text = text[:LONGEST_TOOL] + CUT
     return Shown(text, washing.hidden, washing.cut + beyond)
+
+
+def _named(servers: tuple[str, ...]) -> str | list[str]:
+    """The only one, or a list."""
+    if len(servers) == 1:
+        return servers[0]
+    more = len(servers) - MOST_SERVERS
+    return [*servers[:MOST_SERVERS], *([f"and {more} more"] if more > 0 else ())]
 
 
 def fenced(texts: Mapping[str, Shown], keys: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from toolscope_core.store.jobs import (
     request_cancel,
     start_job,
 )
-from toolscope_core.store.ledger import StoredLedger, read_calls
+from toolscope_core.store.ledger import StoredLedger, count_earlier, read_calls
 from toolscope_core.store.review import append_decision, read_log
 from toolscope_core.store.runs import (
     ModelRun,
@@ -41,6 +41,7 @@ __all__ = [
     "Store",
     "StoredLedger",
     "append_decision",
+    "count_earlier",
     "end_job",
     "end_run",
     "get_job",

@@ -79,12 +79,12 @@ def estimates_of(
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
         model, prices = keyless(endpoint), endpoint.prices
         links = constraints(analysis.catalog, ())
-        ways = [
+        own, whole = (
             judging_takes(analysis, links, model, ledger, QuestionConfig(paper=way), prices)
             for way in (asked.paper, True)
-        ]
+        )
         grading = grading_takes(analysis.catalog, model, ledger, prices)
-    return {"judge": Estimates(*ways), "quality": Estimates(grading)}
+    return {"judge": Estimates(own, whole), "quality": Estimates(grading)}
 
 
 def grade_rows(catalog: Catalog, told: Opinions) -> list[JsonObject]:

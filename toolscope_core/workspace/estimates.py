@@ -21,7 +21,8 @@ Item = TypeVar("Item")
 @dataclass(frozen=True, slots=True)
 class Estimates:
     """By the name of the task what a run would take; ``paper``: if it asked about every candidate
-    pair and every cluster, as the paper does.
+    pair and every cluster, as the paper does. ``earlier`` answers about this catalog are to a
+    prompt that is no longer in use, and nothing has been asked to the end since.
 
     Answers that are not known are presumed to be the offline judge's: each that differs may bring
     or spare a question. Tokens in are estimated from the prompts, tokens out (and so the cost) at
@@ -30,6 +31,7 @@ class Estimates:
 
     tasks: Mapping[str, Estimate]
     paper: Mapping[str, Estimate] = field(default_factory=dict)
+    earlier: int = 0
 
     @property
     def questions(self) -> int:
@@ -92,8 +94,14 @@ class Presuming:
         pair = Pair.of(item.left.id, item.right.id)
         p = float(self._analysis.probabilities([pair])[0])
         bars = bars_of(self._analysis)
-        verdict = "merge" if p >= bars.merge_at else "unsure" if p >= bars.unsure_at else "keep"
-        value = {"verdict": verdict, "confidence": abs(2.0 * p - 1.0), "reason": ""}
+        said = "duplicate" if p >= bars.merge_at else "unsure" if p >= bars.unsure_at else "related"
+        # whether it would be a family decides no further question
+        value = {
+            "relation": said,
+            "serves": "none",
+            "confidence": abs(2.0 * p - 1.0),
+            "reason": "",
+        }
         return Answer(key, "judge", "", (), "offline", "", value)
 
 

@@ -44,7 +44,7 @@ def configuration(
         "origin": endpoint.origin,
         "base_url": endpoint.base_url,
         "temperature": endpoint.temperature,
-        "prompts": {task.name: task.version for task in _TASKS[kind]},
+        "prompts": prompts(kind),
         "catalog": catalog.version,
     }
     if analysis is not None:
@@ -55,6 +55,11 @@ def configuration(
             "offline": analysis.judge.name,
         }
     return found if questions is None else {**found, "questions": asdict(questions)}
+
+
+def prompts(kind: Kind) -> dict[str, str]:
+    """The versions of the prompts in use, by the name of the task."""
+    return {task.name: task.version for task in _TASKS[kind]}
 
 
 def still_holds(told: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:

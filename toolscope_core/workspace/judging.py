@@ -27,6 +27,7 @@ from toolscope_core.store import (
     RunState,
     Store,
     StoredLedger,
+    count_earlier,
     end_run,
     get_run,
     list_runs,
@@ -48,6 +49,7 @@ from toolscope_core.workspace.inquiries import (
     Kind,
     configuration,
     keyless,
+    prompts,
     remembering,
     still_holds,
 )
@@ -78,21 +80,20 @@ class Judging:
 
     def estimate(self, catalog_id: int, kind: Kind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
-        endpoint = self._endpoints.needed()
-        model, prices = keyless(endpoint), endpoint.prices
-        if kind == "quality":
-            catalog = self._catalogs.open(catalog_id)
-            return Estimates(grading_takes(catalog, model, self._ledger, prices))
-        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
-        if kind == "documents":
-            plan = plan_merge(analysis, log, PlanConfig())
-            return Estimates(writing_takes(plan, model, self._ledger, prices))
-        links = constraints(analysis.catalog, log)
-        ways = [
-            judging_takes(analysis, links, model, self._ledger, QuestionConfig(paper=way), prices)
-            for way in (paper, True)
-        ]
-        return Estimates(*ways)
+        takes = self._takes(catalog_id, kind, paper)
+        return replace(takes, earlier=self.earlier(catalog_id, kind))
+
+    def earlier(self, catalog_id: int, kind: Kind = "judge") -> int:
+        """How many answers about this catalog, of any model, are to a prompt that is no longer in
+        use; none once a run by the prompts of today is done.
+        """
+        analysis = None if kind == "quality" else self._analysis(catalog_id)
+        run = self._newest(catalog_id, kind, analysis)
+        if run is not None and run.state == "done":
+            return 0
+        tools = self._catalogs.open(catalog_id).tools
+        subjects = {one for tool in tools for one in (tool.content_hash, tool.fingerprint)}
+        return count_earlier(self._store, prompts(kind), subjects)
 
     def start(
         self,
@@ -197,6 +198,23 @@ class Judging:
         if run is None:
             return None
         return written_for(analysis, cluster, remembering(run.configuration, self._ledger))
+
+    def _takes(self, catalog_id: int, kind: Kind, paper: bool) -> Estimates:
+        endpoint = self._endpoints.needed()
+        model, prices = keyless(endpoint), endpoint.prices
+        if kind == "quality":
+            catalog = self._catalogs.open(catalog_id)
+            return Estimates(grading_takes(catalog, model, self._ledger, prices))
+        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        if kind == "documents":
+            plan = plan_merge(analysis, log, PlanConfig())
+            return Estimates(writing_takes(plan, model, self._ledger, prices))
+        links = constraints(analysis.catalog, log)
+        own, whole = (
+            judging_takes(analysis, links, model, self._ledger, QuestionConfig(paper=way), prices)
+            for way in (paper, True)
+        )
+        return Estimates(own, whole)
 
     def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
         analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
