@@ -1,7 +1,7 @@
 """A catalog analysed by a judge that never saw its labels, and what a merge did to those labels.
 
-Only the judge's weights are unseen: its thresholds and the log-odds of one server are those of the
-shipped judge, which were chosen with every catalog in sight.
+Only the judge's weights are unseen: its thresholds are those of the shipped judge, which were chosen
+with every catalog in sight.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
     shipped = shipped_weights()
     return replace(
         left_out(catalogs, name),
-        same_server=shipped.same_server,
         auto_at=shipped.auto_at,
         merge_at=shipped.merge_at,
         unsure_at=shipped.unsure_at,
+        family_at=shipped.family_at,
     )
 
 
 def rejudged(found: Analysis, weights: Weights) -> Analysis:
     judge = OfflineJudge.of(found.catalog.tools, found.vectors, weights)
     old = found.scores
-    probability = judge.probabilities(old.left, old.right)
-    scores = PairScores(old.left, old.right, old.similarity, probability)
+    said = judge.chances(old.left, old.right)
+    scores = PairScores(old.left, old.right, old.similarity, said.same_job, said.family)
     return replace(found, judge=judge, scores=scores).forgetful()
 
 

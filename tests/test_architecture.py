@@ -68,6 +68,7 @@ VENDORS = {
     "jsonschema_rs": {"catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
+    "Stemmer": {"merging"},
 }
 
 

@@ -30,10 +30,12 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.errors import CatalogError
-from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.alignment import unmappable
+from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.correction import Corrected, Judge, brought, correct, suspended
+from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
-from toolscope_core.merging.judge import OfflineJudge
+from toolscope_core.merging.judge import Chances, OfflineJudge
 from toolscope_core.merging.makings import Makings
 from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis
@@ -92,32 +94,57 @@ class Analysis:
     _made: Makings = field(repr=False)
     opinions: Opinions | None = None
     _judged: _Answers = field(default_factory=_Answers, repr=False)
+    _families: _Answers = field(default_factory=_Answers, repr=False)
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """Merge probabilities of any pairs of tools, in their order; remembered."""
-        ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
-        rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
-        return self.chances(rows[:, 0], rows[:, 1])
+        """Probabilities of the same job of any pairs of tools, in their order; remembered."""
+        return self.chances(*self._ends(pairs))
+
+    def family_probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """The same of a family."""
+        return self.family_chances(*self._ends(pairs))
 
     def chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
-        """The same of pairs of rows, left < right."""
+        """Probabilities of the same job of pairs of rows, left < right."""
+        return self._known(self._judged, left, right)
+
+    def family_chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
+        """The same of a family."""
+        return self._known(self._families, left, right)
+
+    def learn(self, left: similarity.Rows, right: similarity.Rows, chances: Chances) -> None:
+        """Remember what the judge gives other pairs of rows, left < right."""
         codes = left.astype(np.int64) * len(self.rows) + right
-        found = self._judged.known(codes)
+        self._judged.learn(codes, chances.same_job)
+        self._families.learn(codes, chances.family)
+
+    def _ends(self, pairs: Sequence[Pair]) -> tuple[similarity.Rows, similarity.Rows]:
+        ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
+        rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
+        return rows[:, 0], rows[:, 1]
+
+    def _known(
+        self, answers: _Answers, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        codes = left.astype(np.int64) * len(self.rows) + right
+        found = answers.known(codes)
         missing = np.flatnonzero(np.isnan(found))
         if len(missing):
             _, first = np.unique(codes[missing], return_index=True)
             once = missing[first]
-            self._judged.learn(codes[once], self.judge.probabilities(left[once], right[once]))
-            found = self._judged.known(codes)
+            self.learn(left[once], right[once], self.judge.chances(left[once], right[once]))
+            found = answers.known(codes)
         return found
 
     def forgetful(self) -> Analysis:
         """The same, with nothing remembered: for whoever takes the time, or another judge."""
-        return replace(self, _judged=_Answers(), _made=Makings(self.catalog))
+        return replace(self, _judged=_Answers(), _families=_Answers(), _made=Makings(self.catalog))
 
-    def synthesis(self, members: tuple[str, ...], canonical: str | None) -> Synthesis:
+    def synthesis(
+        self, members: tuple[str, ...], canonical: str | None, family: bool = False
+    ) -> Synthesis:
         """What the members would become, with a chosen canonical if any; remembered."""
-        return self._made.synthesis(members, canonical)
+        return self._made.synthesis(members, canonical, family)
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
@@ -136,8 +163,11 @@ class Analysis:
         return self.verdicts([pair])[0]
 
     def heard(self, own: Verdict) -> Verdict:
-        """What the model said of the pair, or else the offline judge's ``own`` verdict."""
-        return self.opinions.verdicts.get(own.pair, own) if self.opinions else own
+        """What the model said of the pair, or else the offline judge's ``own`` verdict. Which words
+        differ is a fact that both have.
+        """
+        said = self.opinions.verdicts.get(own.pair) if self.opinions else None
+        return replace(said, differs=own.differs) if said else own
 
 
 def analyse(
@@ -162,21 +192,21 @@ def analyse(
     left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
-    probability = _judged(judge, left, right, progress)
+    chances = _judged(judge, left, right, progress)
     analysis = Analysis(
         catalog=catalog,
         config=config,
         model=embedder.name,
         threshold=threshold,
         vectors=vectors,
-        scores=PairScores(left, right, cosine, probability, np.zeros(len(left))),
+        scores=PairScores(left, right, cosine, chances.same_job, chances.family),
         judge=judge,
         copies=copies,
         first=np.array([rows[copies[tool.id]] for tool in catalog.tools], dtype=np.int32),
         rows=rows,
         _made=Makings(catalog),
     )
-    analysis._judged.learn(left.astype(np.int64) * len(rows) + right, probability)
+    analysis.learn(left, right, chances)
     _make(analysis, progress)
     return analysis
 
@@ -206,7 +236,7 @@ def foresee(analysis: Analysis) -> None:
 def bars_of(analysis: Analysis) -> Bars:
     """Where the offline judge's words begin."""
     weights = analysis.judge.weights
-    return Bars(weights.unsure_at, weights.merge_at, weights.auto_at)
+    return Bars(weights.unsure_at, weights.merge_at, weights.auto_at, weights.family_at)
 
 
 def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
@@ -290,6 +320,70 @@ def _groups_heard(
     return tuple(replace(group, doubts=doubts(group.members)) for group in found)
 
 
+def with_families(
+    analysis: Analysis, links: Constraints, groups: Sequence[Group]
+) -> tuple[Group, ...]:
+    """The groups of one job, and the families among the tools that they leave, in member order.
+
+    Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
+    with a blocking finding, is in none.
+    """
+    marked = tuple(
+        replace(group, family=True) if links.is_family(group.members) else group for group in groups
+    )
+    tools = analysis.catalog.tools
+    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    free = np.array(
+        [
+            tool.id not in taken
+            and tool.id not in analysis.catalog.blocked
+            and unmappable(tool) is None
+            for tool in tools
+        ]
+    )
+    left, right = _family_rows(analysis)
+    kept = free[left] & free[right]
+    graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
+    chances: RowJudge = analysis.family_chances
+    if analysis.opinions is not None:
+        chances = _by_ids(analysis, _heard_families(analysis, analysis.opinions))
+    family_at = bars_of(analysis).family_at
+    found = family_groups(graph, chances, family_at, links, analysis.catalog.by_id)
+    return tuple(sorted((*marked, *found), key=lambda group: group.members))
+
+
+def family_edges(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that are a family, with the probability of that."""
+    return _pairs(
+        analysis, analysis.scores.family >= analysis.judge.weights.family_at, analysis.scores.family
+    )
+
+
+def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
+    if analysis.opinions is None:
+        wanted = analysis.scores.family >= analysis.judge.weights.family_at
+        return analysis.scores.left[wanted], analysis.scores.right[wanted]
+    own = family_edges(analysis)
+    edges = analysis.opinions.families(own, bars_of(analysis), analysis.threshold)
+    return analysis._ends(list(edges))
+
+
+def _heard_families(analysis: Analysis, opinions: Opinions) -> Judge:
+    return partial(
+        opinions.heard_family, offline=analysis.family_probabilities, bars=bars_of(analysis)
+    )
+
+
+def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
+    """A judge of pairs of ids as one of pairs of rows."""
+    ids = tuple(analysis.rows)
+
+    def chances(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
+        return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
+
+    return chances
+
+
 def correct_pairs(
     analysis: Analysis,
     edges: Iterable[Pair],
@@ -300,16 +394,9 @@ def correct_pairs(
     divide: bool = True,
 ) -> tuple[Group, ...]:
     """``correct`` for a graph and a judge of pairs of ids; ``at`` is by default its own."""
-    ids, rows = tuple(analysis.rows), analysis.rows
-    ends = [sorted((rows[pair.left], rows[pair.right])) for pair in edges]
-    left, right = np.array(ends, dtype=np.int32).reshape(-1, 2).T
-
-    def chances(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
-        return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
-
-    graph = _row_graph(analysis, links, left, right)
+    graph = _row_graph(analysis, links, *analysis._ends(list(edges)))
     merge_at = bars_of(analysis).merge_at if at is None else at
-    return correct(graph, chances, merge_at, links, divide=divide)
+    return correct(graph, _by_ids(analysis, judge), merge_at, links, divide=divide)
 
 
 def row_graph(analysis: Analysis, links: Constraints, kept: NDArray[np.bool_]) -> RowGraph:
@@ -364,6 +451,7 @@ def clusters_of(
     catalog = analysis.catalog
     links = constraints(catalog, log)
     groups = groups_at(analysis, links, own_cut(analysis), divide=divide)
+    groups = with_families(analysis, links, groups)
     auto_at = bars_of(analysis).auto_at
     if analysis.opinions is not None:
         auto_at = 0.0  # the doubts speak of each pair
@@ -384,32 +472,36 @@ def plan_of(analysis: Analysis, clusters: Sequence[Cluster], config: PlanConfig)
 
 def _judged(
     judge: OfflineJudge, left: similarity.Rows, right: similarity.Rows, progress: Progress
-) -> NDArray[np.float64]:
-    parts = [np.empty(0)]
+) -> Chances:
+    same_job, family = [np.empty(0)], [np.empty(0)]
     for start in range(0, len(left), _PROGRESS):
         part = slice(start, start + _PROGRESS)
-        parts.append(judge.probabilities(left[part], right[part]))
+        found = judge.chances(left[part], right[part])
+        same_job.append(found.same_job)
+        family.append(found.family)
         progress(Step("judge", min(part.stop, len(left)), len(left)))
-    return np.concatenate(parts)
+    return Chances(np.concatenate(same_job), np.concatenate(family))
 
 
 def _make(analysis: Analysis, progress: Progress) -> None:
     """Work out, so that it is remembered, what the plan needs before anybody decides anything."""
     groups = groups_at(analysis, Constraints(), own_cut(analysis))
+    groups = with_families(analysis, Constraints(), groups)
     for done, group in enumerate(groups):
         if done % _REPORTED == 0:
             progress(Step("merge", done, len(groups)))
-        made = analysis._made.synthesis(group.members, None)
+        made = analysis._made.synthesis(group.members, None, group.family)
         analysis._made.differences(group.members, made)
     progress(Step("merge", len(groups), len(groups)))
 
 
-def _pairs(analysis: Analysis, chosen: NDArray[np.bool_]) -> dict[Pair, float]:
+def _pairs(
+    analysis: Analysis, chosen: NDArray[np.bool_], chances: NDArray[np.float64] | None = None
+) -> dict[Pair, float]:
     tools, scores = analysis.catalog.tools, analysis.scores
+    chances = scores.probability if chances is None else chances
     return {
-        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(
-            scores.probability[row]
-        )
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(chances[row])
         for row in np.flatnonzero(chosen)
     }
 

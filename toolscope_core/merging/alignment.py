@@ -167,7 +167,7 @@ def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
 
 def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, ...]:
     """Sentences on what calls to ``tool`` come to mean on ``target`` by ``alpha`` though nothing is
-    lost: what is left out has another default, a number is written as text.
+    lost: what is left out has another default, a number is written as text (an id is no number).
     """
     ours, theirs = ({p.name: p for p in inlined(one).parameters} for one in (tool, target))
     told = []
@@ -179,7 +179,7 @@ def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, .
                 f"left out, `{move.source}` of {tool.id} is {first} and `{move.target}` of "
                 f"{target.id} {second}"
             )
-        if move.op == "cast":
+        if move.op == "cast" and plain_words(move.source)[-1:] not in (("id",), ("ids",)):
             told.append(f"`{move.source}` of {tool.id} would be written as text")
     return tuple(told)
 

@@ -23,6 +23,7 @@ COUNTS = {
     "shared_arguments": "the words of the parameter names",
     "name_words_apart": "name words that each has to itself",
     "unsaid_words": "words that only one says",
+    "all_said": "whether each says all that the other says",
     "one_word_apart": "names equal but for a word",
     "strange_words": "names of products or people that only one says",
     "length": "how much they say",

@@ -1,4 +1,4 @@
-"""The offline judge: do two tools do one job, or one operation for two values?
+"""The offline judge: whether two tools do one job, or one operation for two values.
 
 Two logistic models over readable signals, one for the same job and one for a family; each once for
 tools that stand beside each other and once for tools of two servers, where other things tell.

@@ -21,8 +21,10 @@ from toolscope_core.similarity import split_name
 Key = str | int
 Keys = frozenset[Key]
 
-SYNONYM_RANK = 2
-"""A sense counts as shared where it is among so many most common ones of both words."""
+SYNONYM_RANK = 1
+"""A sense counts as shared where it is the most common one of both words: from 2 on, *speed* would
+be *acceleration*.
+"""
 
 _LONGEST = 2_000
 _GROUPS_FROM = 10_000_000
@@ -55,6 +57,8 @@ def said_by(tool: Tool) -> Said:
     name = split_name(without_hidden(tool.name))
     text = words_of(without_hidden(tool.description[:_LONGEST]))
     named = _distinct(word for word in name if not is_filler(word, named=True))
+    if text[:1] in (["return"], ["returns"]):
+        text[0] = "get"  # elsewhere it may be what an investment does
     told = _distinct(word for word in text if not is_filler(word))
     words = _distinct((*named, *told))
     arguments = set(argument_words(tool))
@@ -90,11 +94,16 @@ def are_turned(one: Said, other: Said) -> bool:
 
 
 def number_apart(one: Said, other: Said) -> str:
-    """The first name word that is one thing here and several there (*member*, *members*)."""
-    here, there = ({stem(word): word for word in said.named} for said in (one, other))
-    for root, word in here.items():
-        if root in there and is_plural(word) != is_plural(there[root]):
-            return word
+    """The first word of both names that stands for one here and for several there, wherever it is
+    said (*member*, *members*); empty if there is none.
+    """
+    shared = {stem(word) for word in one.named} & {stem(word) for word in other.named}
+    for root in sorted(shared):
+        here, there = (
+            {is_plural(word) for word in said.words if stem(word) == root} for said in (one, other)
+        )
+        if here.isdisjoint(there):
+            return next(word for word in one.named if stem(word) == root)
     return ""
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import Said, are_turned, said_by, unsaid
+from toolscope_core.merging.licence import Said, are_turned, number_apart, said_by, unsaid
 from toolscope_core.merging.owners import (
     is_anywhere,
     keeps_things,
@@ -34,6 +34,7 @@ SIGNALS = (
     "shared_arguments",
     "name_words_apart",
     "unsaid_words",
+    "all_said",
     "one_word_apart",
     "strange_words",
     "length",
@@ -123,7 +124,8 @@ class Signals:
         on the same noun. ``shared_arguments``: weighted share of common words of the parameters'
         names. ``name_words_apart``: weight of the name words that the other tool says in no form,
         on the side that has less of them. ``unsaid_words``: share by weight of all its words, on
-        the side that has more. ``one_word_apart``: 1 where the names are equal but for one or two
+        the side that has more; ``all_said``: 1 where there is no such word, and both speak of one
+        thing or both of several. ``one_word_apart``: 1 where the names are equal but for one or two
         words. ``strange_words``: 1 where each says a word that the other does not and English
         does not have. ``length``: logarithm of how many words both say. ``one_server``: 1 where
         both are on one server, unless their descriptions are the same and their names say the
@@ -180,6 +182,7 @@ class Signals:
                 self._weight(words) / max(self._weight(said.words), 1e-9)
                 for words, said in ((ours, a), (theirs, b))
             ),
+            float(not ours and not theirs and not number_apart(a, b)),
             float(_one_word_apart(a, b, names)),
             float(_strange(ours) and _strange(theirs)),
             math.log(1 + len(a.words) + len(b.words)),

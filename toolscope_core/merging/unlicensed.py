@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolscope_core.datamodel import ArgumentMap, Tool
+from toolscope_core.merging.guards import effect
 from toolscope_core.merging.licence import (
     Said,
     are_turned,
@@ -18,6 +19,7 @@ from toolscope_core.merging.licence import (
     renamed,
     unsaid,
 )
+from toolscope_core.merging.vocabulary import only_gets, singular
 from toolscope_core.similarity import split_name
 
 _MOST_NAMED = 4
@@ -40,7 +42,9 @@ def unlicensed(
         for key in keys_of(word)
     }
     ours = [word for word in unsaid(one, other) if beside.isdisjoint(keys_of(word))]
-    theirs = unsaid(other, one)
+    theirs = list(unsaid(other, one))
+    if effect(stays) == effect(goes) == "reads":  # then *get* adds nothing to *summarize*
+        ours, theirs = ([w for w in words if not only_gets(w)] for words in (ours, theirs))
     here, there = f"`{stays.name}`", f"`{goes.name}`"
     if stays.name == goes.name:
         here, there = f"`{stays.id}`", f"`{goes.id}`"
@@ -53,7 +57,7 @@ def unlicensed(
     if are_turned(one, other) or are_turned(other, one):
         yield f"{here} and {there} go in opposite directions"
     if word := number_apart(one, other):
-        yield f"one of {here} and {there} is about one {word}, the other about several"
+        yield f"one of {here} and {there} is about one {singular(word)}, the other about several"
     both = renamed(one, other)
     if all(both) and not (ours or theirs) and not in_one_order(one, other):
         yield (

@@ -89,9 +89,9 @@ _EMPTY = STOP_WORDS | frozenset(
 """What the judge's signals leave out."""
 
 _SAME = (
-    "get fetch retrieve obtain acquire lookup look view show display see give provide return load"
-    " pull access query inquire inquiry",
-    "list get fetch retrieve view show display return provide",
+    "get fetch retrieve obtain acquire lookup look view show display see give provide load pull"
+    " access query inquire inquiry",
+    "list get fetch retrieve view show display provide",
     "read get fetch retrieve view show load",
     "search find lookup locate discover browse seek query",
     "create make add new generate build",
@@ -104,6 +104,11 @@ _SAME = (
     "analyze analyse analysis",
     "sms text",
     "text textual",
+    "tv television",
+    "website site",
+    "start begin initiate",
+    "recommend suggest recommendation suggestion",
+    "recent latest newest",
     "auth authentication authenticate login signin",
     "repo repository",
     "url link uri",
@@ -192,6 +197,11 @@ def groups_of(word: str) -> frozenset[int]:
 def is_empty(word: str) -> bool:
     """Whether the word says nothing about what a tool does."""
     return word in _EMPTY
+
+
+def only_gets(word: str) -> bool:
+    """Whether the word says no more than that something is got."""
+    return not groups_of(word).isdisjoint(_GETTING)
 
 
 def is_filler(word: str, named: bool = False) -> bool:
@@ -310,6 +320,7 @@ _DERIVED: _Endings = (
 _SNOWBALL = Stemmer.Stemmer("english")
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
 _GROUPS = tuple(frozenset(group.split()) for group in _SAME)
+_GETTING = frozenset(row for row, group in enumerate(_GROUPS) if "get" in group)
 _CONTRARIES = frozenset(
     pair
     for one, _, other in (text.partition("/") for text in _OPPOSITES)

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from toolscope_core.datamodel import canonical_json
+from toolscope_core.merging.vocabulary import STOP_WORDS, singular, stem
 
 _SYNONYMS = """query q search term keyword keywords
     text content body message msg txt string
@@ -116,14 +117,10 @@ _SYNONYMS = """query q search term keyword keywords
     luggage baggage
     invoice bill"""
 
-_EMPTY_WORDS = frozenset(
-    "a an the of for to in on at by with and or is are be that this it its as from which used use "
-    "value specified given optional required default e g eg etc will can should you your want "
-    "whether true false if".split()
+_EMPTY_WORDS = STOP_WORDS | frozenset(
+    "used use value specified given optional required default eg etc want true false".split()
 )
 _EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
-_ENDINGS = ("ation", "ment", "ence", "ance", "ary", "ing", "ion", "ed", "es", "s", "e")
-_STEM_LENGTH = 4
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 _LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
 _HUMP = re.compile(r"([a-z])([A-Z])")
@@ -181,23 +178,11 @@ def meaning(word: str) -> str:
     """The one word that stands for all words of its meaning, else its stem; itself if empty."""
     if word in _MEANING or word in _EMPTY_WORDS:
         return _MEANING.get(word, word)
-    if word.endswith("s") and word[:-1] in _MEANING:
-        return _MEANING[word[:-1]]
-    stem = _stem(word)
-    return _MEANING.get(stem, stem)
-
-
-def _stem(word: str) -> str:
-    if len(word) > _STEM_LENGTH and word.endswith("ies"):
-        return word[:-3] + "y"
-    if not word.endswith("ss"):
-        for ending in _ENDINGS:
-            root = word[: -len(ending)]
-            if word.endswith(ending) and len(root) >= _STEM_LENGTH:
-                doubled = len(root) > _STEM_LENGTH and root[-1] == root[-2]
-                return root[:-1] if doubled else root
-        return word[:-1] if len(word) > 3 and word.endswith("s") else word
-    return word
+    one = singular(word)
+    if one in _MEANING:
+        return _MEANING[one]
+    root = stem(word)
+    return _MEANING.get(root, root)
 
 
 _MEANING: dict[str, str] = {}

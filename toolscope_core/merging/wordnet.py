@@ -95,7 +95,8 @@ def _senses(word: str) -> dict[int, int]:
 
 @lru_cache(maxsize=65_536)
 def _chain(sense: int) -> tuple[int, ...]:
-    above, found = tables().above, []
+    above = tables().above
+    found: list[int] = []
     while len(found) < _STEPS and (sense := above[sense]) >= 0:
         found.append(sense)
     return tuple(found)

@@ -24,6 +24,7 @@ from toolscope_core.errors import JobError
 from toolscope_core.figures.waterfall import Waterfall
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.matching import match_parameters
+from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.pipeline import Analysis
 from toolscope_core.review import active, version_of
 from toolscope_core.workspace.analyses import Analyses
@@ -141,7 +142,7 @@ def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
     """
     rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
     start, *signals = analysis.judge.shares(*rows)
-    count = len(analysis.judge.weights.weight)
+    count = len(SIGNALS)
     ranked = sorted(signals[:count], key=lambda share: (-abs(share.added), share.name))
     shares = (start, *ranked, *signals[count:])
     weights = analysis.judge.weights
