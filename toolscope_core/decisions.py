@@ -13,6 +13,9 @@ from toolscope_core.errors import DecisionError
 LINKING: tuple[Action, ...] = ("accept", "reject", "split", "drop")
 """The actions that say who stays together and who apart."""
 
+JOINING: tuple[Action, ...] = ("accept", "split", "drop")
+"""Those that put tools together; their detail says as what relation they were shown."""
+
 SPOKEN: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* only asks for a card to decide on."""
 
