@@ -15,7 +15,14 @@ from itertools import pairwise
 from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging import wordnet
-from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, stem, words_of
+from toolscope_core.merging.vocabulary import (
+    STOP_WORDS,
+    base_forms,
+    groups_of,
+    is_filler,
+    stem,
+    words_of,
+)
 from toolscope_core.similarity import split_name
 
 Key = str | int
@@ -36,8 +43,9 @@ class Said:
     """What a tool says, lower case, hidden characters left out.
 
     ``words`` are those of name and description without filler, in order, no repeats; ``named``
-    those of the name, ``told`` those of the description. ``heard`` is what they and the words of
-    the arguments may be known by. ``compounds`` are two words in a row written as one, with the
+    those of the name, ``told`` those of the description. ``text`` are all words of the description,
+    ``name`` all of the name. ``heard`` is what they and the words of the arguments may be known by.
+    ``compounds`` are two words in a row written as one, with the
     two; ``initials`` the first letters of all words in a row; ``turns`` what goes to what (*json to
     toml*), as stems.
     """
@@ -45,6 +53,8 @@ class Said:
     words: tuple[str, ...]
     named: tuple[str, ...]
     told: tuple[str, ...]
+    name: tuple[str, ...]
+    text: tuple[str, ...]
     heard: Keys
     plain: frozenset[str]
     compounds: Mapping[str, tuple[str, str]]
@@ -66,6 +76,8 @@ def said_by(tool: Tool) -> Said:
         words=words,
         named=named,
         told=told,
+        name=tuple(name),
+        text=tuple(text),
         heard=frozenset(key for word in (*words, *arguments) for key in keys_of(word)),
         plain=frozenset((*name, *text, *arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
@@ -93,18 +105,52 @@ def are_turned(one: Said, other: Said) -> bool:
     return any((b, a) in other.turns for a, b in one.turns - other.turns)
 
 
-def number_apart(one: Said, other: Said) -> str:
-    """The first word of both names that stands for one here and for several there, wherever it is
-    said (*member*, *members*); empty if there is none.
+def number_apart(one: Said, other: Said, described: bool = False) -> bool:
+    """Whether a noun of both names stands for one thing here and for several there (*member*,
+    *members*), wherever it is said; ``described``: or in the descriptions alone.
     """
-    shared = {stem(word) for word in one.named} & {stem(word) for word in other.named}
-    for root in sorted(shared):
-        here, there = (
-            {is_plural(word) for word in said.words if stem(word) == root} for said in (one, other)
-        )
-        if here.isdisjoint(there):
-            return next(word for word in one.named if stem(word) == root)
-    return ""
+    verbs = {stem(said.text[0]) for said in (one, other) if said.text}
+    shared = {stem(word) for word in one.named} & {stem(word) for word in other.named} - verbs
+    sides = [(one.words, other.words), *([(one.told, other.told)] if described else [])]
+    return any(
+        forms[0].isdisjoint(forms[1])
+        for root in shared
+        for both in sides
+        if all(forms := [{is_plural(w) for w in words if stem(w) == root} for words in both])
+    )
+
+
+def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
+    """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
+    *blocked by*, *blocking*. ``None`` where there are none, or both descriptions say the same.
+    """
+    if list(map(stem, one.text)) == list(map(stem, other.text)):
+        return None
+    here, there = (
+        {stem(word): (word, _voice(said.name, word)) for word in said.named}
+        for said in (one, other)
+    )
+    for root in sorted(here.keys() & there.keys()):
+        (word, voice), (counterpart, voice_there) = here[root], there[root]
+        if voice != voice_there and ((voice and voice_there) or "by" in (voice, voice_there)):
+            return word, counterpart
+    return None
+
+
+def alternatives(one: Said, other: Said) -> tuple[str, str] | None:
+    """The first name word of each that a description names as alternatives, where the names differ
+    by them: *groups* and *projects* of *members of a group or project*.
+    """
+    ours, theirs = renamed(one, other)
+    for text in (one.text, other.text):
+        stems = list(map(stem, text))
+        for a in ours:
+            for b in theirs:
+                for at, word in enumerate(text):
+                    beside = {*stems[max(at - 1, 0) : at], *stems[at + 1 : at + 2]}
+                    if word in ("or", "and") and beside == {stem(a), stem(b)}:
+                        return a, b
+    return None
 
 
 def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -118,8 +164,12 @@ def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def in_one_order(one: Said, other: Said) -> bool:
     """Whether the words that both descriptions say stand in one order in both."""
-    place = {stem(word): at for at, word in reversed(list(enumerate(other.told)))}
-    shared = [place[stem(word)] for word in one.told if stem(word) in place]
+    ours, theirs = (
+        [stem(word) for word in dict.fromkeys(said.text) if word not in STOP_WORDS]
+        for said in (one, other)
+    )
+    place = {word: at for at, word in reversed(list(enumerate(theirs)))}
+    shared = [place[word] for word in dict.fromkeys(ours) if word in place]
     return shared == sorted(shared)
 
 
@@ -155,6 +205,15 @@ def argument_words(tool: Tool) -> Iterator[str]:
         yield from split_name(parameter.name)
         for value in parameter.enum:
             yield from words_of(str(value))
+
+
+def _voice(name: Sequence[str], word: str) -> str:
+    """Whether a word is a doer, a doing, or done by somebody; empty if it is none of them."""
+    at = name.index(word)
+    if word.endswith("ed") and name[at + 1 : at + 2] == ("by",):
+        return "by"
+    ends = {"ers": "er", "er": "er", "ing": "ing", "ed": "ed"}
+    return next((voice for end, voice in ends.items() if word.endswith(end)), "")
 
 
 def _shortened(word: str, other: Said) -> bool:

@@ -220,7 +220,7 @@ def _reasons(
     if group.asked:
         yield "a person put it forward; the judge would not merge all of it"
     yield from group.doubts
-    if group.cut:
+    if group.cut and (made.kind == "router" or differences.words):
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"

@@ -264,6 +264,8 @@ def _are_contrary(one: str, other: str) -> bool:
     if (one, other) in _CONTRARIES or are_opposite(one, other):
         return True
     short, long = sorted((one, other), key=len)
+    if long.startswith("re") and are_opposite(long[2:], short):  # reopen, close
+        return True
     return any(long == f"{prefix}{short}" for prefix in _NEGATING)
 
 
