@@ -19,7 +19,7 @@ from toolscope_core.merging.evidence import COUNTS, explain
 from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS
-from toolscope_core.merging.vocabulary import is_foreign, siblings
+from toolscope_core.merging.vocabulary import is_foreign
 
 
 def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):

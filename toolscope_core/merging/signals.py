@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import Said, are_turned, number_apart, said_by, unsaid
+from toolscope_core.merging.licence import Said, said_by, unsaid
 from toolscope_core.merging.owners import (
     is_anywhere,
     keeps_things,
@@ -20,6 +20,7 @@ from toolscope_core.merging.owners import (
     proper_names,
     shared_product,
 )
+from toolscope_core.merging.phrasing import are_turned, number_apart
 from toolscope_core.merging.reading import Reading, read_tool
 from toolscope_core.merging.vocabulary import base_forms, opposites, stem
 from toolscope_core.merging.wordnet import is_word

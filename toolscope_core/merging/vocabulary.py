@@ -74,7 +74,7 @@ _FILLER = frozenset(
     available detail details detailed info information data simple simply easy easily quick quickly
     help helps please just also user users want wants need needs able run execute perform performs
     conduct carry handle handles retrieved fetched obtained returned input include includes
-    including system platform""".split()
+    including system platform one two another existing related""".split()
 )
 """What descriptions add without telling one tool from another."""
 
