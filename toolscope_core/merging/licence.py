@@ -46,9 +46,9 @@ class Said:
 
     ``words`` are those of name and description without filler, in order, no repeats; ``named``
     those of the name, ``told`` those of the description; ``name`` and ``text`` are all words of
-    both. ``spoken`` is what the words may be known by, ``heard`` those of the arguments as well. ``compounds``
-    are two words in a row written as one, with the two; ``initials`` the first letters of all
-    words in a row.
+    both. ``spoken`` is what the words may be known by, ``heard`` those of the arguments as well.
+    ``compounds`` are two words in a row written as one, with the two; ``initials`` the first
+    letters of all words in a row.
     """
 
     words: tuple[str, ...]

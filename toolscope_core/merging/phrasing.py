@@ -6,6 +6,7 @@ and *blocking*, one member and its group's members.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -29,17 +30,29 @@ def are_turned(one: Said, other: Said) -> bool:
 
 def number_apart(one: Said, other: Said, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
-    *members*), wherever it is said; ``described``: or in the descriptions alone.
+    *members*), and the descriptions do not use it alike; ``described``: or in the descriptions
+    alone.
     """
     verbs = {stem(said.text[0]) for said in (one, other) if said.text}
     shared = {stem(word) for word in one.named} & {stem(word) for word in other.named} - verbs
-    sides = [(one.words, other.words), *([(one.told, other.told)] if described else [])]
-    return any(
-        forms[0].isdisjoint(forms[1])
-        for root in shared
-        for both in sides
-        if all(forms := [{is_plural(w) for w in words if stem(w) == root} for words in both])
-    )
+    for root in shared:
+        named, told = (
+            [{is_plural(word) for word in words if stem(word) == root} for words in both]
+            for both in ((one.named, other.named), (one.told, other.told))
+        )
+        if named[0].isdisjoint(named[1]) and told[0] != told[1]:
+            return True
+        if described and all(told) and told[0].isdisjoint(told[1]):
+            return True
+    return False
+
+
+def repeated(one: Said, other: Said) -> str:
+    """The first word that both names say, one of them more often: *account*, *transaction
+    account*, both of a transaction. Empty if there is none.
+    """
+    ours, theirs = (Counter(map(stem, said.name)) for said in (one, other))
+    return next((word for word in ours if ours[word] != theirs.get(word, ours[word])), "")
 
 
 def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
@@ -134,7 +147,7 @@ def _head(words: Iterable[str]) -> str:
         if is_border(word) or word in ("that", "which", "who", "whose", "their", "its"):
             if found and found not in _COUNTED:
                 break
-        elif not is_filler(word) and word not in KEY_WORDS:
+        elif _has_a_place(word) and word not in KEY_WORDS:
             found = word
     return found
 

@@ -155,6 +155,11 @@ class Signals:
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
 
+    def verbs_apart(self, left: int, right: int) -> bool:
+        """Whether the other says the verb of one of them in no form: *hold*, *release*."""
+        ours, theirs = self.unsaid(left, right)
+        return self.readings[left].verb in ours or self.readings[right].verb in theirs
+
     def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
         a, b = self.said[left], self.said[right]

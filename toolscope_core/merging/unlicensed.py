@@ -18,6 +18,7 @@ from toolscope_core.merging.phrasing import (
     number_apart,
     object_apart,
     renamed,
+    repeated,
     voices_apart,
 )
 from toolscope_core.merging.vocabulary import only_gets
@@ -33,8 +34,8 @@ def unlicensed(
 ) -> Iterator[str]:
     """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is licensed.
 
-    ``alpha`` maps calls of the one to the other. A word that an argument of the kept tool says
-    which no call of the other sets is what the kept tool offers beside.
+    ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is licensed
+    where calls of the other leave it out, or always give it one value.
     """
     (stays, one), (goes, other) = kept, pruned
     names = f"`{stays.name}`", f"`{goes.name}`"
@@ -62,7 +63,8 @@ def _left_over(
     offered = {
         key
         for parameter in stays.parameters
-        if not parameter.required and parameter.name not in _set_by(alpha)
+        if parameter.name in alpha.constants
+        or not (parameter.required or parameter.name in _set_by(alpha))
         for word in split_name(parameter.name)
         for key in keys_of(word)
     }
@@ -84,6 +86,8 @@ def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
     moved = sorted(one.named) == sorted(other.named) and one.named != other.named
     if (ours or theirs or moved) and not in_one_order(one, other):
         yield f"the names differ ({between}), and the descriptions use the words in another order"
+    if word := repeated(one, other):
+        yield f"one of the names says {word} more often"
     if apart := object_apart(one, other):
         yield f"one is about {apart[0]}, the other about {apart[1]}"
 
@@ -144,7 +148,7 @@ def _other_number(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> bool:
 
 
 def _set_by(alpha: ArgumentMap) -> set[str]:
-    return {move.target for move in alpha.moves} | set(alpha.constants)
+    return {move.target for move in alpha.moves}
 
 
 def _listed(words: Sequence[str]) -> str:
