@@ -7,6 +7,7 @@ inflected, abbreviated, or as a synonym. What is left over needs a reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +37,7 @@ KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".
 """In a name of an argument they do not say which thing it is about."""
 
 _LONGEST = 2_000
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of senses."""
 
@@ -46,7 +48,8 @@ class Said:
 
     ``words`` are those of name and description without filler, in order, no repeats; ``named``
     those of the name, ``told`` those of the description; ``name`` and ``text`` are all words of
-    both. ``spoken`` is what the words may be known by, ``heard`` those of the arguments as well.
+    both. ``lead`` is what the words of the name and the first sentence may be known by, ``spoken``
+    all words, ``heard`` those of the arguments as well.
     ``compounds`` are two words in a row written as one, with the two; ``initials`` the first
     letters of all words in a row.
     """
@@ -56,6 +59,7 @@ class Said:
     told: tuple[str, ...]
     name: tuple[str, ...]
     text: tuple[str, ...]
+    lead: Keys
     spoken: Keys
     heard: Keys
     plain: frozenset[str]
@@ -74,12 +78,14 @@ def said_by(tool: Tool) -> Said:
     words = _distinct((*named, *told))
     arguments = set(argument_words(tool))
     spoken = frozenset(key for word in words for key in keys_of(word))
+    first = words_of(_SENTENCE.split(without_hidden(tool.description[:_LONGEST]).strip(), 1)[0])
     return Said(
         words=words,
         named=named,
         told=told,
         name=tuple(name),
         text=tuple(text),
+        lead=frozenset(key for word in (*named, *first) for key in keys_of(word)),
         spoken=spoken,
         heard=spoken.union(*map(keys_of, arguments)),
         plain=frozenset((*name, *text, *arguments)),
@@ -88,11 +94,11 @@ def said_by(tool: Tool) -> Said:
     )
 
 
-def unsaid(one: Said, other: Said, arguments: bool = True) -> tuple[str, ...]:
-    """The words of ``one`` that ``other`` says in no form, in order; without ``arguments`` those
-    that at most its arguments say, too.
+def unsaid(one: Said, other: Said, at_first: bool = False) -> tuple[str, ...]:
+    """The words of ``one`` that ``other`` says in no form, in order; ``at_first``: neither in its
+    name nor in its first sentence.
     """
-    heard = other.heard if arguments else other.spoken
+    heard = other.lead if at_first else other.heard
     left = [word for word in one.words if heard.isdisjoint(keys_of(word))]
     if not left:
         return ()
@@ -151,7 +157,7 @@ def _shortened(word: str, own: Said, other: Said) -> bool:
         return True
     return (
         len(word) > 2
-        and not wordnet.is_word(word)
+        and not any(map(wordnet.is_word, base_forms(word)))
         and any(long.startswith(word) for long in other.words)
     )
 

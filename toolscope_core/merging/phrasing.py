@@ -30,8 +30,7 @@ def are_turned(one: Said, other: Said) -> bool:
 
 def number_apart(one: Said, other: Said, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
-    *members*), and the descriptions do not use it alike; ``described``: or in the descriptions
-    alone.
+    *members*), and the descriptions are not the same; ``described``: or in the descriptions alone.
     """
     verbs = {stem(said.text[0]) for said in (one, other) if said.text}
     shared = {stem(word) for word in one.named} & {stem(word) for word in other.named} - verbs
@@ -40,7 +39,7 @@ def number_apart(one: Said, other: Said, described: bool = False) -> bool:
             [{is_plural(word) for word in words if stem(word) == root} for words in both]
             for both in ((one.named, other.named), (one.told, other.told))
         )
-        if named[0].isdisjoint(named[1]) and told[0] != told[1]:
+        if named[0].isdisjoint(named[1]) and _stems(one.text) != _stems(other.text):
             return True
         if described and all(told) and told[0].isdisjoint(told[1]):
             return True
@@ -59,7 +58,7 @@ def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
     """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
     *blocked by*, *blocking*. ``None`` where there are none, or both descriptions say the same.
     """
-    if list(map(stem, one.text)) == list(map(stem, other.text)):
+    if _stems(one.text) == _stems(other.text):
         return None
     here, there = (
         {stem(word): (word, _voice(said.name, word)) for word in said.named}
@@ -125,6 +124,10 @@ def object_apart(one: Said, other: Said) -> tuple[str, str] | None:
 def is_plural(word: str) -> bool:
     """Whether a noun speaks of several; *news* and *status* do not."""
     return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
+
+
+def _stems(words: Iterable[str]) -> list[str]:
+    return list(map(stem, words))
 
 
 def _has_a_place(word: str) -> bool:

@@ -52,7 +52,7 @@ def unlicensed(
         yield f"one of {names[0]} and {names[1]} is about one thing, the other about several"
     if not any(words):
         yield from _put_otherwise(one, other)
-    yield from _arguments_apart(stays, goes, alpha)
+    yield from _arguments_apart(kept, pruned, alpha)
 
 
 def _left_over(
@@ -80,9 +80,9 @@ def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
     """What the same words say otherwise."""
     ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
     between = " / ".join(_listed(left) or "nothing" for left in (ours, theirs))
-    undescribed = {*unsaid(one, other, arguments=False), *unsaid(other, one, arguments=False)}
-    if ours and theirs and not undescribed.isdisjoint((*ours, *theirs)):
-        yield f"the names differ ({between}), and only arguments speak of it"
+    beside = {*unsaid(one, other, at_first=True), *unsaid(other, one, at_first=True)}
+    if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
+        yield f"the names differ ({between}), and each speaks of the other's only in passing"
     moved = sorted(one.named) == sorted(other.named) and one.named != other.named
     if (ours or theirs or moved) and not in_one_order(one, other):
         yield f"the names differ ({between}), and the descriptions use the words in another order"
@@ -92,22 +92,28 @@ def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
         yield f"one is about {apart[0]}, the other about {apart[1]}"
 
 
-def _arguments_apart(stays: Tool, goes: Tool, alpha: ArgumentMap) -> Iterator[str]:
-    """Arguments that are one by what they take, though each name says what the other does not:
+def _arguments_apart(
+    kept: tuple[Tool, Said], pruned: tuple[Tool, Said], alpha: ArgumentMap
+) -> Iterator[str]:
+    """Arguments that are one by what they take, though a name says what the other tool does not:
     a user's token, a developer's token; an id of a thing, the thing.
     """
+    (stays, one), (goes, other) = kept, pruned
     ours, theirs = ({p.name: p for p in tool.parameters} for tool in (goes, stays))
     for move in alpha.moves:
         if move.source == move.target:
             continue
         source, target = ours[move.source], theirs[move.target]
-        words = [
-            [word for word in plain_words(p.name) if meaning(word) not in _meanings(counterpart)]
-            for p, counterpart in ((source, target), (target, source))
+        telling = [
+            word
+            for parameter, counterpart, said in ((source, target, one), (target, source, other))
+            for word in plain_words(parameter.name)
+            if word not in KEY_WORDS
+            and meaning(word) not in _meanings(counterpart)
+            and said.heard.isdisjoint(keys_of(word))
         ]
-        telling = [[word for word in left if word not in KEY_WORDS] for left in words]
         keyed = [plain_words(p.name)[-1:] in _IDS for p in (source, target)]
-        if all(telling) or (keyed[0] != keyed[1] and not _same_kind(source, target)):
+        if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
             yield f"`{source.name}` of {goes.id} would be `{target.name}`"
 
 
