@@ -280,13 +280,21 @@ def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
         root = word.removesuffix(ending)
         if root == word or len(root) < shortest:
             continue
-        found += [root + other for other in others if is_word(root + other)]
+        if ending.endswith("s") and stem(word) == word:
+            continue  # *gas*, *news*: the s is no ending
+        found += [
+            root + other
+            for other in others
+            if is_word(root + other)
+            and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
+        ]
         if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
             found.append(root[:-1])
     return found
 
 
 _Endings = tuple[tuple[str, tuple[str, ...]], ...]
+_HISSING = ("s", "x", "z", "ch", "sh", "o")
 _PLURAL: _Endings = (("ies", ("y", "ie")), ("es", ("e", "")), ("s", ("",)))
 _INFLECTED: _Endings = (
     *_PLURAL,
