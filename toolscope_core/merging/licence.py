@@ -217,15 +217,13 @@ def _voice(name: Sequence[str], word: str) -> str:
 
 
 def _shortened(word: str, other: Said) -> bool:
-    """Whether the word is the initials of words in a row (*gcd*), or the start of a word of the
-    other and no English word itself (*calc*).
+    """Whether the word is no English one (as *not* is, the initials of *name of the*), but those
+    of words in a row (*gcd*), or the start of a word of the other (*calc*).
     """
-    if 2 < len(word) < 6 and word in other.initials:
-        return True
-    return (
-        len(word) > 2
-        and not wordnet.is_word(word)
-        and any(long.startswith(word) for long in other.words)
+    if len(word) < 3 or wordnet.is_word(word):
+        return False
+    return (len(word) < 6 and word in other.initials) or any(
+        long.startswith(word) for long in other.words
     )
 
 
