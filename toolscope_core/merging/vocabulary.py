@@ -285,7 +285,7 @@ def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
         found += [
             root + other
             for other in others
-            if is_word(root + other)
+            if (is_word(root + other) or (rules is not _DERIVED and root + other in _LISTED))
             and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
         ]
         if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
@@ -330,6 +330,7 @@ _DERIVED: _Endings = (
 _SNOWBALL = Stemmer.Stemmer("english")
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
 _GROUPS = tuple(frozenset(group.split()) for group in _SAME)
+_LISTED = frozenset().union(*_GROUPS)
 _GETTING = frozenset(row for row, group in enumerate(_GROUPS) if "get" in group)
 _CONTRARIES = frozenset(
     pair
