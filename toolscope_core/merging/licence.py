@@ -122,9 +122,9 @@ def number_apart(one: Said, other: Said, described: bool = False) -> bool:
 
 def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
     """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
-    *blocked by*, *blocking*. ``None`` where there are none, or both descriptions say the same.
+    *blocked by*, *blocking*. ``None`` where there are none, or both are described the same.
     """
-    if list(map(stem, one.text)) == list(map(stem, other.text)):
+    if one.text and list(map(stem, one.text)) == list(map(stem, other.text)):
         return None
     here, there = (
         {stem(word): (word, _voice(said.name, word)) for word in said.named}
