@@ -42,8 +42,11 @@ def labelled(pairs=PAIRS, unsure=()):
         left=rows[:, 0],
         right=rows[:, 1],
         merge=np.array(list(pairs.values())),
+        family=np.zeros(len(pairs), dtype=bool),
+        serves=tuple("both" if merge else "none" for merge in pairs.values()),
         sureness=np.array([0.3 if pair in unsure else 1.0 for pair in pairs]),
         signals=np.zeros((len(pairs), 1)),
+        beside=np.ones(len(pairs), dtype=bool),
     )
 
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS, Signals
-from toolscope_core.merging.vocabulary import action_classes, is_plain_verb, opposites, stem
+from toolscope_core.merging.vocabulary import (
+    action_classes,
+    is_plain_verb,
+    opposites,
+    singular,
+    stem,
+)
 
 
 def tool(name, description="", *parameters, declared=True):
@@ -48,14 +54,17 @@ def signals(left, right, tools=TOOLS):
         ("zz_list_alerts", "", "list", {"reads"}),
         ("zz_delete_app_connector", "", "delete", {"deletes"}),
         ("account_balance_query", "", "query", {"reads"}),
-        ("room.booking", "", "booking", {"creates"}),
+        ("room.booking", "", "booking", {"orders"}),
         ("set_alarm", "", "set", {"creates", "updates"}),
         ("sum_api.SumApi.calculate_sum", "", "calculate", {"computes"}),
         ("valve", "This tool stops the flow.", "stops", {"stops"}),
         ("valve", "About a valve.", "", set()),
         ("order_status_get", "", "get", {"reads"}),
         ("customer_order_search", "", "search", {"reads"}),
-        ("Shop.order", "", "order", {"creates"}),
+        ("Shop.order", "", "order", {"orders"}),
+        ("send_text", "", "send", {"sends"}),
+        ("join_room", "", "join", {"joins"}),
+        ("start_engine", "", "start", {"starts"}),
     ],
 )
 def test_the_verb_is_found_wherever_it_stands(name, description, verb, classes):
@@ -63,7 +72,7 @@ def test_the_verb_is_found_wherever_it_stands(name, description, verb, classes):
     assert (reading.verb, set(reading.classes)) == (verb, classes)
 
 
-def test_words_are_stems_without_repeats_and_without_the_verb():
+def test_words_are_singular_without_repeats_and_without_the_verb():
     reading = read_tool(
         tool("list_open_orders", "Lists orders of all customers. Never closed ones.", "customerIDs")
     )
@@ -72,7 +81,7 @@ def test_words_are_stems_without_repeats_and_without_the_verb():
     assert reading.objects == ("order",)
     assert reading.text == ("open", "order", "customer", "never", "closed", "one")
     assert reading.arguments == ("customer", "id")
-    assert reading.contraries == {"list", "open"}
+    assert reading.whole == {"list", "open", "orders"}
 
 
 def test_parameters_that_are_not_declared_differ_from_none():
@@ -86,7 +95,7 @@ def test_a_tool_without_words_can_be_read():
 
 
 @pytest.mark.parametrize(
-    ("word", "stemmed"),
+    ("word", "one"),
     [
         ("cities", "city"),
         ("boxes", "box"),
@@ -94,10 +103,15 @@ def test_a_tool_without_words_can_be_read():
         ("status", "status"),
         ("gas", "gas"),
         ("ids", "id"),
+        ("movies", "movie"),
+        ("address", "address"),
+        ("news", "news"),
+        ("branches", "branch"),
     ],
 )
-def test_plurals_are_cut(word, stemmed):
-    assert stem(word) == stemmed
+def test_plurals_are_cut(word, one):
+    assert singular(word) == one
+    assert stem(word) == stem(one)
 
 
 def test_inflected_verbs_are_known_and_nouns_are_not_plain_verbs():
@@ -126,10 +140,9 @@ def test_the_same_job_in_other_words_shares_its_object_and_arguments():
     same = signals("get_valve_pressure", "fetch_valve_pressure")
     other = signals("get_valve_pressure", "delete_recipe")
     assert (same["shared_object"], other["shared_object"]) == (1.0, 0.0)
-    assert same["shared_phrase"] == 1.0
-    assert other["shared_phrase"] == other["shared_arguments"] == 0.0
-    assert same["name_words_apart"] == same["name_words_added"] == 0.0
-    assert 0.0 < other["name_words_apart"] < other["name_words_added"]
+    assert other["shared_arguments"] == 0.0
+    assert same["name_words_apart"] == 0.0 < other["name_words_apart"]
+    assert same["unsaid_words"] < other["unsaid_words"]
 
 
 def test_shared_arguments_weigh_rare_words_higher():
@@ -144,12 +157,12 @@ def test_what_cannot_be_measured_is_nan():
     unknown = signals("ping", "get_valve_pressure")
     assert math.isnan(unknown["shared_arguments"])
     assert math.isnan(unknown["other_action"])
-    assert math.isnan(signals("ping", "status")["shared_phrase"]) is False
     nothing = (tool("??"), tool("!!"))
     bare = signals("??", "!!", nothing)
     assert bare["shared_arguments"] == 1.0
     assert math.isnan(bare["shared_object"])
-    assert math.isnan(bare["shared_phrase"])
+    assert math.isnan(bare["shared_product"])
+    assert bare["unsaid_words"] == 0.0
 
 
 def test_closeness_takes_away_what_all_tools_share():

@@ -112,13 +112,14 @@ def unsaid(one: Said, other: Said, at_first: bool = False) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def keys_of(word: str) -> Keys:
-    """What a word may be known by: the stems of its base forms, the lines of our own list it
-    stands in, and the common senses of its base forms.
+    """What a word may be known by: its base forms, the lines of our own list it stands in, and
+    the common senses of its base forms. Stems are for what is no English word only: *dependents*
+    and *dependencies* have one.
     """
     forms, senses = base_forms(word), wordnet.tables().senses
     return frozenset(
         (
-            *map(stem, forms),
+            *(form if wordnet.is_word(form) else stem(form) for form in forms),
             *(_GROUPS_FROM + group for group in groups_of(word)),
             *(
                 sense
@@ -148,17 +149,18 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
 
 
 def _shortened(word: str, own: Said, other: Said) -> bool:
-    """Whether the word is the initials of words in a row (*gcd*), the start of a word of the other
-    and no English word itself (*calc*), or of a word that both descriptions say.
+    """Whether the word is the start of a word that both descriptions say (*arch*), or no English
+    one (as *not* is, the initials of *name of the*), but those of words in a row (*gcd*), or the
+    start of a word of the other (*calc*).
     """
-    if 2 < len(word) < 6 and word in other.initials:
+    if len(word) < 3:
+        return False
+    if any(long.startswith(word) and long in other.plain for long in own.told):
         return True
-    if len(word) > 2 and any(w.startswith(word) and w in other.plain for w in own.told):
-        return True
-    return (
-        len(word) > 2
-        and not any(map(wordnet.is_word, base_forms(word)))
-        and any(long.startswith(word) for long in other.words)
+    if any(map(wordnet.is_word, base_forms(word))):
+        return False
+    return (len(word) < 6 and word in other.initials) or any(
+        long.startswith(word) for long in other.words
     )
 
 

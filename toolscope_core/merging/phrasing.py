@@ -56,9 +56,9 @@ def repeated(one: Said, other: Said) -> str:
 
 def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
     """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
-    *blocked by*, *blocking*. ``None`` where there are none, or both descriptions say the same.
+    *blocked by*, *blocking*. ``None`` where there are none, or both are described the same.
     """
-    if _stems(one.text) == _stems(other.text):
+    if one.text and _stems(one.text) == _stems(other.text):
         return None
     here, there = (
         {stem(word): (word, _voice(said.name, word)) for word in said.named}

@@ -78,7 +78,10 @@ _FILLER = frozenset(
 )
 """What descriptions add without telling one tool from another."""
 
-_NAME_FILLER = frozenset("tool function api info information data detail details perform".split())
+_NAME_FILLER = frozenset(
+    """a an the of for to from in on at by with into via and or is are be as using tool function api
+    info information data detail details perform""".split()
+)
 """The same in names, where each word is chosen."""
 
 _EMPTY = STOP_WORDS | frozenset(
@@ -207,7 +210,7 @@ def only_gets(word: str) -> bool:
 
 def is_filler(word: str, named: bool = False) -> bool:
     """Whether the word, of a description or in a name (``named``), tells no tool from another."""
-    return word in STOP_WORDS or word in (_NAME_FILLER if named else _FILLER)
+    return word in (_NAME_FILLER if named else STOP_WORDS | _FILLER)
 
 
 def is_foreign(text: str) -> bool:
@@ -281,13 +284,21 @@ def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
         root = word.removesuffix(ending)
         if root == word or len(root) < shortest:
             continue
-        found += [root + other for other in others if is_word(root + other)]
+        if ending.endswith("s") and stem(word) == word:
+            continue  # *gas*, *news*: the s is no ending
+        found += [
+            root + other
+            for other in others
+            if (is_word(root + other) or (rules is not _DERIVED and root + other in _LISTED))
+            and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
+        ]
         if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
             found.append(root[:-1])
     return found
 
 
 _Endings = tuple[tuple[str, tuple[str, ...]], ...]
+_HISSING = ("s", "x", "z", "ch", "sh", "o")
 _PLURAL: _Endings = (("ies", ("y", "ie")), ("es", ("e", "")), ("s", ("",)))
 _INFLECTED: _Endings = (
     *_PLURAL,
@@ -323,6 +334,7 @@ _DERIVED: _Endings = (
 _SNOWBALL = Stemmer.Stemmer("english")
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
 _GROUPS = tuple(frozenset(group.split()) for group in _SAME)
+_LISTED = frozenset().union(*_GROUPS)
 _GETTING = frozenset(row for row, group in enumerate(_GROUPS) if "get" in group)
 _CONTRARIES = frozenset(
     pair
