@@ -31,7 +31,6 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.errors import CatalogError
-from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.cores import with_cores
 from toolscope_core.merging.correction import Corrected, Judge, brought, correct, suspended
@@ -113,6 +112,11 @@ class Analysis:
     def family_chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
         """The same of a family."""
         return self._known(self._families, left, right)
+
+    def near_families(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
+        """The same, 0 for pairs that nobody judged because they are too far apart."""
+        codes = left.astype(np.int64) * len(self.rows) + right
+        return np.nan_to_num(self._families.known(codes))
 
     def learn(self, left: similarity.Rows, right: similarity.Rows, chances: Chances) -> None:
         """Remember what the judge gives other pairs of rows, left < right."""
@@ -335,20 +339,13 @@ def with_families(
     marked = tuple(
         replace(group, family=True) if links.is_family(group.members) else group for group in groups
     )
-    tools = analysis.catalog.tools
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    free = np.array(
-        [
-            tool.id not in taken
-            and tool.id not in analysis.catalog.blocked
-            and unmappable(tool) is None
-            for tool in tools
-        ]
-    )
+    taken |= analysis.catalog.blocked
+    free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
     left, right = _family_rows(analysis)
     kept = free[left] & free[right]
     graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
-    chances: RowJudge = analysis.family_chances
+    chances: RowJudge = analysis.near_families
     if analysis.opinions is not None:
         chances = _by_ids(analysis, _heard_families(analysis, analysis.opinions))
     family_at = bars_of(analysis).family_at

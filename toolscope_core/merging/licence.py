@@ -46,7 +46,8 @@ _GROUPS_FROM = 10_000_000
 class Said:
     """What a tool says, lower case, hidden characters left out.
 
-    ``words`` are those of name and description without filler, in order, no repeats; ``named``
+    ``words`` are those of name and description without filler, in order, no repeats, and ``keys``
+    what each may be known by; ``named``
     those of the name, ``told`` those of the description; ``name`` and ``text`` are all words of
     both. ``lead`` is what the words of the name and the first sentence may be known by, ``spoken``
     all words, ``heard`` those of the arguments as well.
@@ -55,6 +56,7 @@ class Said:
     """
 
     words: tuple[str, ...]
+    keys: tuple[Keys, ...]
     named: tuple[str, ...]
     told: tuple[str, ...]
     name: tuple[str, ...]
@@ -69,18 +71,24 @@ class Said:
 
 def said_by(tool: Tool) -> Said:
     """The words of a tool."""
-    name = split_name(without_hidden(tool.name))
-    text = words_of(without_hidden(tool.description[:_LONGEST]))
+    return _said(tool.name, tool.description[:_LONGEST], frozenset(argument_words(tool)))
+
+
+@lru_cache(maxsize=65_536)
+def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
+    description = without_hidden(description)
+    name = split_name(without_hidden(tool_name))
+    text = words_of(description)
     named = _distinct(_telling(name))
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
     told = _distinct(word for word in text if not is_filler(word))
     words = _distinct((*named, *told))
-    arguments = set(argument_words(tool))
     spoken = frozenset(key for word in words for key in keys_of(word))
-    first = words_of(_SENTENCE.split(without_hidden(tool.description[:_LONGEST]).strip(), 1)[0])
+    first = words_of(_SENTENCE.split(description.strip(), maxsplit=1)[0])
     return Said(
         words=words,
+        keys=tuple(map(keys_of, words)),
         named=named,
         told=told,
         name=tuple(name),
@@ -99,7 +107,8 @@ def unsaid(one: Said, other: Said, at_first: bool = False) -> tuple[str, ...]:
     name nor in its first sentence.
     """
     heard = other.lead if at_first else other.heard
-    left = [word for word in one.words if heard.isdisjoint(keys_of(word))]
+    keyed = zip(one.words, one.keys, strict=True)
+    left = [word for word, keys in keyed if heard.isdisjoint(keys)]
     if not left:
         return ()
     parts = {part for both in one.compounds.keys() & other.plain for part in one.compounds[both]}
@@ -131,6 +140,12 @@ def keys_of(word: str) -> Keys:
     )
 
 
+@lru_cache(maxsize=65_536)
+def is_english(word: str) -> bool:
+    """Whether the word, or what it is a form of, is an English one."""
+    return any(map(wordnet.is_word, base_forms(word)))
+
+
 def argument_words(tool: Tool) -> Iterator[str]:
     """The words of the names of the parameters that say which thing, and of the values they list:
     ``team_key`` says *team*.
@@ -155,9 +170,9 @@ def _shortened(word: str, own: Said, other: Said) -> bool:
     """
     if len(word) < 3:
         return False
-    if any(long.startswith(word) and long in other.plain for long in own.told):
+    if word in own.named and any(w.startswith(word) and w in other.plain for w in own.told):
         return True
-    if any(map(wordnet.is_word, base_forms(word))):
+    if is_english(word):
         return False
     return (len(word) < 6 and word in other.initials) or any(
         long.startswith(word) for long in other.words

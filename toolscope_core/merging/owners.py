@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.vocabulary import singular, words_of
+from toolscope_core.merging.vocabulary import singular
 from toolscope_core.similarity import split_name
 
 _COMMON = frozenset(
@@ -46,7 +46,7 @@ _ANYWHERE = frozenset(
 
 _TEXT = 400
 _CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
-_SMALL = re.compile(r"\b[a-z][a-z0-9]+")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+")
 
 
 @lru_cache(maxsize=16_384)
@@ -61,15 +61,15 @@ def proper_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
     where the tool says it.
     """
     texts = [tool.description[:_TEXT] for tool in tools]
-    small = {word for text in texts for word in _SMALL.findall(text)}
+    written = [frozenset(_WORD.findall(text)) for text in texts]
     capital = {word.lower() for text in texts for word in _CAPITAL.findall(text)}
-    names = {word for word in capital - small if not word.isdigit()}
+    names = capital.difference(*written)
     found = []
-    for tool, text in zip(tools, texts, strict=True):
-        words = {*split_name(tool.name), *words_of(text)}
-        said = f"{tool.name} {text}".lower()
-        own = {word for word in product_words(tool.server) if word in said}
-        found.append(frozenset((words & names) | own))
+    for tool, text, words in zip(tools, texts, written, strict=True):
+        own = {word for word in product_words(tool.server) if word in text.lower()}
+        own |= product_words(tool.server).intersection(split_name(tool.name))
+        mentioned = names.intersection((*split_name(tool.name), *map(str.lower, words)))
+        found.append(mentioned | own)
     return tuple(found)
 
 

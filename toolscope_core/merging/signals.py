@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import Said, said_by, unsaid
+from toolscope_core.merging.licence import Said, is_english, said_by, unsaid
 from toolscope_core.merging.owners import (
     is_anywhere,
     keeps_things,
@@ -22,8 +22,7 @@ from toolscope_core.merging.owners import (
 )
 from toolscope_core.merging.phrasing import are_turned, number_apart
 from toolscope_core.merging.reading import Reading, read_tool
-from toolscope_core.merging.vocabulary import base_forms, opposites, stem
-from toolscope_core.merging.wordnet import is_word
+from toolscope_core.merging.vocabulary import opposites, stem
 from toolscope_core.similarity import Rows, cosines
 
 SIGNALS = (
@@ -57,6 +56,8 @@ _PRIOR_COSINE = 0.15
 _PRIOR_DOCUMENTS = 100
 _MOST_APART = 2
 _COMES_BACK = 2
+_REMEMBERED = 32_768
+"""So many pairs are compared once, about 30 MB."""
 _USUAL_NAME = 0.25
 """A name that a larger share of the tools mentions is no longer telling."""
 
@@ -67,6 +68,16 @@ class WordTable:
 
     ids: NDArray[np.int32]
     weights: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The words that only the one and only the other of two tools says, and the signals that are
+    read off words.
+    """
+
+    unsaid: tuple[tuple[str, ...], tuple[str, ...]]
+    worded: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ class Signals:
     names: tuple[frozenset[str], ...]
     rarity: Mapping[str, float]
     frames: Mapping[str, frozenset[tuple[str, ...]]]
+    _compared: dict[tuple[int, int], Compared] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
@@ -143,9 +155,7 @@ class Signals:
         things that somebody keeps, or that are the same everywhere. ``shared_product``:
         rarity of a word that the names of two servers share. ``shared_names``: 1 where both
         mention one proper name; ``other_names``: 1 where each mentions one that the other
-        does not.
-        Rare words
-        weigh more. NaN where a signal cannot be measured.
+        does not. Rare words weigh more. NaN where a signal cannot be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
         worded = [self._worded(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
@@ -183,14 +193,28 @@ class Signals:
 
     def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
-        a, b = self.said[left], self.said[right]
-        return unsaid(a, b), unsaid(b, a)
+        return self._compare(left, right).unsaid
 
     def _worded(self, left: int, right: int) -> tuple[float, ...]:
         """The signals that are read off words, in the order of ``SIGNALS``."""
+        return self._compare(left, right).worded
+
+    def _compare(self, left: int, right: int) -> Compared:
+        """Two tools compared word by word; remembered, as judging and explaining both ask."""
+        known = self._compared.get((left, right))
+        if known is None:
+            a, b = self.said[left], self.said[right]
+            words = unsaid(a, b), unsaid(b, a)
+            known = Compared(words, self._read_off(left, right, *words))
+            if len(self._compared) < _REMEMBERED:
+                self._compared[left, right] = known
+        return known
+
+    def _read_off(
+        self, left: int, right: int, ours: tuple[str, ...], theirs: tuple[str, ...]
+    ) -> tuple[float, ...]:
         one, other = self.readings[left], self.readings[right]
         a, b = self.said[left], self.said[right]
-        ours, theirs = self.unsaid(left, right)
         names = [
             [word for word in words if word in said.named]
             for words, said in ((ours, a), (theirs, b))
@@ -288,7 +312,7 @@ def _one_word_apart(a: Said, b: Said, names: Sequence[Sequence[str]]) -> bool:
 
 def _strange(words: Iterable[str]) -> bool:
     """Whether one of the words is no English word."""
-    return any(word.isalpha() and not any(map(is_word, base_forms(word))) for word in words)
+    return any(word.isalpha() and not is_english(word) for word in words)
 
 
 def _rare_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:

@@ -281,9 +281,9 @@ def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
     """The English words that come of taking an ending off, or another in its place."""
     found = []
     for ending, others in rules:
-        root = word.removesuffix(ending)
-        if root == word or len(root) < shortest:
+        if not word.endswith(ending) or len(word) < len(ending) + shortest:
             continue
+        root = word[: -len(ending)]
         if ending.endswith("s") and stem(word) == word:
             continue  # *gas*, *news*: the s is no ending
         found += [
