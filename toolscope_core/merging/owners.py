@@ -70,7 +70,7 @@ def proper_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
         own |= product_words(tool.server).intersection(split_name(tool.name))
         mentioned = names.intersection((*split_name(tool.name), *map(str.lower, words)))
         found.append(mentioned | own)
-    return tuple(found)
+    return tuple(map(frozenset, found))
 
 
 def keeps_things(words: Iterable[str]) -> bool:
