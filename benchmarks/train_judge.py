@@ -230,8 +230,7 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     """The weights with thresholds chosen on predictions for what was left out.
 
     merge: the least from which on, of the pairs of which one schema could serve both, 91 in
-    100 are right. family: where precision and recall on the registry are
-    nearest to each other. unsure: the greatest with mean recall ≥ .9 of the same job on catalogs of
+    100 are right. unsure: the greatest with mean recall ≥ .9 of the same job on catalogs of
     functions.
     """
     right, given, recall = [], [], []
