@@ -256,7 +256,8 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     for at in _GRID:
         called = (found.family >= at) & (found.family > found.same_job)
         hits = (called & registry.family).sum()
-        gaps.append((abs(hits / max(called.sum(), 1) - hits / registry.family.sum()), at))
+        if hits:
+            gaps.append((abs(hits / called.sum() - hits / registry.family.sum()), at))
     return replace(
         weights,
         auto_at=merge,

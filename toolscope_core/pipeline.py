@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from toolscope_core.datamodel import (
 from toolscope_core.errors import CatalogError
 from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.atoms import RowGraph, RowJudge
+from toolscope_core.merging.cores import with_cores
 from toolscope_core.merging.correction import Corrected, Judge, brought, correct, suspended
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
@@ -289,6 +291,7 @@ def groups_at(
         return _groups_heard(analysis, links, cut, analysis.opinions, divide)
     judge = analysis.probabilities
     groups = (corrected or corrected_at(analysis, links, cut, divide=divide)).groups
+    groups = _with_cores(analysis, groups, judge) if divide else groups
     return brought(groups + suspended(groups, links, judge), links, judge)
 
 
@@ -315,6 +318,7 @@ def _groups_heard(
     judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
     edges = edges_at(analysis, cut)
     groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
+    groups = _with_cores(analysis, groups, judge) if divide else groups
     found = brought(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
     return tuple(replace(group, doubts=doubts(group.members)) for group in found)
@@ -382,6 +386,13 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
         return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
 
     return chances
+
+
+def _with_cores(analysis: Analysis, groups: Sequence[Group], judge: Judge) -> tuple[Group, ...]:
+    def weakest(members: tuple[str, ...]) -> float:
+        return float(judge([Pair(a, b) for a, b in combinations(members, 2)]).min())
+
+    return with_cores(groups, analysis._made.is_clean, weakest, bars_of(analysis).auto_at)
 
 
 def correct_pairs(

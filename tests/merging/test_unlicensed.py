@@ -107,8 +107,8 @@ LICENSED = {
         tool("delete_table", "Deletes a table.", table=TEXT),
     ),
     "another order of name words": (
-        tool("countWords", "Count the words in a text.", text=TEXT),
-        tool("wordCount", "The count of words of a text.", text=TEXT),
+        tool("countWords", "Counts the words in a text.", text=TEXT),
+        tool("wordCount", "Count the words in a text.", text=TEXT),
     ),
     "short and long": (
         tool("tv_guide", "Show the TV guide.", day=TEXT),

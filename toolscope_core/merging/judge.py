@@ -317,12 +317,17 @@ class OfflineJudge:
         return Chances(same_job, np.where(decided, lower, family).round(_DIGITS))
 
     def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+        """By the signals; below *family* where what differs is what they do."""
         beside, weights = self.signals.beside(left, right), self.weights
-        return np.where(
+        found = np.where(
             beside,
             weights.family_beside.probability(signals),
             weights.family_across.probability(signals),
         )
+        for at in np.flatnonzero(found >= weights.family_at).tolist():
+            if self.signals.verbs_apart(int(left[at]), int(right[at])):
+                found[at] = weights.family_at - _JUST_BELOW
+        return found
 
     def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
         ours = self._generals[left]

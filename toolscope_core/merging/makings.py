@@ -69,6 +69,16 @@ class Makings:
             self._made[key] = synthesise(self.of(members), self._blocked, canonical, family)
         return self._made[key]
 
+    def is_clean(self, members: Members) -> bool:
+        """Whether they would be a prune that nothing but its probability speaks against."""
+        made = self.synthesis(members, None)
+        if made.kind == "router" or self._blocked.intersection(members):
+            return False
+        if any(alpha.surmised for alpha in made.arguments):
+            return False
+        found = self.differences(members, made)
+        return not (found.arguments or found.words or found.guards)
+
     def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not
         each of them it.

@@ -224,7 +224,7 @@ def _reasons(
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"
-    if group.weakest_edge < auto_at:
+    if group.weakest_edge < auto_at and not group.family:
         shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
         yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
 

@@ -59,7 +59,7 @@ _ALSO_NOUNS = frozenset(
 )
 _LEAD = frozenset("list search check find export import".split())
 STOP_WORDS = frozenset(
-    """a an the this that these those it its such each any either both of for from to in on at by
+    """a an the this that these those it its such any either of for from to in on at by
     with into via about over within through as and or if so than then there here when where what
     which who whose whom how is are be been being was were has have had do does did done doing can
     could may might will would shall should must you your yours we our they them their he she his
@@ -74,7 +74,7 @@ _FILLER = frozenset(
     available detail details detailed info information data simple simply easy easily quick quickly
     help helps please just also user users want wants need needs able run execute perform performs
     conduct carry handle handles retrieved fetched obtained returned input include includes
-    including system platform""".split()
+    including system platform one two another related""".split()
 )
 """What descriptions add without telling one tool from another."""
 
@@ -94,9 +94,10 @@ _SAME = (
     "list get fetch retrieve view show display provide",
     "read get fetch retrieve view show load",
     "search find lookup locate discover browse seek query",
-    "create make add new generate build",
-    "update modify edit change alter revise",
-    "delete remove erase drop",
+    "create make generate build new",
+    "create make add",
+    "update modify edit change alter revise existing",
+    "delete remove erase drop existing",
     "calculate compute determine calc calculator calculation computation",
     "check verify validate confirm",
     "book reserve reservation booking",
