@@ -158,9 +158,9 @@ def _head(words: Iterable[str]) -> str:
 
 def _without_verb(name: Sequence[str]) -> Sequence[str]:
     """The words of a name after the verb that leads it, or before the one that ends it."""
-    if action_classes(name[0]):
+    if name and action_classes(name[0]):
         return name[1:]
-    return name[:-1] if action_classes(name[-1]) else name
+    return name[:-1] if name and action_classes(name[-1]) else name
 
 
 def _are_one(word: str, other: str) -> bool:
