@@ -76,3 +76,25 @@ def test_the_order_of_the_shared_words():
 )
 def test_plurals(word, several):
     assert is_plural(word) is several
+
+
+def test_a_word_that_one_name_says_more_often():
+    assert repeated(said("account_of_transaction_account"), said("transaction_account")) == (
+        "account"
+    )
+    assert repeated(said("account"), said("accounts")) == ""
+    assert repeated(said("account"), said("transaction")) == ""
+
+
+def test_what_two_names_work_on():
+    contact, student = said("get_contact"), said("get_student_for_contact")
+    assert object_apart(contact, student) == ("contact", "student")
+    told = "Get the student of a contact."
+    assert object_apart(said("get_contact", told), said("get_student", told)) is None
+    assert object_apart(contact, said("contact_get")) is None
+    assert object_apart(contact, said("contacts")) is None
+
+
+def test_names_without_words_leave_open_what_they_work_on():
+    assert object_apart(said("??"), said("get_contact")) is None
+    assert renamed(said("??"), said("!!")) == ((), ())

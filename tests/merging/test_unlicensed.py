@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Catalog,
+    Constraints,
+    Group,
+    Tool,
+)
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.licence import said_by
 from toolscope_core.merging.plan import accept, build_clusters
@@ -187,6 +194,46 @@ def test_getting_adds_nothing_to_a_tool_that_only_reads():
     written = tool("write_page", "Write a page.", page=TEXT)
     both = tool("write_page", "Get and write a page.", page=TEXT)
     assert reasons(written, both) == ["only `write_page` says get"]
+
+
+def test_tools_whose_names_have_no_words_can_be_compared():
+    assert reasons(tool("??", "Get a box."), tool("!!", "Get the box.")) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "apart"),
+    [
+        ("user_token", "developer_token", True),
+        ("box_id", "box", True),
+        ("box_id", "id", False),
+        ("id", "box_id", False),
+        ("box", "box", False),
+    ],
+)
+def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
+    kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
+    pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
+    alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
+    found = list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
+    assert found == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
+
+
+def test_what_is_always_given_one_value_is_no_reason():
+    fixed = tool("translate_to_french", "Translate a text to French.", ["text"], text=TEXT)
+    values = {"type": "string", "enum": ["French", "German"]}
+    general = tool(
+        "translate", "Translate a text to a language.", ["text", "to"], text=TEXT, to=values
+    )
+    assert argument_map(fixed, general).constants == {"to": "French"}
+    assert reasons(general, fixed) == ["only `translate` says language"]
+    named = tool(
+        "translate",
+        "Translate a text to a language.",
+        ["text", "language"],
+        text=TEXT,
+        language=values,
+    )
+    assert reasons(named, fixed) == []
 
 
 def test_tools_of_one_name_are_told_apart_by_their_ids():
