@@ -13,7 +13,6 @@ import gzip
 import json
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 from toolscope_core.config import read_environment

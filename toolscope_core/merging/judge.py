@@ -24,6 +24,7 @@ from toolscope_core.datamodel import Outcome, Pair, Relation, Serves, Tool, Verd
 from toolscope_core.merging.alignment import serving, unmappable
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
+from toolscope_core.merging.guards import effect
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals, codes
 from toolscope_core.merging.vocabulary import is_foreign
 from toolscope_core.similarity import Rows, cosines
@@ -163,6 +164,7 @@ class OfflineJudge:
     _unclear: NDArray[np.bool_]
     _contents: NDArray[np.int64]
     _generals: NDArray[np.int64]
+    _changes: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -180,6 +182,7 @@ class OfflineJudge:
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
             _contents=codes([tool.content_hash for tool in tools]),
             _generals=codes(generals),
+            _changes=np.array([_changes_something(tool) for tool in tools], dtype=np.float64),
         )
 
     @property
@@ -346,14 +349,17 @@ class OfflineJudge:
         family = self._family(left, right, signals)
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
         single = np.where((family > first) & (family >= weights.family_at), below, first)
+        reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
+        acting = np.where(reads_and_writes, np.minimum(single, below), single)
         of_one = self._of_one_general(left, right)
-        general = np.where(of_one, np.maximum(single, _OF_ONE_GENERAL), single)
+        general = np.where(of_one, np.maximum(acting, _OF_ONE_GENERAL), acting)
         unclear = self._unclear[left] | self._unclear[right]
         held = np.where(unclear, self._held_back(general), general)
         copies = self._contents[left] == self._contents[right]
         return [
             ("signals", first),
             ("rather a family", single),
+            ("one reads, the other writes", acting),
             ("forms of one general tool", general),
             ("held back: a person must look", held),
             ("exact copies", np.where(copies, 1.0, held)),
@@ -370,6 +376,11 @@ def _log_odds(probability: float) -> float:
     if not 0.0 < probability < 1.0:
         return math.copysign(_CERTAIN, probability - 0.5)
     return math.log(probability / (1.0 - probability))
+
+
+def _changes_something(tool: Tool) -> float:
+    """1 where the tool writes or destroys, 0 where it reads, NaN where it does not say."""
+    return {"reads": 0.0, "writes": 1.0, "destroys": 1.0}.get(effect(tool), math.nan)
 
 
 def _is_unclear(tool: Tool) -> bool:

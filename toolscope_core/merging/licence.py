@@ -38,6 +38,7 @@ KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".
 
 _LONGEST = 2_000
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_WHOLE = frozenset("not non all any".split())
 _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of senses."""
 
@@ -112,13 +113,14 @@ def unsaid(one: Said, other: Said, at_first: bool = False) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def keys_of(word: str) -> Keys:
-    """What a word may be known by: the stems of its base forms, the lines of our own list it
-    stands in, and the common senses of its base forms.
+    """What a word may be known by: its base forms, the lines of our own list it stands in, and
+    the common senses of its base forms. Stems are for what is no English word only: *dependents*
+    and *dependencies* have one.
     """
     forms, senses = base_forms(word), wordnet.tables().senses
     return frozenset(
         (
-            *map(stem, forms),
+            *(form if wordnet.is_word(form) else stem(form) for form in forms),
             *(_GROUPS_FROM + group for group in groups_of(word)),
             *(
                 sense
@@ -148,17 +150,18 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
 
 
 def _shortened(word: str, own: Said, other: Said) -> bool:
-    """Whether the word is no English one (as *not* is, the initials of *name of the*), but those
-    of words in a row (*gcd*), the start of a word that both descriptions say, or of one of the
-    other (*calc*).
+    """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
+    English one, but the initials of words in a row (*gcd*), or the start of a word of the other
+    (*calc*). *Not* is short for nothing.
     """
-    if len(word) < 3 or wordnet.is_word(word):
+    if len(word) < 3 or word in _WHOLE:
         return False
-    if len(word) < 6 and word in other.initials:
+    both = (long for long in own.told if long.startswith(word) and long in other.plain)
+    if word in own.named and word not in own.told and any(both):
         return True
-    if any(long.startswith(word) and long in other.plain for long in own.told):
-        return True
-    return not any(map(wordnet.is_word, base_forms(word))) and any(
+    if any(map(wordnet.is_word, base_forms(word))):
+        return False
+    return (len(word) < 6 and word in other.initials) or any(
         long.startswith(word) for long in other.words
     )
 

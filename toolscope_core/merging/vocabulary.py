@@ -78,7 +78,10 @@ _FILLER = frozenset(
 )
 """What descriptions add without telling one tool from another."""
 
-_NAME_FILLER = frozenset("tool function api info information data detail details perform".split())
+_NAME_FILLER = frozenset(
+    """a an the of for to from in on at by with into via and or is are be as using tool function api
+    info information data detail details perform""".split()
+)
 """The same in names, where each word is chosen."""
 
 _EMPTY = STOP_WORDS | frozenset(
@@ -207,7 +210,7 @@ def only_gets(word: str) -> bool:
 
 def is_filler(word: str, named: bool = False) -> bool:
     """Whether the word, of a description or in a name (``named``), tells no tool from another."""
-    return word in STOP_WORDS or word in (_NAME_FILLER if named else _FILLER)
+    return word in (_NAME_FILLER if named else STOP_WORDS | _FILLER)
 
 
 def is_foreign(text: str) -> bool:
