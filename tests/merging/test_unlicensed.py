@@ -1,22 +1,30 @@
 """Pairs whose words speak against letting one tool stand for the other, and pairs that stay."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.config import PlanConfig
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import (
     ArgumentMap,
     ArgumentMove,
     Catalog,
     Constraints,
     Group,
+    Pair,
     Tool,
+    Verdict,
 )
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.licence import said_by
 from toolscope_core.merging.plan import accept, build_clusters
 from toolscope_core.merging.unlicensed import unlicensed
+from toolscope_core.opinions import Opinions
+from toolscope_core.pipeline import analyse, plan_merge
 
 TEXT = {"type": "string"}
 
@@ -240,6 +248,22 @@ def test_tools_of_one_name_are_told_apart_by_their_ids():
     one = Tool("attic/find", "find", "Find a red box.", "attic")
     other = Tool("cellar/find", "find", "Find a box.", "cellar")
     assert reasons(one, other) == ["only `attic/find` says red"]
+
+
+def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
+    tools = [one for pair in list(TRAPS.values())[:8] for one in pair[:2]]
+    catalog = Catalog(tuple(sorted(tools, key=lambda tool: tool.id)))
+    config = AnalysisConfig(threshold=0.01)
+    found = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
+    pairs = [Pair.of(one.id, other.id) for one, other, _ in list(TRAPS.values())[:8]]
+    said = {
+        pair: Verdict(pair, 0.9, 0.99, "merge", judge="yes", relation="duplicate") for pair in pairs
+    }
+    plan = plan_merge(replace(found, opinions=Opinions("yes", said)), [], PlanConfig(accept="auto"))
+    proposed = [cluster for cluster in plan.clusters if cluster.relation != "parametric"]
+    assert len(proposed) == len(pairs)
+    assert all(cluster.reasons and cluster.state == "proposed" for cluster in proposed)
+    assert len(plan.tools) == len(tools)
 
 
 PAIRS = st.sampled_from([pair[:2] for pair in (*TRAPS.values(), *LICENSED.values())])
