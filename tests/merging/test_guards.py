@@ -127,20 +127,20 @@ CASES = {
     ),
     "harm by annotation, and nothing said": (
         tool("a", "zap"),
-        tool("b", "zap_it", destructiveHint=True, readOnlyHint=False),
-        ["`zap_it` may destroy by its annotations, and `zap`, which is kept, does not say so"],
+        tool("b", "zap_data", destructiveHint=True, readOnlyHint=False),
+        ["`zap_data` may destroy by its annotations, and `zap`, which is kept, does not say so"],
     ),
     "twice is not once": (
         tool("a", "zap", idempotentHint=True),
-        tool("b", "zap_it", idempotentHint=False),
+        tool("b", "zap_data", idempotentHint=False),
         [
-            "`zap_it` does more when called twice by its annotations, and `zap`, which is kept, "
+            "`zap_data` does more when called twice by its annotations, and `zap`, which is kept, "
             "does not say so"
         ],
     ),
     "the outside world, as of any tool that is silent": (
         tool("a", "zap"),
-        tool("b", "zap_it", openWorldHint=True),
+        tool("b", "zap_data", openWorldHint=True),
         [],
     ),
     "one scope": (tool("a", "list_all_prices"), tool("b", "show_all_prices"), []),

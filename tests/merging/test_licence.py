@@ -6,17 +6,7 @@ from hypothesis import strategies as st
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import (
-    alternatives,
-    are_turned,
-    in_one_order,
-    is_plural,
-    number_apart,
-    renamed,
-    said_by,
-    unsaid,
-    voices_apart,
-)
+from toolscope_core.merging.licence import said_by, unsaid
 from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, stem
 
 TEXT = {"type": "string"}
@@ -234,71 +224,11 @@ def test_a_sentence_of_filler_adds_no_word(name, description, other, filler):
     assert set(unsaid(other, after)) <= set(unsaid(other, before))
 
 
-@given(SAID, SAID)
-def test_readings_of_two_tools_hold_in_either_order(one, other):
-    assert are_turned(one, other) == are_turned(other, one)
-    assert number_apart(one, other) == number_apart(other, one)
-    assert renamed(one, other) == tuple(reversed(renamed(other, one)))
-    assert bool(voices_apart(one, other)) == bool(voices_apart(other, one))
-    assert bool(alternatives(one, other)) == bool(alternatives(other, one))
-
-
 @given(st.lists(SAID, min_size=2, max_size=4))
 def test_own_words_are_those_that_no_other_one_says(tools):
     for at, own in enumerate(own_words(tools)):
         others = [other for place, other in enumerate(tools) if place != at]
         assert all(word in unsaid(tools[at], other) for word in own for other in others)
-
-
-def test_there_and_back():
-    there, back = said("json_to_toml"), said("x", "Turns TOML into JSON.")
-    assert are_turned(there, back)
-    assert not are_turned(there, said("convert_json_to_toml"))
-    assert are_turned(said("json_2_toml"), said("toml_to_json"))
-
-
-def test_one_or_several():
-    assert number_apart(said("add_member"), said("add_members"))
-    assert not number_apart(said("add_member", "Adds members."), said("add_members"))
-    one, several = said("get_note", "Get a note."), said("list_note", "List notes.")
-    assert not number_apart(one, several)
-    assert number_apart(one, several, described=True)
-
-
-def test_who_acts_on_whom():
-    assert voices_apart(said("list_followers"), said("list_following")) == (
-        "followers",
-        "following",
-    )
-    assert voices_apart(said("blocked_by"), said("blocking")) == ("blocked", "blocking")
-    assert voices_apart(said("track_flight"), said("flight_tracker")) is None
-    told = "Lists them all."
-    assert voices_apart(said("list_followers", told), said("list_following", told)) is None
-
-
-def test_alternatives_that_one_description_names():
-    told = "The members of a group or project."
-    assert alternatives(said("group_members", told), said("project_members", told)) == (
-        "group",
-        "project",
-    )
-    apart = "The members of a group within a project."
-    assert alternatives(said("group_members", apart), said("project_members", apart)) is None
-
-
-def test_the_order_of_the_shared_words():
-    there, back = said("x", "Makes an admin of the owner."), said("y", "Makes an owner an admin.")
-    assert not in_one_order(there, back)
-    assert in_one_order(there, said("x", "Makes an admin the owner."))
-    assert in_one_order(there, said("x"))
-
-
-@pytest.mark.parametrize(
-    ("word", "several"),
-    [("notes", True), ("news", False), ("status", False), ("class", False), ("gas", False)],
-)
-def test_plurals(word, several):
-    assert is_plural(word) is several
 
 
 def test_stems_are_of_one_stemmer():

@@ -195,3 +195,57 @@ def test_hundreds_of_parameters_are_cut_not_refused():
     wide = tool("wide", "Takes a lot.", *(f"word{at}" for at in range(300)))
     prepared = Signals.of((wide, wide), vectors(2))
     assert prepared.arguments.ids.shape == (2, 64)
+
+
+def test_names_that_come_back_are_of_a_kind():
+    pairs = [(f"{shop}_{of}", "Says it.") for of in ("price", "stock") for shop in ("acme", "zorb")]
+    tools = tuple(tool(*pair) for pair in (*pairs, ("old_price", "Says it."), ("old_tax", "It.")))
+    assert signals("acme_price", "zorb_price", tools)["names_of_a_kind"] == 1.0
+    assert signals("acme_price", "zorb_price", tools[:2] + tools[2:3])["names_of_a_kind"] == 0.0
+    assert signals("acme_price", "old_price", tools)["names_of_a_kind"] == 0.0
+
+
+def test_products_that_both_or_only_one_each_mention():
+    tools = (
+        tool("a", "Lists the tasks of Zorblax."),
+        tool("b", "Shows what Zorblax has to do."),
+        tool("c", "Lists the tasks of Quuxify."),
+        tool("d", "Lists the tasks."),
+    )
+    same, apart, one_sided = (signals("a", other, tools) for other in "bcd")
+    assert (same["shared_names"], same["other_names"]) == (1.0, 0.0)
+    assert (apart["shared_names"], apart["other_names"]) == (0.0, 1.0)
+    assert (one_sided["shared_names"], one_sided["other_names"]) == (0.0, 0.0)
+
+
+def test_verbs_that_the_other_says_in_no_form_are_apart():
+    tools = (
+        tool("hold_place", "Hold a place."),
+        tool("release_place", "Release a place."),
+        tool("place_release", "Releases the place."),
+        tool("get_place", "Get a place."),
+        tool("fetch_place", "Fetch a place."),
+    )
+    prepared = Signals.of(tools, vectors(len(tools)))
+    assert prepared.verbs_apart(0, 1)
+    assert prepared.verbs_apart(1, 0)
+    assert not prepared.verbs_apart(1, 2)
+    assert not prepared.verbs_apart(3, 4)
+
+
+def test_going_there_and_back_and_words_apart_are_marked():
+    tools = (
+        tool("json_to_toml", "Turns it round."),
+        tool("toml_to_json", "Turns it round."),
+        tool("json_into_toml", "Turn it round."),
+    )
+    back, same = (signals("json_to_toml", other, tools) for other in tools_named(tools[1:]))
+    assert (back["turned_round"], same["turned_round"]) == (1.0, 0.0)
+    assert same["all_said"] == 1.0
+    assert same["unsaid_words"] == same["one_word_apart"] == 0.0
+    valves = signals("open_valve", "close_valve")
+    assert (valves["one_word_apart"], valves["all_said"]) == (1.0, 0.0)
+
+
+def tools_named(tools):
+    return [one.name for one in tools]

@@ -1,15 +1,30 @@
 """Pairs whose words speak against letting one tool stand for the other, and pairs that stay."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Catalog,
+    Constraints,
+    Group,
+    Pair,
+    Tool,
+    Verdict,
+)
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.licence import said_by
 from toolscope_core.merging.plan import accept, build_clusters
 from toolscope_core.merging.unlicensed import unlicensed
+from toolscope_core.opinions import Opinions
+from toolscope_core.pipeline import analyse, plan_merge
 
 TEXT = {"type": "string"}
 
@@ -107,8 +122,8 @@ LICENSED = {
         tool("delete_table", "Deletes a table.", table=TEXT),
     ),
     "another order of name words": (
-        tool("countWords", "Count the words in a text.", text=TEXT),
-        tool("wordCount", "The count of words of a text.", text=TEXT),
+        tool("countWords", "Counts the words in a text.", text=TEXT),
+        tool("wordCount", "Count the words in a text.", text=TEXT),
     ),
     "short and long": (
         tool("tv_guide", "Show the TV guide.", day=TEXT),
@@ -189,10 +204,66 @@ def test_getting_adds_nothing_to_a_tool_that_only_reads():
     assert reasons(written, both) == ["only `write_page` says get"]
 
 
+def test_tools_whose_names_have_no_words_can_be_compared():
+    assert reasons(tool("??", "Get a box."), tool("!!", "Get the box.")) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "apart"),
+    [
+        ("user_token", "developer_token", True),
+        ("box_id", "box", True),
+        ("box_id", "id", False),
+        ("id", "box_id", False),
+        ("box", "box", False),
+    ],
+)
+def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
+    kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
+    pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
+    alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
+    found = list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
+    assert found == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
+
+
+def test_what_is_always_given_one_value_is_no_reason():
+    fixed = tool("translate_to_french", "Translate a text to French.", ["text"], text=TEXT)
+    values = {"type": "string", "enum": ["French", "German"]}
+    general = tool(
+        "translate", "Translate a text to a language.", ["text", "to"], text=TEXT, to=values
+    )
+    assert argument_map(fixed, general).constants == {"to": "French"}
+    assert reasons(general, fixed) == ["only `translate` says language"]
+    named = tool(
+        "translate",
+        "Translate a text to a language.",
+        ["text", "language"],
+        text=TEXT,
+        language=values,
+    )
+    assert reasons(named, fixed) == []
+
+
 def test_tools_of_one_name_are_told_apart_by_their_ids():
     one = Tool("attic/find", "find", "Find a red box.", "attic")
     other = Tool("cellar/find", "find", "Find a box.", "cellar")
     assert reasons(one, other) == ["only `attic/find` says red"]
+
+
+def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
+    tools = [one for pair in list(TRAPS.values())[:8] for one in pair[:2]]
+    catalog = Catalog(tuple(sorted(tools, key=lambda tool: tool.id)))
+    config = AnalysisConfig(threshold=0.01)
+    found = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
+    pairs = [Pair.of(one.id, other.id) for one, other, _ in list(TRAPS.values())[:8]]
+    said = {
+        pair: Verdict(pair, 0.9, 0.99, "merge", judge="yes", relation="duplicate") for pair in pairs
+    }
+    plan = plan_merge(replace(found, opinions=Opinions("yes", said)), [], PlanConfig(accept="auto"))
+    proposed = [cluster for cluster in plan.clusters if cluster.relation != "parametric"]
+    assert len(proposed) == len(pairs)
+    assert all(cluster.reasons and cluster.state == "proposed" for cluster in proposed)
+    assert len(plan.tools) == len(tools)
 
 
 PAIRS = st.sampled_from([pair[:2] for pair in (*TRAPS.values(), *LICENSED.values())])

@@ -38,6 +38,7 @@ KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".
 
 _LONGEST = 2_000
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_WHOLE = frozenset("not non all any".split())
 _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of senses."""
 
@@ -164,13 +165,14 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
 
 
 def _shortened(word: str, own: Said, other: Said) -> bool:
-    """Whether the word is the start of a word that both descriptions say (*arch*), or no English
-    one (as *not* is, the initials of *name of the*), but those of words in a row (*gcd*), or the
-    start of a word of the other (*calc*).
+    """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
+    English one, but the initials of words in a row (*gcd*), or the start of a word of the other
+    (*calc*). *Not* is short for nothing.
     """
-    if len(word) < 3:
+    if len(word) < 3 or word in _WHOLE:
         return False
-    if word in own.named and any(w.startswith(word) and w in other.plain for w in own.told):
+    both = (long for long in own.told if long.startswith(word) and long in other.plain)
+    if word in own.named and word not in own.told and any(both):
         return True
     if is_english(word):
         return False

@@ -39,7 +39,8 @@ def number_apart(one: Said, other: Said, described: bool = False) -> bool:
             [{is_plural(word) for word in words if stem(word) == root} for words in both]
             for both in ((one.named, other.named), (one.told, other.told))
         )
-        if named[0].isdisjoint(named[1]) and _stems(one.text) != _stems(other.text):
+        same = one.text and _stems(one.text) == _stems(other.text)
+        if named[0].isdisjoint(named[1]) and not same:
             return True
         if described and all(told) and told[0].isdisjoint(told[1]):
             return True
@@ -157,9 +158,9 @@ def _head(words: Iterable[str]) -> str:
 
 def _without_verb(name: Sequence[str]) -> Sequence[str]:
     """The words of a name after the verb that leads it, or before the one that ends it."""
-    if action_classes(name[0]):
+    if name and action_classes(name[0]):
         return name[1:]
-    return name[:-1] if action_classes(name[-1]) else name
+    return name[:-1] if name and action_classes(name[-1]) else name
 
 
 def _are_one(word: str, other: str) -> bool:
