@@ -70,7 +70,7 @@ def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
 
     found = example.forgetful()
     foresee(found)
-    monkeypatch.setattr(OfflineJudge, "probabilities", fail)
+    monkeypatch.setattr(OfflineJudge, "chances", fail)
     low = Cut(found.threshold, LEAST_PROBABILITY)
     assert groups_at(found, Constraints(), low)
     with pytest.raises(AssertionError, match="foreseen"):

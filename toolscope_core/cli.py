@@ -173,10 +173,11 @@ def merge(
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
     families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
+    among = f", families among them: {families}" if families else ""
     typer.echo(
         f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
         f"{len(plan.applied)} clusters merged, {states['proposed']} proposed for review"
-        f"{_more(families, 'of them families')}{_more(states['stale'], 'to be looked at again')}"
+        f"{among}{_more(states['stale'], 'to be looked at again')}"
     )
     typer.echo(
         f"about {report.tokens_before} tokens before, {report.tokens_after} after "
