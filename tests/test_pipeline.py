@@ -1,4 +1,6 @@
+import json
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import makings
@@ -24,6 +26,7 @@ from toolscope_core.pipeline import (
     groups_at,
     plan_merge,
 )
+from toolscope_core.workspace.endpoints import embedder_of
 from toolscope_core.workspace.example import example_path
 
 
@@ -246,10 +249,20 @@ APPS = Path(__file__).parents[1] / "benchmarks" / "data" / "apps"
 
 
 @pytest.fixture(scope="module", params=["offices", "shops"])
-def apps(request, tmp_path_factory):
-    """A catalog of apps without servers: the vendor is in the names of its tools."""
+def apps(request, vector_cache):
+    """A catalog of apps without servers, with the real embeddings: the vendor is in the names."""
     catalog = read_catalog(load_paths([APPS / f"{request.param}.json"]))
-    return analysed(catalog, tmp_path_factory.mktemp(request.param), threshold=0.55)
+    cache = VectorCache(vector_cache)
+    return analyse(catalog, AnalysisConfig(), embedder_of(read_environment()), cache)
+
+
+def labelled_families(catalog):
+    """The pairs of one of the two catalogs that a person read as a family."""
+    for file in APPS.glob("*.labels.jsonl"):
+        rows = map(json.loads, file.read_text("utf-8").splitlines())
+        for row in rows:
+            if row["relation"] == "parametric" and row["left"] in catalog.by_id:
+                yield Pair.of(row["left"], row["right"])
 
 
 @pytest.mark.parametrize("accept", ["none", "auto", "all"])
@@ -262,6 +275,10 @@ def test_no_policy_prunes_a_family(apps, accept, correct):
         assert {c.kind for c in families} == {"router"}
         assert all(c.selector in c.document.schema["properties"] for c in families)
         assert not [c for c in families if c.safe]
+        pruned = [c.members for c in plan.clusters if c.kind == "prune"]
+        inside = {Pair(*two) for members in pruned for two in combinations(members, 2)}
+        assert not inside.intersection(labelled_families(apps.catalog))
+        assert not [said for said in apps.verdicts(sorted(inside)) if said.outcome == "family"]
         if not routers:
             gone = {row.old_id for row in plan.relabels if row.old_id != row.new_id}
             assert not gone & {member for c in families for member in c.members}
