@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.test_pipeline import analysed
+from tests.workspace.desk import open_desk
 from toolscope_core.bundle import (
     FILES,
     bundle_files,
@@ -25,9 +26,11 @@ from toolscope_core.errors import CatalogError, ExportError
 from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
+from toolscope_core.workspace.batch import read_decisions
 from toolscope_core.workspace.example import example_path
 
 ALL = PlanConfig(accept="all", routers=True)
+DECIDED = PlanConfig(accept="none")
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +229,28 @@ def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops
             Draft202012Validator(schema).validate(mapped.arguments)
             types = {parameter.name: parameter.type for parameter in tool.parameters}
             assert unmap_call(arguments[tool.id], mapped.arguments, types) == call
+
+
+@pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
+def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_path, dropped):
+    work, catalog_id = open_desk(*PRICES, NUMBERS)
+    (family,) = work.review.plan(catalog_id).clusters
+    if dropped:
+        work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
+    else:
+        work.review.decide(catalog_id, "accept", family, "ann")
+    write_folder(work.review.bundle(catalog_id, PlanConfig(accept="none")), tmp_path / "b")
+    (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
+    assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
+    analysis = work.analyses.get(catalog_id)
+    log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
+    assert log == tuple(work.review.log(catalog_id))
+    files = bundle_files(analysis, plan_merge(analysis, log, DECIDED), log, DECIDED)
+    assert loaded(files, "clusters.json") == [row]
+    assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)
+    assert loaded(files, "arguments.json")["maps"] == {}, "a gateway was not asked for"
+    assert loaded(files, "manifest.json")["counts"]["routers_withheld"] == 1
+    work.close()
 
 
 def test_the_manifest_counts_duplicates_families_and_siblings(files):
