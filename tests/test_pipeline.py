@@ -220,6 +220,33 @@ def test_an_accepted_family_stays_a_router(shops):
     assert shape_of(only_cluster(shops, said_of(SHOPS), undone)) == ("proposed", *FAMILY)
 
 
+def test_the_weakest_edge_of_a_family_is_that_of_a_family_whoever_put_it_together(shops):
+    weakest = min(shops.family_probabilities([Pair(a.id, b.id) for a, b in combinations(SHOPS, 2)]))
+    assert only_cluster(shops).weakest_edge == pytest.approx(weakest)
+    assert only_cluster(shops, said_of(SHOPS)).weakest_edge == pytest.approx(weakest)
+
+
+def test_the_selector_of_a_family_follows_an_edit(shops):
+    family = only_cluster(shops)
+
+    def edited(named, **renames):
+        properties = {
+            (named if name == "provider" else name): schema
+            for name, schema in family.document.schema["properties"].items()
+        }
+        schema = {"type": "object", "properties": {n: s for n, s in properties.items() if n}}
+        edit = said_of(SHOPS, "edit", relation="", seq=2, schema=schema, renames=renames)
+        return only_cluster(shops, said_of(SHOPS), edit)
+
+    renamed = edited("shop", provider="shop")
+    assert shape_of(renamed) == ("accepted", "router", "parametric", "shop")
+    assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
+    assert any(reason.startswith("a family: `shop` is amazon / ") for reason in renamed.reasons)
+    gone = edited("")
+    assert shape_of(gone) == ("conflict", "router", "parametric", "")
+    assert any(r.startswith("a family: no argument says which") for r in gone.reasons)
+
+
 @pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])
 def test_what_was_accepted_as_one_job_stays_a_prune(shops, relation):
     accepted = only_cluster(shops, said_of(SHOPS, relation=relation))

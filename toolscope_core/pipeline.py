@@ -336,8 +336,11 @@ def with_families(
     Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
     with a blocking finding, is in none.
     """
+    heard: Judge = analysis.family_probabilities
+    if analysis.opinions is not None:
+        heard = _heard_families(analysis, analysis.opinions)
     marked = tuple(
-        replace(group, family=True) if links.is_family(group.members) else group for group in groups
+        _as_family(group, heard) if links.is_family(group.members) else group for group in groups
     )
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     taken |= analysis.catalog.blocked
@@ -347,10 +350,15 @@ def with_families(
     graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
     chances: RowJudge = analysis.near_families
     if analysis.opinions is not None:
-        chances = _by_ids(analysis, _heard_families(analysis, analysis.opinions))
+        chances = _by_ids(analysis, heard)
     family_at = bars_of(analysis).family_at
     found = family_groups(graph, chances, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *found), key=lambda group: group.members))
+
+
+def _as_family(group: Group, judge: Judge) -> Group:
+    pairs = [Pair(*two) for two in combinations(group.members, 2)]
+    return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:
