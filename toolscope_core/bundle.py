@@ -89,7 +89,7 @@ def bundle_files(
     plan = outgoing(plan, shape, fix)
     asked = shape is not None
     shape = shape or plan.catalog.format
-    costs, (pairs, siblings) = Costs(), _pairs(analysis, plan)
+    costs, (pairs, siblings) = Costs(), _pairs(analysis)
     files = {
         **{
             name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
@@ -269,18 +269,14 @@ def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
     return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"], nested=nested)
 
 
-def _pairs(analysis: Analysis, plan: MergePlan) -> tuple[bytes, int]:
-    """``pairs.jsonl``, and how many of its pairs are siblings: related, and in no cluster
-    together.
-    """
-    home = {member: cluster.id for cluster in plan.clusters for member in cluster.members}
+def _pairs(analysis: Analysis) -> tuple[bytes, int]:
+    """``pairs.jsonl``, and how many of its pairs are siblings: related, and kept apart."""
     siblings = 0
 
     def counted() -> Iterator[JsonObject]:
         nonlocal siblings
         for row in pair_rows(analysis):
-            together = row["left"] in home and home[row["left"]] == home.get(row["right"])
-            siblings += row["relation"] == "related" and not together
+            siblings += row["relation"] == "related" and row["verdict"] == "keep"
             yield row
 
     lines = _lines(counted())
