@@ -212,6 +212,38 @@ def test_a_family_is_proposed_as_a_router_and_never_safe(shops):
     assert only_cluster(shops, accept="all").state == "accepted"
 
 
+APPS = Path(__file__).parents[1] / "benchmarks" / "data" / "apps"
+
+
+@pytest.fixture(scope="module", params=["offices", "shops"])
+def apps(request, vector_cache):
+    """A catalog of apps without servers, with the real embeddings: the vendor is in the names."""
+    catalog = read_catalog(load_paths([APPS / f"{request.param}.json"]))
+    cache = VectorCache(vector_cache)
+    return analyse(catalog, AnalysisConfig(), embedder_of(read_environment()), cache)
+
+
+def labelled_families(catalog):
+    """The pairs of one of the two catalogs that a person read as a family."""
+    for file in APPS.glob("*.labels.jsonl"):
+        rows = map(json.loads, file.read_text("utf-8").splitlines())
+        for row in rows:
+            if row["relation"] == "parametric" and row["left"] in catalog.by_id:
+                yield Pair.of(row["left"], row["right"])
+
+
+def test_families_do_not_depend_on_what_was_asked_before(apps):
+    def families(analysis):
+        clusters = plan_merge(analysis, (), PlanConfig()).clusters
+        return [c.members for c in clusters if c.relation == "parametric"]
+
+    asked = apps.forgetful()
+    before = families(asked)
+    ids = [tool.id for tool in apps.catalog.tools]
+    asked.family_probabilities([Pair(*two) for two in combinations(ids, 2)])
+    assert families(asked) == before == families(apps)
+
+
 def test_an_accepted_family_stays_a_router(shops):
     accepted = only_cluster(shops, said_of(SHOPS))
     assert shape_of(accepted) == ("accepted", *FAMILY)
@@ -270,26 +302,6 @@ def test_a_family_that_changed_is_still_one_to_look_at_again(shops, tmp_path):
     other = replace(SHOPS[0], description="Get the price of a thing at Amazon.")
     again = analysed(Catalog((other, *SHOPS[1:])), tmp_path, threshold=0.4)
     assert shape_of(only_cluster(again, said_of(SHOPS))) == ("stale", *FAMILY)
-
-
-APPS = Path(__file__).parents[1] / "benchmarks" / "data" / "apps"
-
-
-@pytest.fixture(scope="module", params=["offices", "shops"])
-def apps(request, vector_cache):
-    """A catalog of apps without servers, with the real embeddings: the vendor is in the names."""
-    catalog = read_catalog(load_paths([APPS / f"{request.param}.json"]))
-    cache = VectorCache(vector_cache)
-    return analyse(catalog, AnalysisConfig(), embedder_of(read_environment()), cache)
-
-
-def labelled_families(catalog):
-    """The pairs of one of the two catalogs that a person read as a family."""
-    for file in APPS.glob("*.labels.jsonl"):
-        rows = map(json.loads, file.read_text("utf-8").splitlines())
-        for row in rows:
-            if row["relation"] == "parametric" and row["left"] in catalog.by_id:
-                yield Pair.of(row["left"], row["right"])
 
 
 @pytest.mark.parametrize("accept", ["none", "auto", "all"])

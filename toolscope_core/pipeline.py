@@ -114,9 +114,14 @@ class Analysis:
         return self._known(self._families, left, right)
 
     def near_families(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
-        """The same, 0 for pairs that nobody judged because they are too far apart."""
-        codes = left.astype(np.int64) * len(self.rows) + right
-        return np.nan_to_num(self._families.known(codes))
+        """The same, 0 for pairs that are no candidates, whatever else was asked meanwhile."""
+        size, scores = len(self.rows), self.scores
+        codes = left.astype(np.int64) * size + right
+        have = scores.left.astype(np.int64) * size + scores.right
+        if not len(have):
+            return np.zeros(len(codes))
+        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
+        return np.where(have[at] == codes, scores.family[at], 0.0)
 
     def learn(self, left: similarity.Rows, right: similarity.Rows, chances: Chances) -> None:
         """Remember what the judge gives other pairs of rows, left < right."""
