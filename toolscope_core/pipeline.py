@@ -114,9 +114,14 @@ class Analysis:
         return self._known(self._families, left, right)
 
     def near_families(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
-        """The same, 0 for pairs that nobody judged because they are too far apart."""
-        codes = left.astype(np.int64) * len(self.rows) + right
-        return np.nan_to_num(self._families.known(codes))
+        """The same, 0 for pairs that are no candidates, whatever else was asked meanwhile."""
+        size, scores = len(self.rows), self.scores
+        codes = left.astype(np.int64) * size + right
+        have = scores.left.astype(np.int64) * size + scores.right
+        if not len(have):
+            return np.zeros(len(codes))
+        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
+        return np.where(have[at] == codes, scores.family[at], 0.0)
 
     def learn(self, left: similarity.Rows, right: similarity.Rows, chances: Chances) -> None:
         """Remember what the judge gives other pairs of rows, left < right."""
@@ -336,8 +341,11 @@ def with_families(
     Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
     with a blocking finding, is in none.
     """
+    heard: Judge = analysis.family_probabilities
+    if analysis.opinions is not None:
+        heard = _heard_families(analysis, analysis.opinions)
     marked = tuple(
-        replace(group, family=True) if links.is_family(group.members) else group for group in groups
+        _as_family(group, heard) if links.is_family(group.members) else group for group in groups
     )
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     taken |= analysis.catalog.blocked
@@ -347,10 +355,15 @@ def with_families(
     graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
     chances: RowJudge = analysis.near_families
     if analysis.opinions is not None:
-        chances = _by_ids(analysis, _heard_families(analysis, analysis.opinions))
+        chances = _by_ids(analysis, heard)
     family_at = bars_of(analysis).family_at
     found = family_groups(graph, chances, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *found), key=lambda group: group.members))
+
+
+def _as_family(group: Group, judge: Judge) -> Group:
+    pairs = [Pair(*two) for two in combinations(group.members, 2)]
+    return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:

@@ -192,11 +192,13 @@ def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
     document = replace(made.document, **changed)
     if set(changed) == {"description"}:
         return replace(made, document=document)
-    arguments = made.arguments
+    arguments, selector = made.arguments, made.selector
     if "schema" in changed:
-        renames = edit.document.get("renames", {})
-        arguments = edited_arguments(members, made.canonical, changed["schema"], arguments, renames)
-    return Synthesis("router", made.canonical, document, arguments, made.selector)
+        schema, renames = changed["schema"], edit.document.get("renames", {})
+        arguments = edited_arguments(members, made.canonical, schema, arguments, renames)
+        selector = renames.get(selector, selector)
+        selector = selector if selector in (schema.get("properties") or {}) else ""
+    return Synthesis("router", made.canonical, document, arguments, selector)
 
 
 def _reasons(
@@ -231,6 +233,8 @@ def _reasons(
 
 def _values(made: Synthesis) -> str:
     """The slot of a family and its values: `provider` is Fidelity / Robinhood."""
+    if not made.selector:
+        return "no argument says which of them is meant"
     values = [str(alpha.constants.get(made.selector, "")) for alpha in made.arguments]
     told = " / ".join(value for value in values[:_MOST_NAMED] if value)
     more = len(values) - _MOST_NAMED
