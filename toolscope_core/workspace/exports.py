@@ -180,6 +180,7 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
             bool(cluster.newcomers),
             cluster.state != "proposed",
             bool(catalog.blocked.intersection(cluster.members)),
+            cluster.relation == "parametric",
             cluster.kind == "router",
             len(servers) > 1,
             True,
@@ -197,9 +198,10 @@ _DOUBTS = (
     "would let a newcomer into an accepted merge",
     "are stale or in conflict",
     "hold a tool with hidden or hostile text",
+    "are families, for which a gateway is needed",
     "need a gateway",
     "reach over several servers",
-    "have a weak pair, act differently or were cut",
+    "say other words, have a weak pair, act differently or were cut",
 )
 
 
