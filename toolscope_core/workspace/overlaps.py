@@ -90,8 +90,8 @@ class PairList:
 def pair_list(
     analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The pairs that pass: those of ``wanted.tools`` first, then by probability, similarity, ids;
-    ``tokens`` by tool id.
+    """The pairs that pass: those of ``wanted.tools`` first, then by probability (families alone by
+    that of a family), similarity, ids; ``tokens`` by tool id.
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
@@ -109,7 +109,8 @@ def pair_list(
     if wanted.only:
         passing &= selected > 0
     found = np.flatnonzero(passing)
-    strength = (found, -scores.similarity[found], -scores.probability[found])
+    chances = scores.family if wanted.verdict == "family" else scores.probability
+    strength = (found, -scores.similarity[found], -chances[found])
     ranked = found[np.lexsort((*strength, selected[found] == 0))][:limit]
     verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
     rows = [

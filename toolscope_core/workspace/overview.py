@@ -203,10 +203,10 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
     if again:
         text = f"{_count(again, 'accepted merge')} to look at again"
-        yield NextStep(text, "review", {"show": "again"})
+        yield NextStep(text, "review", {"show": "Look again"})
     if families:
         text = f"Look at {families:,} famil{'y' if families == 1 else 'ies'}"
-        yield NextStep(text, "review", {"show": "families"})
+        yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
         reviewed = any(not is_family(c) for c in plan.clusters)
         done = "Everything is reviewed" if reviewed else "Nothing is proposed"
