@@ -78,7 +78,7 @@ def _buttons(item: LookAgain) -> None:
     with st.container(horizontal=True):
         st.button(
             "Keep merged", f"keep_{seen}", "It stays accepted and leaves this list.",
-            icon=":material/check:", type="primary",
+            icon=":material/check:",
             on_click=_decisions.keep_merged, args=(item,),
         )  # fmt: skip
         st.button(

@@ -12,13 +12,14 @@ from pages import _drawer, _outcomes, _ui
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Pair, Tool
 from toolscope_core.workspace.cards import Card
-from toolscope_core.workspace.relations import Slot
+from toolscope_core.workspace.relations import Slot, slot_in
 
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 QUEUE_WIDTHS = {
     **{"": 25, "name": 120, "gap": 50, "tools": 45, "weakest": 68, "kind": 60},
+    "what differs": 160,
     "state": 80,
 }
 KINDS = {
@@ -48,9 +49,10 @@ def queue_table(
     waiting: Sequence[Cluster],
     selected: Collection[str] = (),
     gaps: Mapping[str, float] | None = None,
+    families: bool = False,
 ) -> pd.DataFrame:
     """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
-    ``gaps`` say by tool how far the judges differ on it.
+    ``gaps`` say by tool how far the judges differ on it. All are ``families``, or any clusters.
     """
     marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
@@ -61,12 +63,20 @@ def queue_table(
         | ({"gap": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
         | {
             "tools": [len(cluster.members) for cluster in waiting],
+        }
+        | ({"what differs": [_differs(cluster) for cluster in waiting]} if families else {})
+        | {
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
             "kind": [kind_of(cluster) for cluster in waiting],
             "state": [cluster.state for cluster in waiting],
             "why look": [next(iter(cluster.reasons), "") for cluster in waiting],
         }
     )
+
+
+def _differs(cluster: Cluster) -> str:
+    slot = slot_in(cluster)
+    return slot.in_words if slot else ""
 
 
 def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
@@ -132,8 +142,8 @@ def _family(card: Card, slot: Slot) -> None:
         "and pass each call on by this argument:"
     )
     choice, routes = st.columns(2)
-    shown = {slot.name: slot.schema}
-    choice.code(json.dumps(shown, indent=2, ensure_ascii=False), language="json", height=190)
+    shown = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    choice.code(shown, language="json", wrap_lines=True)
     names = [tools[tool_id] for tool_id, _ in slot.values]
     routes.dataframe(
         {

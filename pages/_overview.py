@@ -87,13 +87,15 @@ def found(places: Places) -> None:
 
 def _overlap(seen: Findings) -> None:
     """Duplicates, families and siblings, each with the way to where it is worked on."""
-    gateways = f"; {seen.gateways:,} more need a gateway" if seen.gateways else ""
+    again = f" ({seen.again:,} to look at again)" if seen.again else ""
+    needs = "needs" if seen.gateways == 1 else "need"
+    gateways = f"; {seen.gateways:,} more {needs} a gateway" if seen.gateways else ""
     for place, (title, count, note, help_text, link, page, query) in zip(
         st.columns(3),
         (
             (
                 "Duplicates to prune now", seen.duplicates,
-                f"{seen.duplicates - seen.waiting:,} accepted, {seen.waiting:,} waiting, "
+                f"{seen.duplicates - seen.waiting:,} accepted{again}, {seen.waiting:,} waiting, "
                 f"{seen.safe:,} of them safe{gateways}",
                 "Clusters of one job in which one tool could serve the callers of all others as it "
                 "is: the others can be switched off, no code needed. Accepted ones count too.",

@@ -50,7 +50,13 @@ def pair_panel(catalog_id: int) -> None:
     here = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
 
-    hidden = {"selected": not chosen, "model": _ui.workspace().judging.opinions(catalog_id) is None}
+    bare = not _ui.workspace().explore.servers(catalog_id)
+    hidden = {
+        "selected": not chosen,
+        "model": _ui.workspace().judging.opinions(catalog_id) is None,
+        "left_server": bare,
+        "right_server": bare,
+    }
     hidden = {name for name, away in hidden.items() if away}
 
     def pick() -> None:

@@ -40,8 +40,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
         label_visibility="collapsed", on_change=lambda: st.query_params.pop("cluster", None),
     )]  # fmt: skip
     st.caption(
-        f"{far.waiting - far.families:,} duplicates and {far.families:,} families wait; "
-        f"{again:,} accepted merges to look at again."
+        f"Duplicates waiting: {far.waiting - far.families:,}. Families: {far.families:,}. "
+        f"Accepted merges to look at again: {again:,}."
     )
 if show == "again":
     _again.again_panel(catalog_id)
@@ -100,7 +100,9 @@ queue, body = st.columns([3, 7], gap="medium")
 with queue:
     st.session_state["queue"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
     st.dataframe(
-        _card.queue_table(waiting, picked.tool_ids if picked else frozenset(), gaps),
+        _card.queue_table(
+            waiting, picked.tool_ids if picked else frozenset(), gaps, show == "families"
+        ),
         key="queue",
         height=480,
         hide_index=True,

@@ -68,8 +68,13 @@ class Card:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What speaks against accepting beside words without a licence."""
-        return tuple(reason for reason in self.cluster.reasons if reason not in self.unlicensed)
+        """What speaks against accepting beside what ``unlicensed`` and ``slot`` say."""
+        family = f"a family: `{self.slot.name}`" if self.slot else None
+        return tuple(
+            reason
+            for reason in self.cluster.reasons
+            if reason not in self.unlicensed and not (family and reason.startswith(family))
+        )
 
     @property
     def canonical(self) -> Tool:

@@ -60,7 +60,8 @@ class Findings:
     """What a catalog holds of each kind of overlap; nothing is counted twice.
 
     ``duplicates`` are the clusters of one job that a prune could serve, waiting or accepted:
-    ``waiting`` of them wait for a person, and ``safe`` of these nothing speaks against.
+    ``waiting`` of them wait for a person, and ``safe`` of these nothing speaks against; ``again``
+    were accepted, and the judge would no longer make them.
     ``gateways`` are those of one job that need a gateway. ``families`` are clusters too,
     ``undecided`` of them wait. ``siblings`` are candidate pairs that the offline judge keeps
     apart though they have to do with each other.
@@ -69,6 +70,7 @@ class Findings:
     duplicates: int
     waiting: int
     safe: int
+    again: int
     gateways: int
     families: int
     undecided: int
@@ -105,7 +107,8 @@ class Overview:
         plan, cached = self._review.plan(catalog_id), self._findings.get(catalog_id)
         if cached is None or cached[0] is not plan:
             siblings = siblings_in(self._analysis(catalog_id))
-            cached = self._findings[catalog_id] = (plan, findings_of(plan, siblings))
+            again = len(self._review.look_again(catalog_id))
+            cached = self._findings[catalog_id] = (plan, findings_of(plan, siblings, again))
         return cached[1]
 
     def known_steps(self, catalog_id: int) -> tuple[NextStep, ...]:
@@ -141,8 +144,8 @@ class Overview:
         return analysis
 
 
-def findings_of(plan: MergePlan, siblings: int) -> Findings:
-    """The clusters of a plan by what can be done about them."""
+def findings_of(plan: MergePlan, siblings: int, again: int = 0) -> Findings:
+    """The clusters of a plan by what can be done about them; the rest is counted elsewhere."""
     families = [cluster for cluster in plan.clusters if is_family(cluster)]
     same_job = [cluster for cluster in plan.clusters if not is_family(cluster)]
     prunes = [cluster for cluster in same_job if cluster.kind == "prune"]
@@ -150,6 +153,7 @@ def findings_of(plan: MergePlan, siblings: int) -> Findings:
         duplicates=len(prunes),
         waiting=sum(map(waits, prunes)),
         safe=sum(cluster.state == "proposed" and cluster.safe for cluster in prunes),
+        again=again,
         gateways=len(same_job) - len(prunes),
         families=len(families),
         undecided=sum(map(waits, families)),

@@ -59,11 +59,12 @@ class Slot:
 
 def relation_of(said: Verdict, tools: tuple[Tool, Tool]) -> str:
     """What the two are to each other, in a sentence."""
+    perhaps = "They may do" if said.outcome == "unsure" else "They do"
     match said.relation:
         case "duplicate":
-            return "They do the same job."
+            return f"{perhaps} the same job."
         case "subsumes":
-            return "They do the same job, one of them for more callers."
+            return f"{perhaps} the same job, one of them for more callers."
         case "parametric":
             slot, values = slot_of(tools, said.differs)
             return f"The same operation for another {slot}: {' / '.join(values)}."
