@@ -94,7 +94,11 @@ def test_a_member_dropped_from_a_family_leaves_a_family(own):
     work.review.decide(i, "drop", seen, "ann", {"drop": [BANKS[0]]})
     cluster = by_name(work, i, SCHWAB)
     assert (cluster.members, cluster.state) == (BANKS[1:], "accepted")
-    assert (cluster.kind, cluster.relation, cluster.selector) == ("router", "parametric", "provider")
+    assert (cluster.kind, cluster.relation, cluster.selector) == (
+        "router",
+        "parametric",
+        "provider",
+    )
 
 
 def test_a_split_family_is_a_family_and_a_tool(own):
@@ -167,7 +171,7 @@ def test_the_list_of_pairs_knows_families(own):
 
 
 def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
-    work, i = desk.open_desk()
+    work, _i = desk.open_desk()
     record = work.prepare()
     analysis = work.analyses.get(record.id)
     scores = analysis.scores
@@ -223,7 +227,8 @@ def test_the_document_of_a_family_is_that_of_its_router(own):
 def test_a_family_is_exported_with_a_selector_only_when_asked(own):
     work, i = own
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    assert work.review.figures(i, PlanConfig()).withheld == 1
+    figures = work.review.figures(i, PlanConfig())
+    assert (figures.withheld, figures.pending, figures.families) == (1, 2, 1)
     assert work.review.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
     files = work.review.bundle(i, PlanConfig(routers=True), "neutral")
     (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]

@@ -50,8 +50,8 @@ def open_town(monkeypatch):
 
 def scripted(monkeypatch):
     """The tools, once the judge says what they are."""
-    families = {pair: 0.8 for pair in (*pairs(BANKS), *pairs(SHOPS))}
+    families = dict.fromkeys((*pairs(BANKS), *pairs(SHOPS)), 0.8)
     families[pairs(BANKS)[0]] = 0.7
-    doubts = {pair: 0.05 for pair in pairs(DOORS)}
+    doubts = dict.fromkeys(pairs(DOORS), 0.05)
     judge_says(monkeypatch, {pairs(RECIPES)[0]: 0.97, **doubts}, families)
     return TOOLS
