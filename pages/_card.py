@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from pages import _drawer, _ui
+from pages import _drawer, _outcomes, _ui
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Pair, Tool
 from toolscope_core.workspace.cards import Card
+from toolscope_core.workspace.relations import Slot, slot_in
 
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 QUEUE_WIDTHS = {
     **{"": 25, "name": 120, "gap": 50, "tools": 45, "weakest": 68, "kind": 60},
+    "what differs": 160,
     "state": 80,
 }
 KINDS = {
     "prune": "Prune: switch the others off today, no code needed",
     "router": "Router: needs a gateway in front of the servers",
+    "family": "Family: one tool only behind a gateway",
 }
 STATES = {
     "proposed": ("Proposed", "blue", ":material/lightbulb:"),
@@ -29,6 +33,11 @@ STATES = {
     "stale": ("Changed since it was decided", "orange", ":material/update:"),
     "conflict": ("In conflict", "red", ":material/warning:"),
 }
+
+
+def kind_of(cluster: Cluster) -> str:
+    """*prune*, *router* or *family*: what can be done about the cluster."""
+    return "family" if cluster.relation == "parametric" else cluster.kind
 
 
 def everybody(cluster: Cluster) -> tuple[str, ...]:
@@ -40,9 +49,10 @@ def queue_table(
     waiting: Sequence[Cluster],
     selected: Collection[str] = (),
     gaps: Mapping[str, float] | None = None,
+    families: bool = False,
 ) -> pd.DataFrame:
     """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
-    ``gaps`` say by tool how far the judges differ on it.
+    ``gaps`` say by tool how far the judges differ on it. All are ``families``, or any clusters.
     """
     marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
@@ -53,12 +63,20 @@ def queue_table(
         | ({"gap": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
         | {
             "tools": [len(cluster.members) for cluster in waiting],
+        }
+        | ({"what differs": [_differs(cluster) for cluster in waiting]} if families else {})
+        | {
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
-            "kind": [cluster.kind for cluster in waiting],
+            "kind": [kind_of(cluster) for cluster in waiting],
             "state": [cluster.state for cluster in waiting],
             "why look": [next(iter(cluster.reasons), "") for cluster in waiting],
         }
     )
+
+
+def _differs(cluster: Cluster) -> str:
+    slot = slot_in(cluster)
+    return slot.in_words if slot else ""
 
 
 def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
@@ -66,33 +84,78 @@ def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
     return f"{max(found):.2f}" if found else ""
 
 
-def heading(card: Card) -> None:
-    """What is proposed, what it means for the agents, and what speaks against it."""
+def title(card: Card) -> None:
+    """The name of what the cluster becomes, and its state in badges."""
     cluster = card.cluster
     st.subheader(_ui.untrusted(cluster.document.name), anchor=False)
     with st.container(horizontal=True):
         label, color, icon = STATES[cluster.state]
         st.badge(label, color=color, icon=icon)
-        st.badge(KINDS[cluster.kind], color="green" if cluster.kind == "prune" else "violet")
-        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+        st.badge(KINDS[kind_of(cluster)], color="green" if cluster.kind == "prune" else "violet")
+        as_what = " as a family" if kind_of(cluster) == "family" else ""
+        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{as_what}", color="gray")
         st.badge(
             f"About {card.tokens_before:,} → {card.tokens_after:,} tokens",
             color="gray",
             help=tokenizer().label,
         )
+
+
+def heading(card: Card) -> None:
+    """What is proposed, what it means for the agents, and what speaks against it."""
+    title(card)
+    cluster = card.cluster
     kept, gone = _named(card.canonical), ", ".join(map(_named, card.switched_off[:MEMBERS_SHOWN]))
-    if cluster.kind == "prune":
+    if card.slot is not None:
+        _family(card, card.slot)
+    elif cluster.kind == "prune":
         st.markdown(f"Agents keep {kept} and no longer see {gone}.")
+        words(card)
     else:
         st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
         st.info(f"New since this was accepted: {names}. Accept lets it in, Reject keeps it out.")
-    reasons = [f"- {_ui.untrusted(reason)}" for reason in cluster.reasons]
+    reasons = [f"- {_ui.untrusted(reason)}" for reason in card.doubts]
     if reasons:
         st.markdown("\n".join(["Before you accept:", "", *reasons]))
-    else:
+    elif cluster.safe:
         st.markdown(":material/verified: Nothing speaks against accepting it automatically.")
+
+
+def words(card: Card) -> None:
+    """The licence for each word of a prune: nothing is left over, or which words are."""
+    if not card.unlicensed:
+        st.markdown(":green[:material/check:] Each says all that the other says.")
+        return
+    said = [f"- {_ui.untrusted(sentence)}" for sentence in card.unlicensed]
+    st.markdown("\n".join([":orange[:material/warning:] Words without a reason:", "", *said]))
+
+
+def _family(card: Card, slot: Slot) -> None:
+    """What differs, why no member can go, and the argument that a gateway would offer."""
+    tools = {tool.id: tool for tool in card.tools}
+    st.markdown(f"**{_ui.untrusted(slot.in_words)}**")
+    st.markdown(
+        "The same operation for each of these. What differs is in no argument of any of them, so "
+        "no member could be pruned: its callers would not be served. A gateway can offer one tool "
+        "and pass each call on by this argument:"
+    )
+    choice, routes = st.columns(2)
+    shown = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    choice.code(shown, language="json", wrap_lines=True)
+    names = [tools[tool_id] for tool_id, _ in slot.values]
+    routes.dataframe(
+        {
+            slot.name: [value for _, value in slot.values],
+            "goes to": [tool.name for tool in names],
+            "server": [tool.server for tool in names],
+        },
+        hide_index=True,
+        column_order=[slot.name, "goes to", *(["server"] if any(t.server for t in names) else [])],
+        height=min(190, 38 + 35 * len(names)),
+        alt="Which value of the argument stands for which tool",
+    )
 
 
 def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
@@ -146,7 +209,8 @@ def evidence(card: Card) -> None:
     st.markdown("**What the judge says of the pairs, weakest first**")
     for said in card.evidence:
         judge = f" :gray[({_ui.untrusted(said.judge)})]" if " at " in said.judge else ""
-        st.markdown(f"**{said.probability:.2f} {said.outcome}** · {_both(said.pair)}{judge}")
+        verdict = f"{_outcomes.probability(said)} {_outcomes.short(said.outcome)}"
+        st.markdown(f"**{verdict}** · {_both(said.pair)}{judge}")
         st.markdown("\n".join(f"- {_ui.untrusted(sentence)}" for sentence in said.evidence))
     if card.pairs > len(card.evidence):
         st.caption(f"The weakest {len(card.evidence)} of {card.pairs} pairs.")
@@ -161,8 +225,9 @@ def differing(card: Card) -> None:
         said, judge = one.model, _ui.untrusted(one.model.judge)
         why = f": {_ui.untrusted(said.evidence[0])}" if said.evidence else ""
         st.markdown(
-            f"- {_both(one.pair)}: offline **{one.offline.outcome}** "
-            f"{one.offline.probability:.2f}, {judge} **{said.outcome}** {said.probability:.2f}{why}"
+            f"- {_both(one.pair)}: offline **{_outcomes.short(one.offline.outcome)}** "
+            f"{_outcomes.probability(one.offline)}, {judge} **{_outcomes.short(said.outcome)}** "
+            f"{_outcomes.probability(said)}{why}"
         )
     if len(card.disagreements) > DIFFERING_SHOWN:
         st.caption(f"{DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
@@ -172,7 +237,9 @@ def effect(card: Card, before: Cluster) -> None:
     """What an edited document changes: kind, tokens, arguments that would be lost."""
     after = card.cluster
     color = "green" if after.kind == "prune" else "violet"
-    st.badge(KINDS[after.kind], color=color)
+    st.badge(KINDS[kind_of(after)], color=color)
+    if card.slot is not None:
+        st.markdown(f"**{_ui.untrusted(card.slot.in_words)}**")
     if after.kind == "router" and before.kind == "prune":
         st.warning(
             "With this edit no server offers the merged tool as it is written: it needs a gateway, "

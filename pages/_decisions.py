@@ -9,6 +9,7 @@ import streamlit as st
 from pages import _ui
 from toolscope_core.datamodel import Action, Cluster, Decision
 from toolscope_core.errors import DecisionError
+from toolscope_core.workspace.again import LookAgain
 from toolscope_core.workspace.cards import Card
 from toolscope_core.workspace.drafts import Draft
 from toolscope_core.workspace.exports import SafeBatch
@@ -86,6 +87,18 @@ def batch_in_words(safe: SafeBatch) -> str:
         f"Makes {len(safe.clusters)} of {safe.tools} tools, about {safe.tokens_saved:,} tokens "
         f"less in every prompt. Leaves out: {left or 'nothing'}."
     )
+
+
+def keep_merged(item: LookAgain) -> None:
+    """Say of an accepted merge, as it is shown now, that it stays."""
+    decide(item.cluster, "accept", None)
+
+
+def keep_apart(item: LookAgain) -> None:
+    """Take the doubtful members out of an accepted merge, for good."""
+    review, catalog_id = _ui.workspace().review, _ui.current().id
+    said = f"Kept apart: {', '.join((item.cluster.canonical, *item.doubtful))}"
+    attempt(lambda: review.keep_apart(catalog_id, item, _ui.reviewer()), said)
 
 
 def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages import _decisions, _selection, _ui
+from pages import _decisions, _outcomes, _selection, _ui
 from pages._grades import grade_of
 from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
 from toolscope_core.workspace.catalogs import tool_key
@@ -16,7 +16,6 @@ from toolscope_core.workspace.tools import ToolView
 
 TEXT_SHOWN = 4_000
 COLORS = {"block": "red", "warn": "orange", "info": "gray"}
-JUDGED = {"merge": ":green[merge]", "unsure": ":orange[unsure]", "keep": "keep"}
 LABEL = ":material/right_panel_open: Open"
 """On the button of a table's row."""
 
@@ -89,9 +88,10 @@ def _home(cluster: Cluster | None) -> None:
         st.caption("In no cluster.")
         return
     name = _ui.untrusted(cluster.document.name)
+    what = "family" if cluster.relation == "parametric" else "cluster"
     st.page_link(
         "pages/review.py",
-        label=f"In the cluster **{name}**: {len(cluster.members)} tools, {cluster.state}",
+        label=f"In the {what} **{name}**: {len(cluster.members)} tools, {cluster.state}",
         icon=":material/rule:",
         query_params={"cluster": cluster.id},
     )
@@ -105,7 +105,7 @@ def _near(catalog_id: int, tool: Tool, found: Sequence[Neighbour]) -> None:
         name = _ui.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
         st.page_link(
             "pages/overlap.py",
-            label=f"{near.similarity:.2f} {JUDGED[near.verdict]} **{name}**",
+            label=f"{near.similarity:.2f} {_outcomes.short(near.verdict)} **{name}**",
             icon=":material/compare_arrows:",
             query_params={"pair": near.key},
         )

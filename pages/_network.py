@@ -79,7 +79,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
     one, other = names[edge.pair.left], names[edge.pair.right]
     st.subheader(f"{one} — {other}", anchor=False)
     said = tables.LINKS[edge.link]
-    if edge.link in ("merge", "unsure"):
+    if edge.link in ("merge", "family", "unsure"):
         said += f", probability {edge.probability:.2f}"
     st.markdown(f"{said[0].upper()}{said[1:]}.")
     bridge = _ui.workspace().explore.bridge(catalog_id, edge.pair) if edge.parts else None

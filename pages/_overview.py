@@ -12,12 +12,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages import _ui
-from toolscope_core.workspace.overview import Collision, NextStep
+from toolscope_core.workspace.overview import Collision, Findings, NextStep
 
 ICONS = {
     "review": ":material/rule:",
     "export": ":material/ios_share:",
     "catalog": ":material/search:",
+    "overlap": ":material/join_inner:",
 }
 
 
@@ -25,8 +26,8 @@ ICONS = {
 class Places:
     """The room that is kept for what the analysis finds."""
 
-    clusters: DeltaGenerator
     tokens: DeltaGenerator
+    overlap: DeltaGenerator
     worst: DeltaGenerator
     steps: DeltaGenerator
 
@@ -40,9 +41,10 @@ def known() -> Places:
         f"**{_ui.untrusted(record.name)}** holds {seen.tools:,} tools{owners}. They cost about "
         f"{seen.tokens:,} tokens in every prompt that carries them all."
     )
-    figures = st.columns(4)
+    figures = st.columns(3)
     figures[0].metric("Tools", f"{seen.tools:,}", border=True, height="stretch")
     figures[1].metric("Servers", f"{seen.servers:,}", border=True, height="stretch")
+    overlap = st.container()
     worst, next_steps = st.columns([3, 2], gap="medium")
     steps = next_steps.container(key="next", border=True, height="stretch")
     steps.markdown("**What to do next**")
@@ -51,7 +53,7 @@ def known() -> Places:
     if waiting:
         with steps:
             _links(waiting)
-    return Places(figures[2], figures[3], worst.container(border=True, height="stretch"), first)
+    return Places(figures[2], overlap, worst.container(border=True, height="stretch"), first)
 
 
 def found(places: Places) -> None:
@@ -63,9 +65,9 @@ def found(places: Places) -> None:
     with places.steps, st.spinner("Working out what merging brings"):
         seen, after = explore.overview(record.id), explore.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)
-    places.clusters.metric(
-        "Overlapping clusters", f"{after.clusters:,}", border=True, height="stretch"
-    )
+        findings = overview.findings(record.id)
+    with places.overlap:
+        _overlap(findings)
     places.tokens.metric(
         "Tokens, about",
         f"{seen.tokens:,}",
@@ -81,6 +83,48 @@ def found(places: Places) -> None:
         _worst(collisions)
     with places.steps:
         _links(steps, first=True)
+
+
+def _overlap(seen: Findings) -> None:
+    """Duplicates, families and siblings, each with the way to where it is worked on."""
+    again = f" ({seen.again:,} to look at again)" if seen.again else ""
+    needs = "needs" if seen.gateways == 1 else "need"
+    gateways = f"; {seen.gateways:,} more {needs} a gateway" if seen.gateways else ""
+    for place, (title, count, note, help_text, link, page, query) in zip(
+        st.columns(3),
+        (
+            (
+                "Duplicates to prune now", seen.duplicates,
+                f"{seen.duplicates - seen.waiting:,} accepted{again}, {seen.waiting:,} waiting, "
+                f"{seen.safe:,} of them safe{gateways}",
+                "Clusters of one job in which one tool could serve the callers of all others as it "
+                "is: the others can be switched off, no code needed. Accepted ones count too.",
+                "Review duplicates", "review", {"show": "Duplicates"},
+            ),
+            (
+                "Families a gateway could fold", seen.families,
+                f"{seen.families - seen.undecided:,} accepted, {seen.undecided:,} waiting",
+                "Clusters of the same operation for several providers or fixed values. What "
+                "differs is in no argument, so none of their tools can be pruned.",
+                "Look at families", "review", {"show": "Families"},
+            ),
+            (
+                "Siblings to tell apart", seen.siblings,
+                "near pairs that are not one job",
+                "Candidate pairs that have to do with each other, which the offline judge keeps "
+                "apart. An agent must tell them apart by their descriptions.",
+                "Compare siblings", "overlap", {"verdict": "keep"},
+            ),
+        ),
+        strict=True,
+    ):  # fmt: skip
+        with place.container(border=True, height="stretch"):
+            st.metric(title, f"{count:,}", help=help_text)
+            st.caption(note)
+            st.page_link(
+                f"pages/{page}.py", label=link, icon=ICONS[page], query_params=dict(query),
+                disabled=not count,
+            )  # fmt: skip
 
 
 def _worst(collisions: Sequence[Collision]) -> None:

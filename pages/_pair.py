@@ -12,11 +12,14 @@ from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.datamodel import Pair
 from toolscope_core.workspace.overlaps import PairFilter, PairRow
 from toolscope_core.workspace.pairs import DIFFERS, pair_key
+from toolscope_core.workspace.relations import OUTCOMES
 
 OFFERED = 200
+VERDICTS = ("merge", "family", "unsure", "keep")
 COLUMNS = (
-    *("selected", "probability", "similarity", "verdict", "model"),
-    *("left", "left_server", "left_tokens", "right", "right_server", "right_tokens"),
+    *("selected", "probability", "family", "similarity", "verdict", "model"),
+    *("left", "left_server", "right", "right_server", "relation", "differs"),
+    *("left_tokens", "right_tokens"),
 )
 MARKS = ("", "● one", "● ● both")
 """By how many of the two are selected."""
@@ -47,7 +50,13 @@ def pair_panel(catalog_id: int) -> None:
     here = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
 
-    hidden = {"selected": not chosen, "model": _ui.workspace().judging.opinions(catalog_id) is None}
+    bare = not _ui.workspace().explore.servers(catalog_id)
+    hidden = {
+        "selected": not chosen,
+        "model": _ui.workspace().judging.opinions(catalog_id) is None,
+        "left_server": bare,
+        "right_server": bare,
+    }
     hidden = {name for name, away in hidden.items() if away}
 
     def pick() -> None:
@@ -71,7 +80,25 @@ def pair_panel(catalog_id: int) -> None:
         height=min(320, 38 + 35 * len(found.rows)),
         column_config={
             "probability": st.column_config.ProgressColumn(
-                min_value=0.0, max_value=1.0, format="%.2f", help="That the two do the same job."
+                "same job",
+                min_value=0.0,
+                max_value=1.0,
+                format="%.2f",
+                width=110,
+                help="The probability that the two do the same job.",
+            ),
+            "family": st.column_config.ProgressColumn(
+                min_value=0.0,
+                max_value=1.0,
+                format="%.2f",
+                width=110,
+                help="The probability that they are the same operation for another provider or "
+                "value.",
+            ),
+            "verdict": st.column_config.TextColumn(width=70),
+            "relation": st.column_config.TextColumn(width=220),
+            "differs": st.column_config.TextColumn(
+                "words only one says", width=260, help="Those of the one / those of the other."
             ),
             "selected": st.column_config.TextColumn(width=75),
             "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
@@ -125,9 +152,10 @@ def _filters(catalog_id: int) -> PairFilter:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     verdict = bar.selectbox(
         "Verdict",
-        ["merge", "unsure", "keep"],
+        VERDICTS,
         index=None,
         placeholder="any verdict",
+        help="; ".join(OUTCOMES[one] for one in VERDICTS),
         key="verdict",
         bind="query-params",
     )
@@ -135,7 +163,10 @@ def _filters(catalog_id: int) -> PairFilter:
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="of", bind="query-params"
     )
-    least = bar.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params")
+    least = bar.slider(
+        "Least probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
+        help="That the two do the same job.",
+    )  # fmt: skip
     differing = _ui.workspace().judging.opinions(catalog_id) is not None and bar.toggle(
         "Judges differ", key="differ", bind="query-params"
     )

@@ -39,6 +39,15 @@ def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
 
 
 def _signals(view: PairView) -> None:
+    said = view.offline
+    job, family = st.columns(2)
+    job.metric("Same job", f"{said.probability:.2f}", help="What the bars below add up to.")
+    family.metric(
+        "Family",
+        f"{said.family:.2f}",
+        help="The same operation for another provider or value. It has a model of its own; from "
+        f"{view.family_at:.2f} on the judge says so, unless it says merge.",
+    )
     rows = partial(waterfall_rows, view.waterfall)
     picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
 
@@ -83,6 +92,7 @@ def _nearest(
         hide_index=True,
         column_order=("tool", "server", "similarity", "probability", "verdict"),
         column_config={
+            "verdict": st.column_config.TextColumn(width=70),
             "similarity": st.column_config.NumberColumn("cosine", format="%.2f"),
             "probability": st.column_config.NumberColumn(format="%.2f"),
         },

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _decisions, _selection, _ui
+from pages import _decisions, _outcomes, _selection, _ui
 from pages._pair_evidence import evidence_panel
 from pages._pair_tools import side_by_side
 from toolscope_core.datamodel import Decision, Pair
 from toolscope_core.workspace.pairs import PairView
-
-OUTCOMES = {"merge": "green", "unsure": "orange", "keep": "gray", "unanalysed": "red"}
-ICONS = {
-    "merge": ":material/merge:",
-    "unsure": ":material/help:",
-    "keep": ":material/call_split:",
-    "unanalysed": ":material/question_mark:",
-}
 
 
 def show_pair(key: str) -> None:
@@ -39,19 +31,22 @@ def _heading(view: PairView) -> None:
     one, other = (_ui.untrusted(tool.name) for tool in view.tools)
     st.subheader(f"{one} and {other}", anchor=False)
     with st.container(horizontal=True):
-        outcome = said.outcome
-        st.badge(f"Judge: {outcome}", color=OUTCOMES[outcome], icon=ICONS[outcome])
-        st.badge(f"Probability {said.probability:.2f}", color="gray")
+        _outcomes.badge("Judge", said.outcome)
+        st.badge(f"Same job {said.probability:.2f}", color="gray")
+        st.badge(f"Family {said.family:.2f}", color="gray")
         if view.asked:
             offline, differs = view.offline, said.outcome != view.offline.outcome
             st.badge(
-                f"Offline: {offline.outcome}, {offline.probability:.2f}",
+                f"Offline: {offline.outcome}, {_outcomes.probability(offline)}",
                 color="orange" if differs else "gray",
                 icon=":material/difference:" if differs else ":material/done_all:",
             )
         st.badge(f"Cosine {said.similarity:.2f}", color="gray")
         if view.card is not None:
             st.badge(f"On a card: {view.card.state}", color="blue", icon=":material/rule:")
+    relation, serving, *words = view.relation
+    st.markdown(f"**{_ui.untrusted(relation)}** {_ui.untrusted(serving)}")
+    st.markdown(" ".join(map(_ui.untrusted, words)))
 
 
 def _buttons(catalog_id: int, view: PairView) -> None:

@@ -66,7 +66,7 @@ def _as_text(draft: Draft, seen: str) -> Draft:
 
 def _row(record: dict[str, Any]) -> ParameterRow:
     """A line of the grid; a cell that nobody filled is ``None`` or not a number."""
-    enum = record["enum"] if isinstance(record["enum"], list) else []
+    enum = record["enum"] if isinstance(record["enum"], list | tuple) else []
     texts = {
         key: record[key] if isinstance(record[key], str) else ""
         for key in ("origin", "current", "name", "description")

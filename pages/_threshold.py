@@ -56,7 +56,7 @@ def _sliders(own: Cut) -> Cut:
     probability = bar.slider(
         f"Least probability, in the plan {own.probability:.2f}",
         LEAST_PROBABILITY, 1.0, own.probability, 0.01, key="probability", bind="query-params",
-        help="That two tools do the same job. From the plan's value on the judge is 95 % right.",
+        help="That two tools do the same job. Families have a probability of their own.",
     )  # fmt: skip
     return Cut(round(similarity, 4), round(probability, 4))
 

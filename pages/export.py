@@ -59,8 +59,10 @@ for column, (label, before, after) in zip(
     column.metric(label, told, after - before if before else None, delta_color="inverse")
 
 if found.pending:
+    families = f", {found.families:,} of them families," if found.families else ""
     st.info(
-        f"{found.pending:,} proposed merges are not decided: their tools stay as they are.",
+        f"{found.pending:,} proposed merges{families} are not decided: their tools stay as they "
+        "are.",
         icon=":material/hourglass_empty:",
     )
 if found.withheld:

@@ -24,8 +24,10 @@ if not rows:
     st.info(said, icon=":material/check_circle:")
     st.stop()
 
+families = sum(row.kind == "family" for row in rows)
 st.markdown(
-    f"Tools that the judge would merge: **{len(rows):,}** clusters. Choose rows to draw them. "
+    f"Tools that the judge would merge: **{len(rows) - families:,}** clusters. Families, which "
+    f"only a gateway could fold: **{families:,}**. Choose rows to draw them. "
     f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
 )
 shown = only_selected(record.id, rows)

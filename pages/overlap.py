@@ -27,7 +27,8 @@ st.markdown(
     f"Pairs at a similarity of {analysis.threshold:.2f} or more: **{candidates.total:,}** "
     f"candidates. The judge expects about {candidates.expected:,} of them to be the same job "
     f"({candidates.expected / candidates.total:.0%}) and is sure enough to propose "
-    f"**{candidates.merges:,}**."
+    f"**{candidates.merges:,}**. **{candidates.families:,}** are families: the same operation for "
+    "another provider or value."
 )
 
 

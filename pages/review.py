@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from pages import _asking, _card, _decisions, _drawer, _selection, _ui
+from pages import _again, _asking, _card, _decisions, _drawer, _selection, _ui
 from toolscope_core.datamodel import Tool
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
 last decision · **J** / **K** next / previous · **P** split off the chosen members.
 Keys do nothing while you type. The switch beside this turns them off."""
 
+SHOW = {"All": "all", "Duplicates": "duplicates", "Families": "families", "Look again": "again"}
 ORDERS = {"risk": "the riskiest", "disagreement": "where the judges differ most"}
 
 st.title("Review")
@@ -32,6 +33,19 @@ if model.open:
         _asking.judge_choice(catalog_id)
         _asking.asking_panel(catalog_id, "judge", "Ask for verdicts")
 
+again = len(review.look_again(catalog_id))
+with st.container(horizontal=True, vertical_alignment="center"):
+    show = SHOW[st.segmented_control(
+        "Show", list(SHOW), default="All", required=True, key="show", bind="query-params",
+        label_visibility="collapsed", on_change=lambda: st.query_params.pop("cluster", None),
+    )]  # fmt: skip
+    st.caption(
+        f"Duplicates waiting: {far.waiting - far.families:,}. Families: {far.families:,}. "
+        f"Accepted merges to look at again: {again:,}."
+    )
+if show == "again":
+    _again.again_panel(catalog_id)
+    st.stop()
 by, gaps = "risk", review.gaps(catalog_id)
 if gaps:
     by = st.segmented_control(
@@ -39,12 +53,13 @@ if gaps:
         format_func=ORDERS.get, persist_state="session",
         on_change=lambda: st.query_params.pop("cluster", None),
     )  # fmt: skip
-order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}", [])
-waiting = review.queue(catalog_id, order, by)
+order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}", [])
+waiting = review.queue(catalog_id, order, by, show)
 order.extend(cluster.id for cluster in waiting if cluster.id not in order)
 if not waiting:
     _decisions.notice()
-    st.info("Nothing waits for you.", icon=":material/task_alt:")
+    rest = " here; other clusters do: choose All" if far.waiting else ""
+    st.info(f"Nothing waits for you{rest}.", icon=":material/task_alt:")
     st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
     _decisions.trail(standing)
     st.stop()
@@ -85,7 +100,9 @@ queue, body = st.columns([3, 7], gap="medium")
 with queue:
     st.session_state["queue"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
     st.dataframe(
-        _card.queue_table(waiting, picked.tool_ids if picked else frozenset(), gaps),
+        _card.queue_table(
+            waiting, picked.tool_ids if picked else frozenset(), gaps, show == "families"
+        ),
         key="queue",
         height=480,
         hide_index=True,
@@ -94,7 +111,7 @@ with queue:
         },
         on_select=pick,
         selection_mode="single-row-required",
-        alt="Clusters that wait, riskiest first",
+        alt="Clusters that wait: duplicates, riskiest first, then families, the largest first",
     )
     _decisions.trail(standing)
 with body:

@@ -30,6 +30,7 @@ MIXED = part(
         edge("b1", "b3", 1.0, link="joined"),
         edge("a1", "b2", 0.0, link="never"),
         edge("a2", "b2", 0.6, link="unsure"),
+        edge("a2", "b3", 0.8, link="family"),
     ],
     {"b2": "alone", "b1": "accepted"},
 )
@@ -44,6 +45,39 @@ def lines(view):
     }
 
 
+FAMILY = part([edge("a1", "b1", 0.8, link="family"), edge("b1", "c1", 0.5, link="family")])
+
+
+def test_a_family_has_a_line_a_legend_and_a_sentence_and_joins_nothing():
+    drawn = network.drawing(FAMILY)
+    assert set(lines(FAMILY).values()) == {"family, another value"}
+    assert [key.text for key in drawn.legend][-1] == "family, another value"
+    assert drawn.edges[0]["title"] == (
+        "family: the same operation for another value\nprobability 0.80"
+    )
+    assert [row["joined to"] for row in tables.node_rows(FAMILY)] == [0, 0, 0]
+    words = {row["between them"] for row in tables.network_rows(FAMILY)}
+    assert words == {"family: the same operation for another value"}
+
+
+def test_the_tools_of_a_family_stand_beside_each_other():
+    apart = part([edge("x1", "x2")])
+    both = Network(tuple(sorted((*FAMILY.nodes, *apart.nodes), key=lambda n: n.id)), (
+        *FAMILY.edges, *apart.edges
+    ))  # fmt: skip
+    places = network.layout(both)
+    inside = max(math.dist(places[a], places[b]) for a, b in combinations(("a1", "b1", "c1"), 2))
+    outside = min(math.dist(places[a], places["x1"]) for a in ("a1", "b1", "c1"))
+    assert inside < 2.0 and outside > 0.5
+    alone = network.layout(Network(both.nodes, apart.edges))
+    assert places != alone, "the links of a family decide the place"
+
+
+def test_families_come_after_what_is_in_doubt():
+    mixed = part([*FAMILY.edges, edge("a1", "d1", 0.9), edge("a1", "e1", 0.4, link="unsure")])
+    assert [e.link for e in tables.doubtful_first(mixed)] == ["unsure", "merge", "family", "family"]
+
+
 def test_lines_tell_what_stands_between_two_tools():
     assert lines(MIXED) == {
         ("a1", "a2"): "merge, probability 0.95 or more",
@@ -52,6 +86,7 @@ def test_lines_tell_what_stands_between_two_tools():
         ("b1", "b3"): "merge, a person says",
         ("a1", "b2"): "never merge",
         ("a2", "b2"): "the judge is unsure",
+        ("a2", "b3"): "family, another value",
     }
     looks = {
         line["color"]["color"] + str(line["dashes"]) + str(line["width"])
@@ -61,6 +96,7 @@ def test_lines_tell_what_stands_between_two_tools():
     assert {line.name for line in network.LINES if line.dashes} == {
         "never merge",
         "the judge is unsure",
+        "family, another value",
     }
 
 
@@ -159,9 +195,9 @@ def test_nothing_is_drawn_of_nothing():
 
 def test_the_twin_has_a_row_an_edge_the_doubtful_first():
     rows = tables.network_rows(MIXED)
-    assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0]
+    assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]
     assert rows[0]["between them"] == "never merge, a person says"
-    assert [row["cutting it leaves"] for row in rows] == ["", "", "2 and 3", "", "", ""]
+    assert [row["cutting it leaves"] for row in rows] == ["", "", "2 and 3", "", "", "", ""]
     assert rows[0]["one"] == "a1"
     assert rows[0]["other's server"] == "b"
 

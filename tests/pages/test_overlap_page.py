@@ -29,7 +29,8 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(desk.WEATHER)
     assert "Tokens in openai-chat: estimate" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
-    assert "Judge: merge" in words(app) and "Probability 1.00" in words(app)
+    assert r"Judge: merge: the same job" in words(app) and "Same job 1.00" in words(app)
+    assert r"They do the same job\." in words(app)
     assert "- Exact copies" in words(app)
 
 

@@ -9,6 +9,7 @@ from pages._endpoint import TESTED
 from pages._prices import price_table
 from tests.model_server import ModelServer
 from tests.replies import answering, served
+from tests.scripted import judge_says
 from tests.workspace.desk import MAIL, SUM, by_name, on
 from toolscope_core.backends import Answer, Call
 from toolscope_core.config import Budget, Endpoint, Prices
@@ -27,8 +28,9 @@ def server():
 
 
 @pytest.fixture
-def two(bench):
+def two(bench, monkeypatch):
     """Two tools that are nearly one, so that there is something to ask."""
+    judge_says(monkeypatch, {("alpha/send_mail", "beta/send_mail"): 0.9})
     other = replace(on("beta", MAIL), description="Send a mail to a person now.")
     return bench(on("alpha", MAIL), other, SUM)
 

@@ -1,9 +1,11 @@
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.replies import answering
+from tests.scripted import judge_says
 from tests.workspace.desk import MAIL, catalog, on
 from toolscope_core.asking import Terms
 from toolscope_core.cache import VectorCache
@@ -17,13 +19,15 @@ NOBODY, QUESTIONS = Constraints(), QuestionConfig()
 
 
 @pytest.fixture
-def three(tmp_path):
+def three(tmp_path, monkeypatch):
     """Three tools that the offline judge makes one of, no two of them copies."""
     said = ("a person.", "a person now.", "one person.")
     tools = [
         replace(on(server, MAIL), description=f"Send a mail to {end}")
         for server, end in zip(("alpha", "beta", "gamma"), said, strict=True)
     ]
+    ids = sorted(tool.id for tool in tools)
+    judge_says(monkeypatch, dict.fromkeys(combinations(ids, 2), 0.95))
     config = AnalysisConfig(threshold=0.4)
     return analyse(catalog(*tools), config, WordEmbedder(), VectorCache(tmp_path))
 

@@ -229,11 +229,19 @@ def test_the_table_and_the_verdict_agree(shared):
 def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
     analysis = shared[2]
     weights = analysis.judge.weights
-    at = np.array([weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, 0.0])
-    scores = PairScores(np.arange(4, dtype=np.int32), np.full(4, 7, np.int32), at, at)
-    found = pair_list(replace(analysis, scores=scores), PairFilter(), COST)
-    assert [row.verdict for row in found.rows] == ["merge", "unsure", "unsure", "keep"]
-    assert found.merges == 1
+    below = weights.merge_at - 1e-6
+    at = np.array([weights.merge_at, below, below, weights.unsure_at, 0.01, 0.0])
+    family = np.array([1.0, weights.family_at, weights.family_at - 1e-6, 0.0, 0.9, 0.0])
+    left, right = np.arange(6, dtype=np.int32), np.full(6, 7, np.int32)
+    judged = replace(analysis, scores=PairScores(left, right, at, at, family))
+    found = pair_list(judged, PairFilter(), COST)
+    said = ["merge", "family", "unsure", "unsure", "family", "keep"]
+    assert [row.verdict for row in found.rows] == said
+    assert (found.merges, found.families) == (1, 2)
+    assert [row.family for row in pair_list(judged, PairFilter("family"), COST).rows] == [
+        0.9,
+        weights.family_at,
+    ], "by their own probability"
 
 
 def test_a_catalog_without_overlap_tells_its_closest_pair(own):

@@ -95,11 +95,12 @@ def test_every_view_hears_the_same_judge(server, desk):
     asked = {(pair.left, pair.right) for pair in told.verdicts}
     assert {(r.left_id, r.right_id) for r in rows if r.model} == asked
     plan = work.review.plan(catalog_id)
-    heard = [v.judge for c in plan.clusters for v in work.review.card(catalog_id, c).evidence]
-    assert judge in heard
+    judges = [v.judge for c in plan.clusters for v in work.review.card(catalog_id, c).evidence]
+    assert judge in judges
     pair = next(iter(told.verdicts))
     view = work.pairs.view(catalog_id, pair)
-    assert view.verdict == told.verdicts[pair] and view.offline.judge != judge
+    heard = replace(told.verdicts[pair], differs=view.offline.differs)
+    assert view.verdict == heard and view.offline.judge != judge
     assert view.waterfall.probability == view.offline.probability
     files = work.review.bundle(catalog_id, PlanConfig())
     assert files["pairs.jsonl"].decode().count(f'"judge":"{judge}"') == len(asked)

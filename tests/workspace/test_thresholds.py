@@ -44,7 +44,7 @@ def scored(analysis, scores):
     ends = sorted(scores)
     left, right = (np.array([e[at] for e in ends], dtype=np.int32) for at in (0, 1))
     near, probable = (np.array([scores[e][at] for e in ends], dtype=float) for at in (0, 1))
-    return replace(analysis, scores=PairScores(left, right, near, probable))
+    return replace(analysis, scores=PairScores(left, right, near, probable, 0 * probable))
 
 
 def plain(analysis, cut, links=NOTHING):

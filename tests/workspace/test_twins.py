@@ -13,7 +13,8 @@ def judged(analysis, *merges):
     rows = np.array([[analysis.rows[name] for name in pair] for pair in merges], dtype=np.int32)
     probability = np.ones(len(merges))
     probability[-1] = analysis.judge.weights.merge_at - 1e-6
-    return replace(analysis, scores=PairScores(rows[:, 0], rows[:, 1], probability, probability))
+    scores = PairScores(rows[:, 0], rows[:, 1], probability, probability, 0 * probability)
+    return replace(analysis, scores=scores)
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,7 @@ class Line:
 LINES = (
     Line("never merge", lambda e: e.link == "never", 2, RED, (9, 6)),
     Line("the judge is unsure", lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
+    Line("family, another value", lambda e: e.link == "family", 2, PALETTE[3], (6, 4)),
     Line("bridge: cutting it divides", lambda e: e.parts is not None, 6, PALETTE[1]),
     Line("merge, a person says", lambda e: e.link == "joined", 3, PALETTE[2]),
     Line("merge, probability 0.95 or more", lambda e: e.probability >= 0.95, 3),
@@ -158,7 +159,7 @@ def layout(part: Network, seed: int = 0) -> dict[str, Place]:
     """
     graph = nx.Graph()
     graph.add_nodes_from(sorted(node.id for node in part.nodes))
-    graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if e.joins))
+    graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if _holds(e)))
     components = sorted(
         (sorted(found) for found in nx.connected_components(graph)),
         key=lambda members: (-len(members), members),
@@ -175,6 +176,11 @@ def layout(part: Network, seed: int = 0) -> dict[str, Place]:
             places[node] = (x + radius * (1 + across), y - radius * (1 - up))
         x += 2 * radius + 0.8
     return places
+
+
+def _holds(edge: Edge) -> bool:
+    """Whether its two tools stand beside each other."""
+    return edge.joins or edge.link == "family"
 
 
 def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Place]:
@@ -222,7 +228,7 @@ def _node(node: Node) -> str:
 
 def _edge(edge: Edge) -> str:
     said = LINKS[edge.link]
-    if edge.link in ("merge", "unsure"):
+    if edge.link in ("merge", "family", "unsure"):
         said += f"\nprobability {edge.probability:.2f}"
     if edge.parts:
         said += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)

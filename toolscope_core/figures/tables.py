@@ -23,6 +23,7 @@ Row = dict[str, str | float | int]
 LINKS: Mapping[Link, str] = {
     "merge": "merge, says the judge",
     "joined": "merge, a person says",
+    "family": "family: the same operation for another value",
     "unsure": "the judge is unsure",
     "never": "never merge, a person says",
 }
@@ -104,7 +105,7 @@ def network_rows(part: Network) -> list[Row]:
 
 
 def doubtful_first(part: Network) -> tuple[Edge, ...]:
-    """The edges: those kept apart, those in doubt, bridges, then the weakest."""
+    """The edges: those kept apart, those in doubt, bridges, then the weakest; families last."""
     order: tuple[Link, ...] = ("never", "unsure")
     return tuple(
         sorted(
@@ -112,6 +113,7 @@ def doubtful_first(part: Network) -> tuple[Edge, ...]:
             key=lambda e: (
                 e.link != order[0],
                 e.link != order[1],
+                e.link == "family",
                 not e.parts,
                 e.probability,
                 e.pair,

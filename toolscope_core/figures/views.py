@@ -12,9 +12,9 @@ from toolscope_core.datamodel import Pair
 
 Measure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
-Link = Literal["merge", "joined", "unsure", "never"]
-"""What stands between two tools: the judge's *merge*, a person's, the judge's doubt (which joins
-nothing), a person's *never merge*."""
+Link = Literal["merge", "joined", "family", "unsure", "never"]
+"""What stands between two tools: the judge's *merge*, a person's, the judge's *family* and its
+doubt (which join nothing), a person's *never merge*."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +110,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools and what stands between them, with the judge's probability that they are one.
+    """Two tools and what stands between them, with the judge's probability that they are one, of a
+    *family* that they are that.
 
     A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
     the pair's left tool and on the other side.

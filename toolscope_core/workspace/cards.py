@@ -23,6 +23,7 @@ from toolscope_core.datamodel import (
 from toolscope_core.merging.plan import documented
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis
+from toolscope_core.workspace.relations import Slot, slot_in, unlicensed_in
 
 EVIDENCE_SHOWN = 10
 """So many pairs of a cluster, the weakest, are explained in words."""
@@ -48,7 +49,8 @@ class Card:
 
     ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
     ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
-    the offline judge differ, the widest gap first. Tokens are estimates.
+    the offline judge differ, the widest gap first. ``unlicensed`` says which words of a prune have
+    no licence, ``slot`` what tells the members of a family apart. Tokens are estimates.
     """
 
     cluster: Cluster
@@ -61,6 +63,18 @@ class Card:
     evidence: tuple[Verdict, ...]
     pairs: int
     disagreements: tuple[Disagreement, ...] = ()
+    unlicensed: tuple[str, ...] = ()
+    slot: Slot | None = None
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against accepting beside what ``unlicensed`` and ``slot`` say."""
+        family = f"a family: `{self.slot.name}`" if self.slot else None
+        return tuple(
+            reason
+            for reason in self.cluster.reasons
+            if reason not in self.unlicensed and not (family and reason.startswith(family))
+        )
 
     @property
     def canonical(self) -> Tool:
@@ -85,7 +99,9 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
     members = tuple(tools[rows[member]] for member in order)
     shown = (*cluster.members, *cluster.newcomers)
     pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
-    weakest = np.argsort(analysis.probabilities(pairs), kind="stable")[:EVIDENCE_SHOWN]
+    family = cluster.relation == "parametric"
+    chances = analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
+    weakest = np.argsort(chances, kind="stable")[:EVIDENCE_SHOWN]
     before, after = tokens_of(members, cluster.document)
     return Card(
         cluster=cluster,
@@ -101,6 +117,8 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
         pairs=len(pairs),
         disagreements=_disagreements(analysis, pairs),
+        unlicensed=unlicensed_in(analysis.catalog, cluster),
+        slot=slot_in(cluster) if family else None,
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
 from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool, sorted_ids
-from toolscope_core.figures.views import Edge, Network, Node, NodeState
+from toolscope_core.figures.views import Edge, Link, Network, Node, NodeState
 from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.plan import documented
-from toolscope_core.workspace.review import OPEN_STATES
+from toolscope_core.workspace.review import OPEN_STATES, is_family
 
 Tools = Mapping[str, Tool]
 
@@ -26,7 +27,8 @@ _NAMED_MEMBERS = 8
 @dataclass(frozen=True, eq=False)
 class Merging:
     """The merge graph, and what is around it: the plan made of it, people's links, the pairs that
-    the judge is ``unsure`` of. ``copies`` maps each tool to the first of equal content.
+    the judge is ``unsure`` of, and those of ``families``, with their probabilities. ``copies`` maps
+    each tool to the first of equal content.
     """
 
     plan: MergePlan
@@ -34,6 +36,7 @@ class Merging:
     copies: Mapping[str, str]
     links: Constraints = field(default_factory=Constraints)
     unsure: Mapping[Pair, float] = field(default_factory=dict)
+    families: Mapping[Pair, float] = field(default_factory=dict)
 
     @cached_property
     def home(self) -> Mapping[str, Cluster]:
@@ -49,10 +52,21 @@ class Merging:
         for pair, probability in self.graph.edges.items():
             edges[number[pair.left]][pair] = probability
         parts = [MergeGraph(inside) for inside in edges]
-        return tuple(
+        merges = tuple(
             Component(tools, part, _without_copies(part, self.copies))
             for tools, part in zip(found, parts, strict=True)
         )
+        return (*merges, *self._family_components(number))
+
+    def _family_components(self, number: Mapping[str, int]) -> Iterator[Component]:
+        """The families that no edges of the merge graph hold together. ``number`` is that of the
+        component of each tool that is in one.
+        """
+        apart = MergeGraph({})
+        for cluster in self.plan.clusters:
+            places = {number.get(member, -1) for member in cluster.members}
+            if is_family(cluster) and (len(places) > 1 or places == {-1}):
+                yield Component(cluster.members, apart, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,8 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A cluster in the table, or (``kind`` empty) a component that correction took apart.
+    """A cluster in the table, or (``kind`` empty) a component that correction took apart; *family*
+    is the kind of a cluster whose tools are one operation for several values.
 
     ``component`` numbers the connected component it is part of, from 1; ``density`` (the share of
     pairs that are edges), ``bridges`` and ``intransitive`` (triples a-b-c without a-c) are those of
@@ -127,7 +142,9 @@ def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
     tools, home = merging.plan.catalog.by_id, merging.home
     rows: list[ClusterRow] = []
     for number, component in enumerate(merging.components, 1):
-        clusters = {home[tool].id: home[tool] for tool in component.tools if tool in home}
+        inside = set(component.tools)
+        clusters = {home[t].id: home[t] for t in component.tools if t in home}
+        clusters = {key: c for key, c in clusters.items() if inside.issuperset(c.members)}
         rows += [
             _row(merging, number, component.once, cluster, costs) for cluster in clusters.values()
         ]
@@ -161,13 +178,16 @@ def network_of(
         if {pair.left, pair.right} <= kept:
             edges[pair] = Edge(pair, 0.0, "never")
     if len(kept) <= SHOWN_NODES:
-        for pair, probability in merging.unsure.items():
-            if {pair.left, pair.right} <= kept:
-                edges.setdefault(pair, Edge(pair, probability, "unsure"))
+        beside: tuple[tuple[Link, Mapping[Pair, float]], ...]
+        beside = ("family", merging.families), ("unsure", merging.unsure)
+        for link, pairs in beside:
+            for pair, probability in pairs.items():
+                if {pair.left, pair.right} <= kept:
+                    edges.setdefault(pair, Edge(pair, probability, link))
     return Network(
         nodes=tuple(_node(tools, tool, home) for tool in sorted(kept)),
         edges=tuple(edge for _, edge in sorted(edges.items())),
-        left_out=sum(len(component.tools) for component in wanted) - len(kept),
+        left_out=len({tool for component in wanted for tool in component.tools}) - len(kept),
     )
 
 
@@ -226,8 +246,10 @@ def _row(
     merging: Merging, number: int, once: MergeGraph, cluster: Cluster, costs: Costs
 ) -> ClusterRow:
     tools = merging.plan.catalog.by_id
-    inside = set(cluster.members)
+    inside, family = set(cluster.members), is_family(cluster)
     contents = {merging.copies[member] for member in inside}
+    pairs = (Pair.of(a, b) for a, b in combinations(sorted(contents), 2))
+    links = [pair for pair in pairs if pair in merging.families] if family else once.edges
     tokens = _tokens(tools, cluster.members, costs)
     merged = documented(tools[cluster.canonical], cluster.document)
     return ClusterRow(
@@ -236,12 +258,12 @@ def _row(
         size=len(cluster.members),
         tokens=tokens,
         saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
-        density=_density(contents, once),
+        density=_density(contents, links),
         weakest=cluster.weakest_edge,
         bridges=sum({pair.left, pair.right} <= contents for pair in once.bridges),
         intransitive=len(once.intransitive(contents)),
         servers=_servers(tools, cluster.members),
-        kind=cluster.kind,
+        kind="family" if family else cluster.kind,
         state=cluster.state,
         reasons="; ".join(cluster.reasons),
         component=number,
@@ -259,7 +281,7 @@ def _taken_apart(tools: Tools, number: int, component: Component, costs: Costs) 
         size=len(members),
         tokens=_tokens(tools, members, costs),
         saved=0,
-        density=_density(contents, once),
+        density=_density(contents, once.edges),
         weakest=min(once.edges.values(), default=1.0),
         bridges=len(once.bridges),
         intransitive=len(once.intransitive(members)),
@@ -273,10 +295,10 @@ def _taken_apart(tools: Tools, number: int, component: Component, costs: Costs) 
     )
 
 
-def _density(contents: Collection[str], once: MergeGraph) -> float:
-    """The share of pairs that are edges, in hundredths; 1 for a single content."""
+def _density(contents: Collection[str], links: Iterable[Pair]) -> float:
+    """The share of pairs that are links, in hundredths; 1 for a single content."""
     pairs = len(contents) * (len(contents) - 1) // 2
-    edges = sum(pair.left in contents and pair.right in contents for pair in once.edges)
+    edges = sum(pair.left in contents and pair.right in contents for pair in links)
     return round(edges / pairs, 2) if pairs else 1.0
 
 

@@ -61,7 +61,8 @@ class Draft:
 def synthesised(analysis: Analysis, cluster: Cluster) -> Document:
     """The cluster's document before anybody edited it, under the canonical it has now."""
     members = _members(analysis, cluster)
-    return synthesise(members, analysis.catalog.blocked, cluster.canonical).document
+    family = cluster.relation == "parametric"
+    return synthesise(members, analysis.catalog.blocked, cluster.canonical, family).document
 
 
 def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
@@ -133,7 +134,12 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
     said: dict[str, Any] = {"name": document.name, "description": document.description}
     if document.schema is not None:
         said.update(schema=document.schema, renames=dict(draft.renames))
-    group = Group(cluster.members, cluster.weakest_edge, decided=cluster.state == "accepted")
+    group = Group(
+        cluster.members,
+        cluster.weakest_edge,
+        decided=cluster.state == "accepted",
+        family=cluster.relation == "parametric",
+    )
     edit = {frozenset(cluster.members): Edit(cluster.canonical, said)}
     (made,) = build_clusters(analysis.catalog, [group], Constraints(), edit, 0.0)
     return made

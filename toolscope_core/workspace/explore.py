@@ -13,13 +13,13 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Network
-from toolscope_core.pipeline import Analysis, graph_of, unsure_pairs
+from toolscope_core.pipeline import Analysis, family_edges, graph_of, unsure_pairs
 from toolscope_core.review import constraints
 from toolscope_core.store import CatalogRecord
 from toolscope_core.workspace import components, listing, overlaps
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.review import OPEN_STATES, Review
+from toolscope_core.workspace.review import Review, waits
 
 LISTS_KEPT = 8
 
@@ -126,7 +126,7 @@ class Explore:
         clusters = self._review.plan(catalog_id).clusters
         return Forecast(
             clusters=len(clusters),
-            waiting=sum(c.state in OPEN_STATES or bool(c.newcomers) for c in clusters),
+            waiting=sum(map(waits, clusters)),
             tools_after=len(plan.tools),
             tokens_after=sum(
                 self._counted.of(item.tool, PROMPT_SHAPES[0])
@@ -239,6 +239,7 @@ class Explore:
                 copies=analysis.copies,
                 links=constraints(analysis.catalog, log),
                 unsure=unsure_pairs(analysis),
+                families=family_edges(analysis),
             )
             known = self._graphs[catalog_id] = _Drawn(analysis, len(log), merging)
         return known

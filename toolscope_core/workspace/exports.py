@@ -70,7 +70,8 @@ class Way:
 class ExportFigures:
     """What a plan makes of the catalog; ``counted`` says whether tokens are estimates.
 
-    ``pending`` counts the clusters that stay unmerged because nobody decided, ``withheld`` the
+    ``pending`` counts the clusters that stay unmerged because nobody decided, ``families`` those of
+    them that are families, ``withheld`` the
     accepted ones left out because they need a gateway. ``matrix`` has a line for each target,
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
     chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
@@ -85,6 +86,7 @@ class ExportFigures:
     tokens_after: int
     merges: tuple[MergeLine, ...]
     pending: int
+    families: int
     withheld: int
     dangling: tuple[Dangling, ...]
     counted: str
@@ -146,6 +148,7 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         tokens_after=tokens[0].after,
         merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
         pending=len(plan.clusters) - len(accepted),
+        families=sum(c.state != "accepted" and c.relation == "parametric" for c in plan.clusters),
         withheld=sum(cluster.id not in taken for cluster in accepted),
         dangling=plan.dangling,
         counted=tokenizer().label,
@@ -180,6 +183,7 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
             bool(cluster.newcomers),
             cluster.state != "proposed",
             bool(catalog.blocked.intersection(cluster.members)),
+            cluster.relation == "parametric",
             cluster.kind == "router",
             len(servers) > 1,
             True,
@@ -197,9 +201,10 @@ _DOUBTS = (
     "would let a newcomer into an accepted merge",
     "are stale or in conflict",
     "hold a tool with hidden or hostile text",
+    "are families, for which a gateway is needed",
     "need a gateway",
     "reach over several servers",
-    "have a weak pair, act differently or were cut",
+    "say other words, have a weak pair, act differently or were cut",
 )
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import Pair, digest
+from toolscope_core.datamodel import Pair, Verdict, digest
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import nearest
+from toolscope_core.workspace.relations import RELATIONS, differs_of
 
 SHOWN_PAIRS = 1_000
+RELATED_FROM = 0.45
+"""From this cosine on, two tools that are not one job are *related*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,17 @@ class PairRow:
     """A candidate pair in the table, with what each of the two costs in every prompt;
     ``selected`` counts those of the two that ``PairFilter.tools`` names.
 
-    ``probability`` and ``verdict`` are the offline judge's, ``model`` is the model's verdict; empty
-    where it was not asked.
+    ``probability`` of the same job, ``family`` (that of a family), ``verdict``, ``relation`` in
+    words and ``differs`` (words that only one says) are the offline judge's, ``model`` is the
+    model's verdict; empty where it was not asked.
     """
 
     probability: float
+    family: float
     similarity: float
     verdict: str
+    relation: str
+    differs: str
     selected: int
     left: str
     left_server: str
@@ -68,22 +75,23 @@ class PairRow:
 @dataclass(frozen=True, slots=True)
 class PairList:
     """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates, of
-    which the judge would merge ``merges`` and ``expected`` are the same job if its probabilities
-    hold.
+    which the judge would merge ``merges``, ``families`` are the same operation for another value,
+    and ``expected`` are the same job if its probabilities hold.
     """
 
     rows: tuple[PairRow, ...]
     matching: int
     total: int
     merges: int
+    families: int
     expected: int
 
 
 def pair_list(
     analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The pairs that pass: those of ``wanted.tools`` first, then by probability, similarity, ids;
-    ``tokens`` by tool id.
+    """The pairs that pass: those of ``wanted.tools`` first, then by probability (families alone by
+    that of a family), similarity, ids; ``tokens`` by tool id.
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
@@ -101,17 +109,25 @@ def pair_list(
     if wanted.only:
         passing &= selected > 0
     found = np.flatnonzero(passing)
-    strength = (found, -scores.similarity[found], -scores.probability[found])
+    chances = scores.family if wanted.verdict == "family" else scores.probability
+    strength = (found, -scores.similarity[found], -chances[found])
     ranked = found[np.lexsort((*strength, selected[found] == 0))][:limit]
+    verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
     rows = [
-        _row(analysis, row, (str(outcomes[row]), str(model[row])), int(selected[row]), tokens)
-        for row in ranked.tolist()
+        replace(
+            _row(analysis, row, said, tokens),
+            verdict=str(outcomes[row]),
+            model=str(model[row]),
+            selected=int(selected[row]),
+        )
+        for row, said in zip(ranked.tolist(), verdicts, strict=True)
     ]
     return PairList(
         rows=tuple(rows),
         matching=len(found),
         total=len(scores),
         merges=int((outcomes == "merge").sum()),
+        families=int((outcomes == "family").sum()),
         expected=scores.expected_merges,
     )
 
@@ -127,20 +143,17 @@ def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     return pair, float(near.similarity[row])
 
 
-def _row(
-    analysis: Analysis,
-    row: int,
-    said: tuple[str, str],
-    selected: int,
-    tokens: Mapping[str, int],
-) -> PairRow:
+def _row(analysis: Analysis, row: int, said: Verdict, tokens: Mapping[str, int]) -> PairRow:
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
         probability=float(scores.probability[row]),
+        family=float(scores.family[row]),
         similarity=float(scores.similarity[row]),
-        verdict=said[0],
-        selected=selected,
+        verdict=said.outcome,
+        relation=RELATIONS[said.relation],
+        differs=differs_of(said),
+        selected=0,
         left=left.name,
         left_server=left.server,
         left_tokens=tokens[left.id],
@@ -149,15 +162,23 @@ def _row(
         right_tokens=tokens[right.id],
         left_id=left.id,
         right_id=right.id,
-        model=said[1],
     )
 
 
 def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
-    """The verdict of every candidate pair, by its probability."""
-    probability, weights = analysis.scores.probability, analysis.judge.weights
-    below = np.where(probability >= weights.unsure_at, "unsure", "keep")
-    return np.asarray(np.where(probability >= weights.merge_at, "merge", below))
+    """The offline judge's verdict on every candidate pair, by its probabilities."""
+    scores, weights = analysis.scores, analysis.judge.weights
+    below = np.where(scores.probability >= weights.unsure_at, "unsure", "keep")
+    single = np.where(scores.family >= weights.family_at, "family", below)
+    return np.asarray(np.where(scores.probability >= weights.merge_at, "merge", single))
+
+
+def siblings_in(analysis: Analysis) -> int:
+    """How many candidate pairs have to do with each other and are not one job, nor one operation
+    for two values: an agent has to be told which is which.
+    """
+    near = analysis.scores.similarity >= RELATED_FROM
+    return int(((outcomes_of(analysis) == "keep") & near).sum())
 
 
 def said_of(analysis: Analysis) -> NDArray[np.str_]:

@@ -11,12 +11,13 @@ from toolscope_core.catalog.targets import target_named
 from toolscope_core.catalog.validity import Broken, Rule, counted
 from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.errors import JobError
-from toolscope_core.pipeline import Analysis, unsure_pairs
+from toolscope_core.pipeline import Analysis, family_edges, unsure_pairs
 from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.overlaps import siblings_in
 from toolscope_core.workspace.pairs import pair_key
-from toolscope_core.workspace.review import OPEN_STATES, Review
+from toolscope_core.workspace.review import Review, is_family, waits
 
 WORST = 5
 _REFUSED: Mapping[Rule, str] = {
@@ -54,6 +55,28 @@ class NextStep:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a catalog holds of each kind of overlap; nothing is counted twice.
+
+    ``duplicates`` are the clusters of one job that a prune could serve, waiting or accepted:
+    ``waiting`` of them wait for a person, and ``safe`` of these nothing speaks against; ``again``
+    were accepted, and the judge would no longer make them.
+    ``gateways`` are those of one job that need a gateway. ``families`` are clusters too,
+    ``undecided`` of them wait. ``siblings`` are candidate pairs that the offline judge keeps
+    apart though they have to do with each other.
+    """
+
+    duplicates: int
+    waiting: int
+    safe: int
+    again: int
+    gateways: int
+    families: int
+    undecided: int
+    siblings: int
+
+
 class Overview:
     """What the first page says beside its figures. Remembers what a plan was found to need."""
 
@@ -63,6 +86,7 @@ class Overview:
         self._review = review
         self._worst: dict[int, tuple[MergePlan, tuple[Collision, ...]]] = {}
         self._steps: dict[int, tuple[MergePlan, tuple[NextStep, ...]]] = {}
+        self._findings: dict[int, tuple[MergePlan, Findings]] = {}
         self._broken: dict[int, Broken] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
@@ -70,13 +94,22 @@ class Overview:
         plan = self._review.plan(catalog_id)
         known = self._worst.get(catalog_id)
         if known is None or known[0] is not plan:
-            analysis = self._analyses.get(catalog_id)
-            if analysis is None:
-                raise JobError("the catalog is not analysed yet; start the analysis on its page")
+            analysis = self._analysis(catalog_id)
             links = constraints(analysis.catalog, self._review.log(catalog_id))
             known = (plan, worst_collisions(analysis, plan, links.cannot))
             self._worst[catalog_id] = known
         return known[1]
+
+    def findings(self, catalog_id: int) -> Findings:
+        """Duplicates, families and siblings, counted apart. Raises ``JobError`` before the
+        analysis is finished.
+        """
+        plan, cached = self._review.plan(catalog_id), self._findings.get(catalog_id)
+        if cached is None or cached[0] is not plan:
+            siblings = siblings_in(self._analysis(catalog_id))
+            again = len(self._review.look_again(catalog_id))
+            cached = self._findings[catalog_id] = (plan, findings_of(plan, siblings, again))
+        return cached[1]
 
     def known_steps(self, catalog_id: int) -> tuple[NextStep, ...]:
         """What waits in the catalog itself; needs no analysis."""
@@ -92,18 +125,40 @@ class Overview:
         known = self._steps.get(catalog_id)
         if known is None or known[0] is not plan:
             broken = self._broken.setdefault(catalog_id, {})
-            unsure = 0 if _waiting(plan) else self._unsure(catalog_id)
-            known = plan, (*review_steps(plan, unsure), *export_steps(plan, broken))
+            unsure = 0 if _proposals(plan) else self._unsure(catalog_id)
+            again = len(self._review.look_again(catalog_id))
+            known = plan, (*review_steps(plan, unsure, again), *export_steps(plan, broken))
             self._steps[catalog_id] = known
         return known[1]
 
     def _unsure(self, catalog_id: int) -> int:
         """How many pairs the judge is unsure of, that nobody said never to merge."""
+        analysis = self._analysis(catalog_id)
+        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
+        return len(unsure_pairs(analysis).keys() - family_edges(analysis).keys() - apart)
+
+    def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)
         if analysis is None:
-            return 0
-        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
-        return len(unsure_pairs(analysis).keys() - apart)
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+def findings_of(plan: MergePlan, siblings: int, again: int = 0) -> Findings:
+    """The clusters of a plan by what can be done about them; the rest is counted elsewhere."""
+    families = [cluster for cluster in plan.clusters if is_family(cluster)]
+    same_job = [cluster for cluster in plan.clusters if not is_family(cluster)]
+    prunes = [cluster for cluster in same_job if cluster.kind == "prune"]
+    return Findings(
+        duplicates=len(prunes),
+        waiting=sum(map(waits, prunes)),
+        safe=sum(cluster.state == "proposed" and cluster.safe for cluster in prunes),
+        again=again,
+        gateways=len(same_job) - len(prunes),
+        families=len(families),
+        undecided=sum(map(waits, families)),
+        siblings=siblings,
+    )
 
 
 def worst_collisions(
@@ -141,15 +196,25 @@ def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
         yield NextStep(text, "catalog", {"part": "Findings"})
 
 
-def review_steps(plan: MergePlan, unsure: int) -> Iterator[NextStep]:
-    """What waits for a person in review; the export where nothing does, and the pairs, so many,
-    that the judge is ``unsure`` of.
+def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextStep]:
+    """What waits for a person in review: duplicates, accepted merges to look at ``again``,
+    families; the export where no duplicate does, and the pairs that the judge is ``unsure`` of.
     """
     safe = sum(c.state == "proposed" and c.safe for c in plan.clusters)
-    if waiting := _waiting(plan):
+    families = sum(waits(c) and is_family(c) for c in plan.clusters)
+    waiting = _proposals(plan)
+    if waiting:
         yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
-    else:
-        done = "Everything is reviewed" if plan.clusters else "Nothing is proposed"
+    if again:
+        text = f"{_count(again, 'accepted merge')} to look at again"
+        yield NextStep(text, "review", {"show": "Look again"})
+    if families:
+        text = f"Look at {families:,} famil{'y' if families == 1 else 'ies'}"
+        yield NextStep(text, "review", {"show": "Families"})
+    if not waiting:
+        reviewed = any(not is_family(c) for c in plan.clusters)
+        done = "Everything is reviewed" if reviewed else "Nothing is proposed"
+        done = "No duplicate waits" if families else done
         yield NextStep(f"{done}: export", "export")
         if unsure:
             told = f"The judge is unsure of {_count(unsure, 'pair')}: look"
@@ -159,8 +224,8 @@ def review_steps(plan: MergePlan, unsure: int) -> Iterator[NextStep]:
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
 
 
-def _waiting(plan: MergePlan) -> int:
-    return sum(c.state in OPEN_STATES or bool(c.newcomers) for c in plan.clusters)
+def _proposals(plan: MergePlan) -> int:
+    return sum(waits(c) and not is_family(c) for c in plan.clusters)
 
 
 def export_steps(

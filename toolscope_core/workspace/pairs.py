@@ -30,6 +30,7 @@ from toolscope_core.review import active, version_of
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import told
 from toolscope_core.workspace.catalogs import Catalogs, tool_key
+from toolscope_core.workspace.relations import apart_of, relation_of, serving_of
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.toolsets import card_with
 
@@ -61,7 +62,9 @@ class PairView:
     sentences what becomes of a call to one when it goes to the other. ``said`` are the standing
     decisions on both, the newest first; ``card`` is the cluster that holds both, if any.
     ``version`` is what a decision on the pair must carry. ``verdict`` is that of whoever is heard,
-    ``offline`` the offline judge's, whose waterfall it is.
+    ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences what the
+    two are to each other, who could serve whom, and the words that only one says. ``family_at`` is
+    the probability of a family from which on the offline judge says so.
     """
 
     key: str
@@ -77,6 +80,8 @@ class PairView:
     said: tuple[Decision, ...]
     card: Cluster | None
     version: str
+    relation: tuple[str, ...]
+    family_at: float
 
     @property
     def asked(self) -> bool:
@@ -108,9 +113,10 @@ class Pairs:
         plan = self._review.plan(catalog_id)
         prints = {tool.fingerprint for tool in tools}
         (offline,) = analysis.offline([pair])
+        heard = analysis.heard(offline)
         return PairView(
             key=pair_key(pair),
-            verdict=analysis.heard(offline),
+            verdict=heard,
             offline=offline,
             tools=tools,
             waterfall=waterfall_of(analysis, offline),
@@ -122,6 +128,8 @@ class Pairs:
             said=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
             card=card_with(plan, (pair.left, pair.right)),
             version=version_of([tool.fingerprint for tool in tools], log),
+            relation=(relation_of(heard, tools), serving_of(heard, tools), *apart_of(heard, tools)),
+            family_at=analysis.judge.weights.family_at,
         )
 
     def _analysis(self, catalog_id: int) -> Analysis:
@@ -163,6 +171,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
     found = [analysis.catalog.tools[at] for at in near]
     pairs = [Pair.of(tool.id, other.id) for other in found]
     chances = analysis.probabilities(pairs).tolist()
+    families = analysis.family_probabilities(pairs).tolist()
     return tuple(
         Neighbour(
             id=other.id,
@@ -170,10 +179,12 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
             server=other.server,
             similarity=float(cosine[at]),
             probability=chance,
-            verdict=analysis.judge.weights.outcome(chance),
+            verdict=analysis.judge.weights.outcome(chance, family),
             key=pair_key(pair),
         )
-        for other, at, pair, chance in zip(found, near, pairs, chances, strict=True)
+        for other, at, pair, chance, family in zip(
+            found, near, pairs, chances, families, strict=True
+        )
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, PlanConfig
-from toolscope_core.datamodel import Action, Cluster, Decision, Document, MergePlan
+from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
 from toolscope_core.decisions import JOINING, resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.merging.makings import cluster_id
@@ -18,6 +18,7 @@ from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, clusters_of, plan_of
 from toolscope_core.review import active, admit, edits, suspended
 from toolscope_core.store import Store, append_decision, now, read_log
+from toolscope_core.workspace.again import LookAgain, look_again, parting
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import Card, card_of
 from toolscope_core.workspace.catalogs import Catalogs
@@ -34,6 +35,7 @@ from toolscope_core.workspace.exports import (
 )
 
 Order = Literal["risk", "disagreement"]
+Show = Literal["all", "duplicates", "families"]
 OPEN_STATES = ("conflict", "stale", "proposed")
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
@@ -41,11 +43,14 @@ POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """How far review is: clusters that wait for a person, and those decided."""
+    """How far review is: clusters that wait for a person, ``families`` among them, and those
+    decided.
+    """
 
     waiting: int
     accepted: int
     rejected: int
+    families: int = 0
 
     @property
     def decided(self) -> int:
@@ -67,6 +72,7 @@ class Review:
         self._found: dict[tuple[int, bool], tuple[Analysis, int, tuple[Cluster, ...]]] = {}
         self._differing: dict[int, tuple[Analysis, tuple[Disagreement, ...]]] = {}
         self._safe: dict[int, tuple[MergePlan, SafeBatch]] = {}
+        self._again: dict[int, tuple[MergePlan, tuple[LookAgain, ...]]] = {}
         self._costs = Costs()
         self._figures: dict[
             tuple[int, PlanConfig, str | None, bool], tuple[MergePlan, ExportFigures]
@@ -99,26 +105,43 @@ class Review:
         return known[2]
 
     def queue(
-        self, catalog_id: int, order: Sequence[str] = (), by: Order = "risk"
+        self,
+        catalog_id: int,
+        order: Sequence[str] = (),
+        by: Order = "risk",
+        show: Show = "all",
     ) -> tuple[Cluster, ...]:
-        """What waits for a person, riskiest first: conflicts, changed members, more reasons
-        against accepting, weaker pairs, more tools, id. Accepted clusters with newcomers wait too.
-        By *disagreement*, those come first about whose tools the model and the offline judge
-        differ most.
+        """What waits for a person. *Duplicates* first, riskiest first: conflicts, changed members,
+        more reasons against accepting, weaker pairs, more tools, id. Accepted clusters with
+        newcomers wait too. By *disagreement*, those come first about whose tools the model and the
+        offline judge differ most. Then *families*, the largest first, then by id.
 
         Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
         through does not move under the hand.
         """
-        plan = self.plan(catalog_id)
-        waiting = [c for c in plan.clusters if c.state in OPEN_STATES or c.newcomers]
+        waiting = [c for c in self.plan(catalog_id).clusters if waits(c)]
+        if show != "all":
+            waiting = [c for c in waiting if is_family(c) == (show == "families")]
         place = {known: number for number, known in enumerate(order)}
         gap = self.gaps(catalog_id) if by == "disagreement" else {}
 
-        def rank(cluster: Cluster) -> tuple[int, float, tuple[int, int, float, int, str]]:
+        def rank(cluster: Cluster) -> tuple[int, bool, float, tuple[float, ...], str]:
             widest = max(gap.get(m, 0.0) for m in (*cluster.members, *cluster.newcomers))
-            return place.get(cluster.id, len(place)), -widest, _risk(cluster)
+            family = is_family(cluster)
+            risk = (-len(cluster.members),) if family else _risk(cluster)
+            return place.get(cluster.id, len(place)), family, -widest, risk, cluster.id
 
         return tuple(sorted(waiting, key=rank))
+
+    def look_again(self, catalog_id: int) -> tuple[LookAgain, ...]:
+        """The accepted prunes that the judge would no longer make, of which no decision says as
+        what relation it made them.
+        """
+        plan, cached = self.plan(catalog_id), self._again.get(catalog_id)
+        if cached is None or cached[0] is not plan:
+            items = look_again(self._analysis(catalog_id), plan.clusters, self.log(catalog_id))
+            cached = self._again[catalog_id] = (plan, items)
+        return cached[1]
 
     def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
         """The pairs on which the model and the offline judge differ, the widest gap first."""
@@ -155,9 +178,10 @@ class Review:
         plan = self.plan(catalog_id)
         rejected = [d for d in active(self.log(catalog_id)) if d.action == "reject"]
         return Progressed(
-            waiting=sum(c.state in OPEN_STATES or bool(c.newcomers) for c in plan.clusters),
+            waiting=sum(map(waits, plan.clusters)),
             accepted=sum(c.state == "accepted" and not c.newcomers for c in plan.clusters),
             rejected=len(rejected),
+            families=sum(waits(c) and is_family(c) for c in plan.clusters),
         )
 
     def decide(
@@ -184,11 +208,7 @@ class Review:
             "detail": {**(detail or {}), **seen},
         }
         decision = resolve(catalog, row)
-        return append_decision(
-            self._store,
-            catalog_id,
-            lambda log: admit(log, decision, cluster.version, suspended(catalog, log)),
-        )
+        return self._admitted(catalog_id, catalog, decision, cluster.version)
 
     def accept_safe(
         self, catalog_id: int, reviewer: str
@@ -234,6 +254,21 @@ class Review:
             return self.decide(catalog_id, "accept", union, reviewer)
         detail = {"drop": list(cluster.newcomers)}
         return self.decide(catalog_id, "drop", union, reviewer, detail)
+
+    def keep_apart(self, catalog_id: int, seen: LookAgain, reviewer: str) -> Decision:
+        """Take back what put the ``doubtful`` members to the canonical, and keep them apart for
+        good; all else that was decided with it is decided again as it was.
+
+        Raises ``StaleDecisionError`` where somebody decided meanwhile, ``DecisionError`` where
+        later decisions build on what would be taken back.
+        """
+        catalog, log = self._catalogs.open(catalog_id), self.log(catalog_id)
+        rows = parting(catalog, seen, log, reviewer)
+        for row in rows:  # what is refused is refused before anything is written
+            log = (*log, admit(log, replace(row, at=now()), None, suspended(catalog, log)))
+        for row in rows:
+            made = self._admitted(catalog_id, catalog, row)
+        return made
 
     def undo_all(self, catalog_id: int, reviewer: str, seqs: Sequence[int]) -> None:
         """Take back several decisions, the newest first, such as one *accept safe*."""
@@ -327,6 +362,15 @@ class Review:
         """The bundle as one file; ``name`` is the catalog's."""
         return download_of(self.bundle(catalog_id, config, shape, fix), name)
 
+    def _admitted(
+        self, catalog_id: int, catalog: Catalog, decision: Decision, version: str | None = None
+    ) -> Decision:
+        return append_decision(
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, version, suspended(catalog, log)),
+        )
+
     def _analysis(self, catalog_id: int) -> Analysis:
         analysis = self._analyses.get(catalog_id)
         if analysis is None:
@@ -334,12 +378,21 @@ class Review:
         return analysis
 
 
-def _risk(cluster: Cluster) -> tuple[int, int, float, int, str]:
+def waits(cluster: Cluster) -> bool:
+    """Whether it waits for a person."""
+    return cluster.state in OPEN_STATES or bool(cluster.newcomers)
+
+
+def is_family(cluster: Cluster) -> bool:
+    """Whether its members are the same operation for several providers or fixed values."""
+    return cluster.relation == "parametric"
+
+
+def _risk(cluster: Cluster) -> tuple[float, ...]:
     state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
     return (
         state,
         -len(cluster.reasons),
         cluster.weakest_edge,
         -len(cluster.members),
-        cluster.id,
     )

@@ -37,7 +37,8 @@ def written_for(analysis: Analysis, cluster: Cluster, asking: Asker) -> Written 
         names=frozenset(tool.name for tool in tools if tool.id not in inside),
         wary=wary_of(analysis.catalog),
     )
-    made = analysis.synthesis(cluster.members, cluster.canonical)
+    family = cluster.relation == "parametric"
+    made = analysis.synthesis(cluster.members, cluster.canonical, family)
     return Written(
         judge=asking.name,
         document=document,

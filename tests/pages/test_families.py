@@ -1,0 +1,215 @@
+"""Families on the pages: the first page, Review, its list to look again, pairs, Documents."""
+
+import pytest
+
+from tests.scripted import judge_says
+from tests.workspace import town
+from tests.workspace.desk import by_name
+from tests.workspace.test_again import accept_as_before
+from toolscope_core.datamodel import Pair
+from toolscope_core.workspace.catalogs import tool_key
+from toolscope_core.workspace.pairs import pair_key
+
+BANKS = [tool.id for tool in town.BANKS]
+SCHWAB = "get_positions_schwab"
+
+
+@pytest.fixture
+def page(bench, monkeypatch):
+    return bench(*town.scripted(monkeypatch))
+
+
+def title(page):
+    return page.at.subheader[0].value.replace("\\", "")
+
+
+def links(page):
+    return {link.proto.label: link.proto for link in page.at.get("page_link")}
+
+
+def queue(page, key="queue"):
+    (table,) = [frame.value for frame in page.at.dataframe if frame.key == key]
+    return table
+
+
+# The first page ------------------------------------------------------------------------------
+
+
+def test_the_first_page_counts_each_kind_and_leads_to_it(page):
+    page.open("catalog")
+    figures = {metric.label: metric.value for metric in page.at.metric}
+    assert figures["Duplicates to prune now"] == "1"
+    assert figures["Families a gateway could fold"] == "2"
+    assert int(figures["Siblings to tell apart"]) >= 1
+    found = links(page)
+    assert found["Review duplicates"].query_string == "show=Duplicates"
+    assert found["Look at families"].query_string == "show=Families"
+    assert found["Compare siblings"].query_string == "verdict=keep"
+    assert "Look at 2 families" in found
+    assert not found["Look at families"].disabled
+
+
+def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
+    judge_says(monkeypatch)
+    page = bench(*town.RECIPES).open("catalog")
+    assert links(page)["Look at families"].disabled and links(page)["Review duplicates"].disabled
+
+
+def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeypatch):
+    judge_says(monkeypatch, {town.pairs(town.RECIPES)[0]: 0.6})
+    page = bench(*town.RECIPES).open("catalog")
+    assert links(page)["The judge is unsure of 1 pair\\: look"].query_string == "verdict=unsure"
+
+
+# Review --------------------------------------------------------------------------------------
+
+
+def test_a_filter_shows_duplicates_or_families(page):
+    page.open("review")
+    assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
+    assert list(queue(page)["kind"]) == ["prune", "family", "family"]
+    assert "Duplicates waiting: 1. Families: 2. Accepted merges to look at again: 0." in page.text
+    page.at.segmented_control(key="show").set_value("Families").run()
+    assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
+    assert queue(page)["what differs"][0] == "provider: schwab / fidelity / robinhood"
+    assert title(page) == SCHWAB
+    page.at.segmented_control(key="show").set_value("Duplicates").run()
+    assert list(queue(page)["name"]) == ["get_recipe"]
+
+
+def test_the_filter_comes_from_the_address_and_says_where_else_something_waits(page):
+    page.open("review", show="Families")
+    assert title(page) == SCHWAB
+    for name in (SCHWAB, "pearstore_orders"):
+        page.review.decide(1, "accept", by_name(page.work, 1, name), "bob")
+    page.at.run()
+    assert "Nothing waits for you here; other clusters do: choose All." in page.text
+
+
+def test_the_card_of_a_family_shows_slot_selector_and_that_a_gateway_is_needed(page):
+    page.open("review", show="Families")
+    assert r"**provider\: schwab / fidelity / robinhood**" in page.text
+    assert "no member could be pruned" in page.text and "A gateway can offer one tool" in page.text
+    (code,) = [block.value for block in page.at.code]
+    assert '"enum": ["schwab", "fidelity", "robinhood"]' in code
+    assert "Weakest pair 0.70 as a family" in page.text
+    assert "no longer see" not in page.text
+    assert ":violet[family]" in page.text, "what the judge says of the pairs"
+
+
+def test_the_licence_stands_on_the_card_of_a_prune(page):
+    page.open("review")
+    assert title(page) == "get_recipe"
+    assert "Each says all that the other says." in page.text
+    lock = Pair.of("lock_door", "unlock_door")
+    sets = page.work.toolsets
+    sets.send_to_review(1, (lock.left, lock.right), page.work.pairs.view(1, lock).version, "ann")
+    page.open("review", cluster=page.work.pairs.view(1, lock).card.id)
+    assert "Words without a reason:" in page.text
+    assert page.text.count(r"says lock where") == 1
+    assert "Each says all that the other says." not in page.text.split("What the judge says")[0]
+
+
+def test_a_family_is_accepted_as_one(page):
+    page.open("review", show="Families").press(f"accept_{by_name(page.work, 1, SCHWAB).id}")
+    (said,) = page.review.standing(1)
+    assert said.detail == {"relation": "parametric"}
+    assert title(page) == "pearstore_orders"
+
+
+# Look again ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def again(page):
+    accept_as_before(page.work, 1, "accept", BANKS[:2])
+    accept_as_before(page.work, 1, "accept", ["lock_door", "unlock_door"])
+    return page.open("review", show="Look again")
+
+
+def test_accepted_merges_to_look_at_again_are_listed_with_the_reason(again):
+    assert "Accepted merges to look at again: 2." in again.text
+    assert list(queue(again, "again")["tools"]) == [2, 2]
+    assert title(again) == "get_positions_fidelity"
+    assert r"The same operation for another provider\: fidelity / robinhood\." in again.text
+    assert "They stay accepted until somebody says otherwise" in again.text
+    assert "2 accepted merges to look at again" in links(again.open("catalog"))
+    assert "2 accepted (2 to look at again)" in again.text
+
+
+def test_keep_merged_takes_it_off_the_list(again):
+    again.press("keep_")
+    assert title(again) == "lock_door"
+    assert [d.detail for d in again.review.standing(1)][:1] == [{"relation": "duplicate"}]
+    again.press("keep_")
+    assert "No accepted merge is in doubt" in again.text
+    assert again.review.progress(1).accepted == 2
+
+
+def test_undo_gives_it_back_to_the_judge(again):
+    again.press("again_undo_")
+    assert title(again) == "lock_door"
+    assert by_name(again.work, 1, SCHWAB).relation == "parametric"
+    assert "Decision 1 is taken back" in again.text
+
+
+def test_keep_apart_says_never_to_merge(again):
+    again.press("apart_")
+    assert [d.action for d in again.review.standing(1)] == ["reject", "accept"]
+    assert r"Kept apart\: get\_positions\_fidelity, get\_positions\_robinhood" in again.text
+
+
+def test_what_somebody_decided_meanwhile_is_refused_in_words(again):
+    (first, _) = again.review.look_again(1)
+    again.review.decide(1, "accept", first.cluster, "bob")
+    again.press("apart_")
+    assert "meanwhile" in again.at.error[0].value
+
+
+# Pairs, the drawer, documents ----------------------------------------------------------------
+
+
+def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
+    page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
+    assert "family: the same operation for another provider or value" in page.text
+    assert "Same job 0.00" in page.text and "Family 0.70" in page.text
+    assert r"Neither could serve the callers of the other as it is\." in page.text
+    assert r"Only get\_positions\_fidelity says fidelity\." in page.text
+    assert "4** are families" in page.text
+    page.at.session_state["pair_more"] = "What each signal adds"
+    page.at.run()
+    assert not page.at.exception
+    figures = {metric.label: metric.value for metric in page.at.metric}
+    assert figures == {"Same job": "0.00", "Family": "0.70"}
+
+
+def test_the_table_of_pairs_is_filtered_by_family(page):
+    page.open("overlap", verdict="family")
+    table = page.at.dataframe[0].value
+    assert set(table["verdict"]) == {"family"} and len(table) == 4
+    assert table["differs"][0] and table["relation"][0] == "the same operation for another value"
+    assert "left_server" not in table, "nothing to show in a catalog without servers"
+
+
+@pytest.mark.usefixtures("through_the_app")
+def test_the_drawer_knows_families(page):
+    page.open("review", tool=tool_key(BANKS[0]))
+    assert not page.at.exception
+    labels = " ".join(links(page))
+    assert ":violet[family]" in labels
+    assert r"In the family **get\_positions\_schwab**" in labels
+
+
+def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
+    page.open("documents", cluster=by_name(page.work, 1, SCHWAB).id)
+    assert page.button("save_").disabled
+    assert page.button("reset_").disabled
+    assert "Family: one tool only behind a gateway" in page.text
+    assert r"**provider\: schwab / fidelity / robinhood**" in page.text
+
+
+def test_the_graph_shows_families_as_their_own_kind(page):
+    page.open("graph")
+    assert "**1** clusters. Families, which only a gateway could fold: **2**" in page.text
+    table = page.at.dataframe[0].value
+    assert sorted(table["kind"]) == ["family", "family", "prune"]

@@ -1,0 +1,22 @@
+"""A judge that says what a test wants, whatever the shipped weights are."""
+
+import numpy as np
+
+from toolscope_core.merging.judge import Chances, OfflineJudge
+
+
+def judge_says(monkeypatch, same_job=None, family=None):
+    """From now on each pair of tools has these probabilities, by their ids sorted; 0 for others."""
+    same_job, family = same_job or {}, family or {}
+
+    def chances(judge, left, right, _):
+        ids = [
+            tuple(sorted((judge.tools[a].id, judge.tools[b].id)))
+            for a, b in zip(left, right, strict=True)
+        ]
+        return Chances(
+            np.array([same_job.get(pair, 0.0) for pair in ids], dtype=np.float64),
+            np.array([family.get(pair, 0.0) for pair in ids], dtype=np.float64),
+        )
+
+    monkeypatch.setattr(OfflineJudge, "_chances", chances)

@@ -1,0 +1,238 @@
+"""Families on the screen: counted, queued, drawn, edited and exported apart from duplicates."""
+
+import json
+
+import pytest
+
+from tests.workspace import desk, town
+from tests.workspace.desk import by_name
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Pair
+from toolscope_core.workspace.overlaps import PairFilter, siblings_in
+from toolscope_core.workspace.overview import NextStep
+from toolscope_core.workspace.relations import slot_in
+
+BANKS = tuple(tool.id for tool in town.BANKS)
+SCHWAB = "get_positions_schwab"
+LOCK = Pair.of("lock_door", "unlock_door")
+
+
+@pytest.fixture
+def own(monkeypatch):
+    work, catalog_id = town.open_town(monkeypatch)
+    yield work, catalog_id
+    work.close()
+
+
+def names(clusters):
+    return [cluster.document.name for cluster in clusters]
+
+
+# Counted and queued --------------------------------------------------------------------------
+
+
+def test_duplicates_families_and_siblings_are_counted_apart(own):
+    work, i = own
+    found = work.overview.findings(i)
+    assert (found.duplicates, found.waiting, found.safe) == (1, 1, 1)
+    assert (found.families, found.undecided, found.gateways) == (2, 2, 0)
+    assert found.siblings == work.explore.pairs(i, PairFilter("keep")).matching >= 1
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    after = work.overview.findings(i)
+    assert (after.families, after.undecided, after.duplicates) == (2, 1, 1)
+    assert work.overview.findings(i) is after, "counted once a plan"
+
+
+def test_the_next_steps_name_families_apart(own):
+    work, i = own
+    steps = work.overview.steps(i)
+    assert steps[:2] == (
+        NextStep("Review 1 proposal", "review"),
+        NextStep("Look at 2 families", "review", {"show": "Families"}),
+    )
+    assert work.review.progress(i).families == 2
+    work.review.accept_safe(i, "ann")
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    assert [step.text for step in work.overview.steps(i)][:2] == [
+        "Look at 1 family",
+        "No duplicate waits: export",
+    ]
+
+
+def test_families_come_after_duplicates_the_largest_first(own):
+    work, i = own
+    shops = by_name(work, i, "pearstore_orders")
+    queue = ["get_recipe", SCHWAB, "pearstore_orders"]
+    assert names(work.review.queue(i)) == queue
+    assert names(work.review.queue(i, by="disagreement")) == queue
+    assert names(work.review.queue(i, show="families")) == queue[1:]
+    assert names(work.review.queue(i, show="duplicates")) == queue[:1]
+    assert names(work.review.queue(i, [shops.id]))[0] == "pearstore_orders", "a frozen order"
+
+
+def test_accept_safe_leaves_families_out_and_says_so(own):
+    work, i = own
+    assert names(work.review.safe(i).clusters) == ["get_recipe"]
+    assert dict(work.review.safe(i).left_out) == {"are families, for which a gateway is needed": 2}
+
+
+# Decided -------------------------------------------------------------------------------------
+
+
+def test_an_accepted_family_stays_a_router(own):
+    work, i = own
+    said = work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    assert said.detail == {"relation": "parametric"}
+    cluster = by_name(work, i, SCHWAB)
+    assert (cluster.state, cluster.kind, cluster.relation) == ("accepted", "router", "parametric")
+    assert work.review.look_again(i) == ()
+
+
+def test_a_member_dropped_from_a_family_leaves_a_family(own):
+    work, i = own
+    seen = by_name(work, i, SCHWAB)
+    work.review.decide(i, "drop", seen, "ann", {"drop": [BANKS[0]]})
+    cluster = by_name(work, i, SCHWAB)
+    assert (cluster.members, cluster.state) == (BANKS[1:], "accepted")
+    assert (cluster.kind, cluster.relation, cluster.selector) == (
+        "router",
+        "parametric",
+        "provider",
+    )
+
+
+def test_a_split_family_is_a_family_and_a_tool(own):
+    work, i = own
+    groups = [[BANKS[0], SCHWAB], [BANKS[1]]]
+    work.review.decide(i, "split", by_name(work, i, SCHWAB), "ann", {"groups": groups})
+    cluster = by_name(work, i, SCHWAB)
+    assert cluster.members == (BANKS[0], SCHWAB)
+    assert (cluster.state, cluster.relation) == ("accepted", "parametric")
+
+
+# The card ------------------------------------------------------------------------------------
+
+
+def test_the_card_of_a_family_has_its_slot_and_no_reason_twice(own):
+    work, i = own
+    card = work.review.card(i, by_name(work, i, SCHWAB))
+    assert card.slot.in_words == "provider: schwab / fidelity / robinhood"
+    assert dict(card.slot.values)[BANKS[1]] == "robinhood"
+    assert card.slot.schema["enum"] == ["schwab", "fidelity", "robinhood"]
+    assert any(reason.startswith("a family") for reason in card.cluster.reasons)
+    assert not any(reason.startswith("a family") for reason in card.doubts)
+    assert card.unlicensed == ()
+    assert card.evidence[0].family == 0.7, "the weakest as a family"
+    assert card.evidence[0].outcome == "family"
+
+
+def test_words_without_a_licence_stand_apart_from_other_reasons(own):
+    work, i = own
+    assert work.review.card(i, by_name(work, i, "get_recipe")).unlicensed == ()
+    version = work.pairs.view(i, LOCK).version
+    work.toolsets.send_to_review(i, (LOCK.left, LOCK.right), version, "ann")
+    card = work.review.card(i, work.pairs.view(i, LOCK).card)
+    assert card.slot is None
+    assert card.unlicensed == ("`lock_door` says lock where `unlock_door` says unlock",)
+    assert set(card.doubts) == set(card.cluster.reasons) - set(card.unlicensed) != set()
+
+
+# Pairs ---------------------------------------------------------------------------------------
+
+
+def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
+    work, i = own
+    family = work.pairs.view(i, Pair.of(*BANKS[:2]))
+    assert family.verdict.outcome == "family"
+    assert family.relation == (
+        "The same operation for another provider: fidelity / robinhood.",
+        "Neither could serve the callers of the other as it is.",
+        "Only get_positions_fidelity says fidelity.",
+        "Only get_positions_robinhood says robinhood.",
+    )
+    assert family.family_at == work.analyses.get(i).judge.weights.family_at
+    same = work.pairs.view(i, Pair.of("fetch_recipe", "get_recipe")).relation
+    assert same[1:] == (
+        "Either could serve every caller of the other.",
+        "Each says all that the other says.",
+    )
+    near = {n.id: n.verdict for n in family.neighbours[0]}
+    assert near[SCHWAB] == "family"
+
+
+def test_the_list_of_pairs_knows_families(own):
+    work, i = own
+    found = work.explore.pairs(i, PairFilter("family"))
+    assert found.matching == found.families == 4
+    first = found.rows[0]
+    assert (first.verdict, first.family) == ("family", 0.8)
+    assert first.relation == "the same operation for another value"
+    assert {row.differs for row in found.rows} >= {"fidelity / robinhood", "pearstore / plumstore"}
+
+
+def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
+    work, _i = desk.open_desk()
+    record = work.prepare()
+    analysis = work.analyses.get(record.id)
+    scores = analysis.scores
+    said = analysis.judge.verdicts(scores.left, scores.right)
+    related = sum(v.outcome == "keep" and v.relation == "related" for v in said)
+    assert siblings_in(analysis) == related > 0
+    work.close()
+
+
+# The graph -----------------------------------------------------------------------------------
+
+
+def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
+    work, i = own
+    rows = {row.name: row for row in work.explore.clusters(i)}
+    assert {name: row.kind for name, row in rows.items()} == {
+        SCHWAB: "family",
+        "pearstore_orders": "family",
+        "get_recipe": "prune",
+    }
+    bank = rows[SCHWAB]
+    assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
+    part = work.explore.network(i, [bank.id])
+    assert [node.id for node in part.nodes] == list(BANKS)
+    assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
+    assert not any(edge.joins for edge in part.edges)
+    whole = work.explore.network(i)
+    assert len(whole.nodes) == 7 and whole.left_out == 0
+
+
+def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
+    work, i = own
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    (bank,) = [row for row in work.explore.clusters(i) if row.size == 3]
+    assert (bank.kind, bank.state) == ("family", "accepted")
+    links = [edge.link for edge in work.explore.network(i, [bank.id]).edges]
+    assert sorted(links) == ["family", "joined", "joined"]
+
+
+# Documents and export ------------------------------------------------------------------------
+
+
+def test_the_document_of_a_family_is_that_of_its_router(own):
+    work, i = own
+    cluster = by_name(work, i, SCHWAB)
+    assert work.review.synthesised(i, cluster).document == cluster.document
+    preview = work.review.preview(i, cluster, work.review.draft(i, cluster))
+    assert preview.cluster.document == cluster.document
+    assert (preview.cluster.kind, preview.cluster.relation) == ("router", "parametric")
+    assert preview.slot == slot_in(cluster)
+
+
+def test_a_family_is_exported_with_a_selector_only_when_asked(own):
+    work, i = own
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    figures = work.review.figures(i, PlanConfig())
+    assert (figures.withheld, figures.pending, figures.families) == (1, 2, 1)
+    assert work.review.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
+    files = work.review.bundle(i, PlanConfig(routers=True), "neutral")
+    (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]
+    selector = merged["parameters"]["properties"]["provider"]
+    assert selector["enum"] == ["schwab", "fidelity", "robinhood"]
+    maps = json.loads(files["arguments.json"])["maps"]
+    assert maps[BANKS[0]]["constants"] == {"provider": "fidelity"}
