@@ -197,7 +197,7 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "l",
             "m",
             [
-                "The same operation for another shape: circle / square.",
+                "They have to do with each other, but they are not one job.",
                 "Only area_circle says circle.",
                 "Only area_square says square.",
             ],
