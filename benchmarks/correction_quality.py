@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.labelled_clusters import Example, examples
-from benchmarks.train_judge import CATALOGS, Labelled, load
+from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Constraints
 from toolscope_core.merging.atoms import RowGraph
@@ -43,10 +43,11 @@ class Audit:
 
 def main() -> None:
     labelled = [load(name) for name in CATALOGS]
-    analyses = [analysed(c.name, unseen_weights(labelled, c.name)) for c in labelled]
+    merged = [catalog for catalog in labelled if catalog.name in WHOLE]
+    analyses = [analysed(c.name, unseen_weights(labelled, c.name)) for c in merged]
     weights = analyses[0].judge.weights
     cuts = (*_GRID, weights.merge_at, weights.unsure_at)
-    audits = [audit(c, a, cuts) for c, a in zip(labelled, analyses, strict=True)]
+    audits = [audit(c, a, cuts) for c, a in zip(merged, analyses, strict=True)]
     print("called wrong: precision, recall, F1 with 95 % intervals")
     for at, meaning in (
         (weights.merge_at, "a pair inside is not a merge: as shipped"),

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.held_out import analysed, put_together, unseen_weights
-from benchmarks.train_judge import CATALOGS, Labelled, load
+from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
 from toolscope_core.backends import Answer, question_key
 from toolscope_core.config import PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Constraints, JsonObject, Pair, canonical_json
@@ -129,7 +129,7 @@ class Way:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--catalogs", nargs="*", default=list(CATALOGS), choices=list(CATALOGS))
+    parser.add_argument("--catalogs", nargs="*", default=list(WHOLE), choices=list(WHOLE))
     parser.add_argument("--sure", nargs="*", type=float, default=[QuestionConfig().sure_below])
     chosen = parser.parse_args()
     labelled = {name: load(name) for name in CATALOGS}

@@ -38,6 +38,8 @@ FUNCTIONS = ("bfcl", "bfcl-live", "ultratool")
 REGISTRY = "mcp-registry"
 APPS = ("shops", "offices")
 CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS)
+WHOLE = (*FUNCTIONS, "docker-mcp")
+"""Those that are merged as a whole: their tools declare what they take."""
 SAME_JOB = ("duplicate", "subsumes")
 
 _OWN = Path(__file__).with_name("data") / "apps"

@@ -202,19 +202,19 @@ class PairsToAsk:
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
     """At most these: the most uncertain first. Exact copies are a fact and nobody is asked; nor is
-    anybody about a pair that the offline judge is sure is neither a merge nor a family.
+    anybody about a pair that the offline judge is sure is no merge, a family of its own among them.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
-    columns = (scores.left, scores.right, scores.probability, scores.probability + scores.family)
+    columns = (scores.left, scores.right, scores.probability)
     candidates = {
-        Pair.of(tools[a].id, tools[b].id): (p, either)
-        for a, b, p, either in zip(*(column.tolist() for column in columns), strict=True)
+        Pair.of(tools[a].id, tools[b].id): p
+        for a, b, p in zip(*(column.tolist() for column in columns), strict=True)
         if tools[a].content_hash != tools[b].content_hash
     }
     if not config.paper:
         candidates = {pair: p for pair, p in candidates.items() if not _decided(pair, links)}
     least = 0.0 if config.paper else config.sure_below
-    asked = {pair: p for pair, (p, either) in candidates.items() if either >= least}
+    asked = {pair: p for pair, p in candidates.items() if p >= least}
     order = sorted(asked, key=lambda pair: (abs(asked[pair] - 0.5), pair))
     return PairsToAsk(tuple(order), asked, len(candidates) - len(asked))
 
