@@ -34,6 +34,18 @@ CASES = {
     "a noun made of a verb": (said("analyze_text"), said("text_analysis"), (), ()),
     "a noun made of another verb": (said("recognize_text"), said("text_recognition"), (), ()),
     "an abbreviation": (said("get_repo"), said("get_repository"), (), ()),
+    "a noun of a verb that nobody listed": (
+        said("rotate_picture"),
+        said("picture_rotation"),
+        (),
+        (),
+    ),
+    "two words of one stem": (
+        said("list_dependents"),
+        said("list_dependencies"),
+        ("dependents",),
+        ("dependencies",),
+    ),
     "an abbreviation that nobody listed": (
         said("approx_root"),
         said("approximate_root"),
