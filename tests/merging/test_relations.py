@@ -137,10 +137,14 @@ def test_who_serves_whom_is_read_off_the_schemas(serves, case):
 
 
 def test_another_value_of_one_slot_is_a_family_and_says_which():
-    found = OfflineJudge.of(FAMILY, embed(FAMILY), biased(family_beside=16.0)).verdict(0, 1)
+    tools = (
+        tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
+        tool("b", "bluewing_fares", "List the fares of Bluewing.", "day"),
+    )
+    found = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
     assert (found.relation, found.outcome, found.serves) == ("parametric", "family", "none")
-    assert found.differs == (("circle",), ("square",))
-    assert found.evidence[0] == "The same operation for another shape: circle / square."
+    assert found.differs == (("skyhop",), ("bluewing",))
+    assert found.evidence[0] == "The same operation for another provider: skyhop / bluewing."
 
 
 def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
+from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
 from toolscope_core.merging.alignment import serving, unmappable
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
@@ -155,7 +156,8 @@ class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers into its tools.
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
-    English, is at most *unsure*; exact copies (equal content hash) have probability 1. ``mappable``
+    English, is at most *unsure*; exact copies (equal but for hidden characters) have probability
+    1. ``mappable``
     tells, by row, of which tools calls can be mapped.
     """
 
@@ -186,7 +188,7 @@ class OfflineJudge:
             general=general,
             mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
-            _contents=codes([tool.content_hash for tool in tools]),
+            _contents=codes([_visible_content(tool) for tool in tools]),
             _generals=codes(generals),
             _changes=np.array([_CHANGES.get(act, math.nan) for act in acts], dtype=np.float64),
         )
@@ -388,6 +390,16 @@ def _log_odds(probability: float) -> float:
     if not 0.0 < probability < 1.0:
         return math.copysign(_CERTAIN, probability - 0.5)
     return math.log(probability / (1.0 - probability))
+
+
+def _visible_content(tool: Tool) -> str:
+    """The content hash of what a person sees: hidden characters make no other tool."""
+    seen = without_hidden(tool.description)
+    return (
+        tool.content_hash
+        if seen == tool.description
+        else replace(tool, description=seen).content_hash
+    )
 
 
 def _is_unclear(tool: Tool) -> bool:

@@ -54,7 +54,10 @@ def build_clusters(
     made = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
-        synthesis = makings.synthesis(group.members, edit.canonical, group.family)
+        canonical = edit.canonical
+        if canonical is None and constraints.is_earlier(group.members):
+            canonical = makings.earlier_canonical(group.members)  # what was decided stays as it was
+        synthesis = makings.synthesis(group.members, canonical, group.family)
         made[group.members] = _edited(synthesis, makings.of(group.members), edit)
     renamed = _new_owners(made)
     clusters = []
