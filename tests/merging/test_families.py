@@ -67,6 +67,13 @@ def test_only_one_slot_varies():
     assert found.weakest_edge == 0.9
 
 
+def test_words_of_descriptions_make_no_second_slot():
+    told = zip(PRICES, ("Cheap.", "Dear.", "Rare."), strict=True)
+    tools = tuple(replace(one, description=text) for one, text in told)
+    (found,) = groups(tools, every(tools))
+    assert found.members == ("get_amazon_price", "get_ebay_price")
+
+
 def test_a_third_value_of_the_slot_belongs_to_it():
     tools = (AMAZON, EBAY, tool("get_zorblax_price"))
     (found,) = groups(tools, every(tools))

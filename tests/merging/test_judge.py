@@ -197,7 +197,6 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "l",
             "m",
             [
-                "They have to do with each other, but they are not one job.",
                 "Only area_circle says circle.",
                 "Only area_square says square.",
             ],
@@ -351,6 +350,51 @@ def test_what_overrules_the_signals_is_a_share_of_its_own():
     assert extra("a", "b") == []
     assert extra("a", "f") == ["exact copies"]
     assert extra("a", "g") == ["held back: a person must look"]
+
+
+def biased(**intercepts):
+    """The shipped weights with models that start from other odds."""
+    weights = shipped_weights()
+    models = {
+        name: replace(getattr(weights, name), intercept=odds) for name, odds in intercepts.items()
+    }
+    return replace(weights, **models)
+
+
+def test_a_family_that_also_looks_like_one_job_is_no_merge():
+    tools = TOOLS[11:13]  # circle, square
+    found = OfflineJudge.of(tools, embed(tools), biased(job_beside=9.0, family_beside=16.0))
+    verdict = found.verdict(0, 1)
+    assert verdict.outcome == "family"
+    assert verdict.evidence[0] == "The same operation for another shape: circle / square."
+    assert verdict.probability < shipped_weights().merge_at
+    assert found.shares(0, 1)[-1].name == "rather a family"
+    merged = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=9.0))
+    assert merged.verdict(0, 1).outcome == "merge"
+    assert merged.verdict(0, 1).family < shipped_weights().family_at
+
+
+def test_what_reads_and_what_writes_is_never_one_job():
+    tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
+    found = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
+    assert found.verdict(0, 1).probability < shipped_weights().merge_at
+    assert found.shares(0, 1)[-1].name == "one reads, the other writes"
+
+
+def test_tools_that_do_another_thing_are_no_family():
+    tools = (
+        tool("a", "hold_place", "Hold a place.", "place"),
+        tool("b", "release_place", "Release a place.", "place"),
+        tool("c", "hold_seat", "Hold a seat.", "place"),
+    )
+    found = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=16.0))
+    assert found.verdict(0, 1).outcome == "keep"
+    assert found.verdict(0, 2).outcome == "family"
+
+
+def test_every_signal_is_named_in_words():
+    assert tuple(COUNTS) == SIGNALS
+    assert len(set(COUNTS.values())) == len(SIGNALS)
 
 
 def test_outcomes_follow_the_thresholds():

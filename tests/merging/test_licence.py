@@ -34,6 +34,18 @@ CASES = {
     "a noun made of a verb": (said("analyze_text"), said("text_analysis"), (), ()),
     "a noun made of another verb": (said("recognize_text"), said("text_recognition"), (), ()),
     "an abbreviation": (said("get_repo"), said("get_repository"), (), ()),
+    "a noun of a verb that nobody listed": (
+        said("rotate_picture"),
+        said("picture_rotation"),
+        (),
+        (),
+    ),
+    "two words of one stem": (
+        said("list_dependents"),
+        said("list_dependencies"),
+        ("dependents",),
+        ("dependencies",),
+    ),
     "an abbreviation that nobody listed": (
         said("approx_root"),
         said("approximate_root"),
@@ -97,6 +109,24 @@ CASES = {
         ("not",),
         (),
     ),
+    "not, in a name": (
+        said("get_notes_not_archived", "Get notes."),
+        said("get_archived_notes", "Get notes."),
+        ("not",),
+        (),
+    ),
+    "the start of a word that both say": (
+        said("get_arch", "Get the architecture."),
+        said("get_it", "Get the architecture."),
+        (),
+        ("it",),
+    ),
+    "a word that another one happens to begin with": (
+        said("see", "See the port of a portfolio."),
+        said("see", "See a portfolio."),
+        ("port",),
+        (),
+    ),
     "without": (
         said("send_note_without_image"),
         said("send_note_image"),
@@ -140,7 +170,7 @@ def test_what_is_left_over_on_each_side(one, other, ours, theirs):
 
 
 def test_hidden_characters_and_case_play_no_part():
-    hidden = said("get\u200b_note", "Get\u2060 the no\u200bte.\U000e0041\U000e0042")
+    hidden = said("g\u200bet_note", "Get\u2060 the no\u200bte.\U000e0041\U000e0042")
     assert hidden == said("GET_NOTE", "get THE note.") == said("getNote", "Get the note.")
 
 

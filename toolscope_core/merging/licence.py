@@ -127,9 +127,10 @@ def keys_of(word: str) -> Keys:
     and *dependencies* have one.
     """
     forms, senses = base_forms(word), wordnet.tables().senses
+    known = [form for form in forms if wordnet.is_word(form)]
     return frozenset(
         (
-            *(form if wordnet.is_word(form) else stem(form) for form in forms),
+            *(known or map(stem, forms)),
             *(_GROUPS_FROM + group for group in groups_of(word)),
             *(
                 sense
