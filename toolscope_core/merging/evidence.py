@@ -22,7 +22,6 @@ COUNTS = {
     "shared_object": "the noun they work on",
     "shared_arguments": "the words of the parameter names",
     "name_words_apart": "name words that each has to itself",
-    "unsaid_words": "words that only one says",
     "all_said": "whether each says all that the other says",
     "one_word_apart": "whether the names are equal but for a word",
     "strange_words": "names of products or people that only one says",

@@ -69,7 +69,14 @@ def _have_values(tools: Sequence[Tool]) -> bool:
         [word for word in own if word in one.named] for own, one in zip(words, said, strict=True)
     ]
     if all(named):
-        return True
+        return len(tools) < 3 or not _vary_otherwise(said, words)
     if any(named) and len(tools) > 2:
         return False
     return all(words) or len({tool.server for tool in tools}) == len(tools)
+
+
+def _vary_otherwise(said: Sequence[Said], words: Sequence[Sequence[str]]) -> bool:
+    """Whether some, but not all, say a name word in another slot: *price*, beside *stock*."""
+    names = [frozenset(one.named) for one in said]
+    common = frozenset.intersection(*names)
+    return any(name - common - set(own) for name, own in zip(names, words, strict=True))

@@ -91,6 +91,6 @@ def shared_product(one: str, other: str, rarity: Mapping[str, float]) -> float:
         1.0
         for a in ours
         for b in theirs
-        if len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
+        if a != b and len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
     ]
     return max(found, default=0.0)

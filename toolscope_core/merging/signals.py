@@ -33,7 +33,6 @@ SIGNALS = (
     "shared_object",
     "shared_arguments",
     "name_words_apart",
-    "unsaid_words",
     "all_said",
     "one_word_apart",
     "strange_words",
@@ -143,19 +142,19 @@ class Signals:
         ``shared_object``: 1 where they end on the same noun. ``shared_arguments``: weighted
         share of common words of the parameters' names. ``name_words_apart``: weight of the
         name words that the other tool says in no form, on the side that has less of them.
-        ``unsaid_words``: share by weight of all its words, on the side that has more;
-        ``all_said``: 1 where there is no such word, and both speak of one thing or both of
-        several. ``one_word_apart``: 1 where the names are equal but for one or two words.
-        ``strange_words``: 1 where each says a word that the other does not and English does
-        not have. ``names_of_a_kind``: 1 where one stands for the other in two or more names
-        of the catalog that are otherwise equal, and one is no English word. ``length``:
-        logarithm of how many words both say. ``one_server``: 1 where both are on one
-        server, unless their descriptions are the same and their names say the same.
-        ``kept_things`` and ``found_anywhere``: 1 where the name words they share are of
-        things that somebody keeps, or that are the same everywhere. ``shared_product``:
-        rarity of a word that the names of two servers share. ``shared_names``: 1 where both
-        mention one proper name; ``other_names``: 1 where each mentions one that the other
-        does not. Rare words weigh more. NaN where a signal cannot be measured.
+        ``all_said``: 1 where neither says a word that the other does not, and both speak of
+        one thing or both of several. ``one_word_apart``: 1 where the names are equal but
+        for one or two words. ``strange_words``: 1 where each says a word that the other
+        does not and English does not have. ``names_of_a_kind``: 1 where one stands for the
+        other in two or more names of the catalog that are otherwise equal, and one is no
+        English word. ``length``: logarithm of how many words both say. ``one_server``: 1
+        where both are on one server, unless their descriptions are the same and their names
+        say the same. ``kept_things`` and ``found_anywhere``: 1 where the name words they
+        share are of things that somebody keeps, or that are the same everywhere.
+        ``shared_product``: rarity of a word that the names of two servers share.
+        ``shared_names``: 1 where both mention one proper name; ``other_names``: 1 where
+        each mentions one that the other does not. Rare words weigh more. NaN where a signal
+        cannot be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
         worded = [self._worded(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
@@ -185,11 +184,13 @@ class Signals:
         )
 
     def _verb(self, row: int) -> str:
+        """The word that says what a tool does: the one that begins both name and description, else
+        the one that the judge reads.
+        """
         said = self.said[row]
-        first = said.name[0] if said.name and said.text[:1] else ""
-        return self.readings[row].verb or (
-            first if first and stem(first) == stem(said.text[0]) else ""
-        )
+        if said.name and said.text and stem(said.name[0]) == stem(said.text[0]):
+            return said.name[0]
+        return self.readings[row].verb
 
     def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
@@ -229,10 +230,6 @@ class Signals:
             float(opposites(one.whole, other.whole) is not None),
             float(are_turned(a, b) or are_turned(b, a)),
             min(map(self._weight, names)),
-            max(
-                self._weight(words) / max(self._weight(said.words), 1e-9)
-                for words, said in ((ours, a), (theirs, b))
-            ),
             float(not ours and not theirs and not number_apart(a, b)),
             float(_one_word_apart(a, b, names)),
             float(_strange(ours) and _strange(theirs)),

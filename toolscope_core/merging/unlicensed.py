@@ -6,11 +6,11 @@ word on one side narrows or widens; words on both sides are a substitution, so a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from toolscope_core.datamodel import ArgumentMap, Parameter, Tool
 from toolscope_core.merging.guards import effect
-from toolscope_core.merging.licence import KEY_WORDS, Said, keys_of, unsaid
+from toolscope_core.merging.licence import KEY_WORDS, Key, Said, keys_of, unsaid
 from toolscope_core.merging.phrasing import (
     alternatives,
     are_turned,
@@ -60,20 +60,22 @@ def _left_over(
 ) -> Iterator[list[str]]:
     """The words that nothing licenses, of the kept and of the pruned tool."""
     (stays, one), (goes, other) = kept, pruned
-    offered = {
-        key
-        for parameter in stays.parameters
-        if parameter.name in alpha.constants
-        or not (parameter.required or parameter.name in _set_by(alpha))
-        for word in split_name(parameter.name)
-        for key in keys_of(word)
-    }
+    set_by_calls = {move.target for move in alpha.moves}
+    fixed = _keys(name for name in alpha.constants)
+    offered = _keys(
+        p.name for p in stays.parameters if not (p.required or p.name in set_by_calls)
+    ) - _keys(one.named)  # but what it is named for
     both_read = effect(stays) == effect(goes) == "reads"  # *get* adds nothing to *summarize*
     for words in (
-        [word for word in unsaid(one, other) if offered.isdisjoint(keys_of(word))],
+        [word for word in unsaid(one, other) if (fixed | offered).isdisjoint(keys_of(word))],
         unsaid(other, one),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
+
+
+def _keys(names: Iterable[str]) -> set[Key]:
+    """What the words of some names may be known by."""
+    return {key for name in names for word in split_name(name) for key in keys_of(word)}
 
 
 def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
@@ -151,10 +153,6 @@ def _other_number(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> bool:
     return number_apart(kept[1], pruned[1], described=one_lists) or (
         one_lists and keyed[0] != keyed[1]
     )
-
-
-def _set_by(alpha: ArgumentMap) -> set[str]:
-    return {move.target for move in alpha.moves}
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -289,12 +289,21 @@ def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
         found += [
             root + other
             for other in others
-            if (is_word(root + other) or (rules is not _DERIVED and root + other in _LISTED))
+            if _is_base(root + other, rules)
             and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
         ]
         if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
             found.append(root[:-1])
     return found
+
+
+def _is_base(word: str, rules: _Endings) -> bool:
+    """Whether a word may be what another is made of; of a noun only a verb we know: a *version* is
+    of no *verse*, a *portion* of no *port*.
+    """
+    if rules is _DERIVED:
+        return word in _ACTIONS
+    return is_word(word) or word in _LISTED
 
 
 _Endings = tuple[tuple[str, tuple[str, ...]], ...]
@@ -322,17 +331,14 @@ _DERIVED: _Endings = (
     ("ysis", ("yze", "yse")),
     ("arison", ("are",)),
     ("ment", ("",)),
-    ("ance", ("", "e")),
-    ("ence", ("", "e")),
     ("al", ("e", "")),
     ("ary", ("arize",)),
-    ("er", ("e", "")),
-    ("or", ("e", "")),
 )
 """Endings of nouns made of verbs, with what stands in their place in the verb."""
 
 _SNOWBALL = Stemmer.Stemmer("english")
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
+_ACTIONS = frozenset().union(*_VERBS.values()) | frozenset("recognize transcribe".split())
 _GROUPS = tuple(frozenset(group.split()) for group in _SAME)
 _LISTED = frozenset().union(*_GROUPS)
 _GETTING = frozenset(row for row, group in enumerate(_GROUPS) if "get" in group)
