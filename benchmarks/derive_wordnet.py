@@ -13,7 +13,6 @@ import gzip
 import json
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 from toolscope_core.config import read_environment
@@ -64,8 +63,13 @@ def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[st
         "names": {
             str(number[one["id"]]): min(called)[1]
             for one in synsets
-            if one["id"] in general and one["id"] in number
-            and (called := [(r, w) for w, r in one["sense_rank"].items() if w.islower() and w.isalpha()])
+            if one["id"] in general
+            and one["id"] in number
+            and (
+                called := [
+                    (r, w) for w, r in one["sense_rank"].items() if w.islower() and w.isalpha()
+                ]
+            )
         },
         "opposites": sorted(
             pair for pair in opposites if all(_WORD.fullmatch(word) for word in pair)

@@ -1,7 +1,7 @@
 """A catalog analysed by a judge that never saw its labels, and what a merge did to those labels.
 
-Only the judge's weights are unseen: its thresholds are those of the shipped judge, which were chosen
-with every catalog in sight.
+Only the judge's weights are unseen: its thresholds are those of the shipped judge, which were
+chosen with every catalog in sight.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from toolscope_core.pipeline import analyse, plan_merge
 from toolscope_core.providers import SentenceEmbedder
 
 _DATA = Path(__file__).with_name("data")
-_FOLDERS = ("bfcl", "bfcl-live", "ultratool", "seal-tools", "docker-mcp", "livemcpbench", "mcp-registry")
+_FOLDERS = ("bfcl", "bfcl-live", "ultratool", "seal-tools", "docker-mcp", "livemcpbench")
 APIS = (
     "github.com asana.com box.com digitalocean.com gitlab.com notion.com slack.com spotify.com "
     "trello.com zoom.us netbox.dev"
@@ -133,7 +133,9 @@ def read_labels() -> dict[tuple[str, frozenset[str]], str]:
     shared = read_environment().data_dir / "relations"
     own = _DATA / "relations"
     files = [*shared.glob("*.jsonl"), *own.glob("*.jsonl")]
-    rows = [(file.stem, json.loads(line)) for file in files for line in file.read_text().splitlines()]
+    rows = [
+        (file.stem, json.loads(line)) for file in files for line in file.read_text().splitlines()
+    ]
     rows += [
         (name, json.loads(line))
         for name in APPS

@@ -1,11 +1,13 @@
 """The parts of the benchmarks that decide what their tables say."""
 
+import json
 import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from benchmarks import train_judge
 from benchmarks.correction_quality import scores
 from benchmarks.gold_calls import Call, survival
 from benchmarks.held_out import Kept, kept
@@ -14,11 +16,13 @@ from benchmarks.llm_calls import Labels, interval
 from benchmarks.llm_calls import scores as pair_scores
 from benchmarks.merge_quality import components
 from benchmarks.stage_profile import SHARES, Watch
-from benchmarks.train_judge import Labelled
+from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import AnalysisConfig, QuestionConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Catalog, Constraints, Pair, Tool
+from toolscope_core.merging.judge import MODELS, Weights
+from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.pipeline import analyse
 from toolscope_core.questioning import opine
 
@@ -42,8 +46,11 @@ def labelled(pairs=PAIRS, unsure=()):
         left=rows[:, 0],
         right=rows[:, 1],
         merge=np.array(list(pairs.values())),
+        family=np.zeros(len(pairs), dtype=bool),
+        serves=tuple("both" if merge else "none" for merge in pairs.values()),
         sureness=np.array([0.3 if pair in unsure else 1.0 for pair in pairs]),
         signals=np.zeros((len(pairs), 1)),
+        beside=np.ones(len(pairs), dtype=bool),
     )
 
 
@@ -136,3 +143,111 @@ def test_f1_of_pairs_put_together():
     many = np.tile(merge, 10)
     assert interval(many, many, many) == (0.0, 0.0)
     assert interval(~many, many, many) == (-1.0, -1.0)
+
+
+def drawn(name, size=60, seed=0):
+    """A catalog whose first signal tells the same job and whose second one a family."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(size) % 3
+    signals = rng.normal(size=(size, len(SIGNALS)))
+    signals[:, 0] += 3.0 * (kind == 0)
+    signals[:, 1] += 3.0 * (kind == 1)
+    signals[::5, 2] = np.nan
+    return Labelled(
+        name=name,
+        tools=TOOLS,
+        vectors=np.zeros((8, 2), dtype=np.float32),
+        left=np.zeros(size, dtype=np.int32),
+        right=np.ones(size, dtype=np.int32),
+        merge=kind == 0,
+        family=kind == 1,
+        serves=tuple("both" if one == 0 else "none" for one in kind),
+        sureness=np.ones(size),
+        signals=signals,
+        beside=np.arange(size) % 2 == 0,
+    )
+
+
+def test_the_models_learn_the_same_job_and_families_apart(tmp_path):
+    catalogs = [drawn("bfcl"), drawn("ultratool", seed=1)]
+    weights = fit(catalogs)
+    for name in MODELS:
+        weight = getattr(weights, name).weight
+        telling = 1 if name.startswith("family") else 0
+        assert max(weight) == weight[telling] > 0.5
+    path = tmp_path / "weights.json"
+    path.write_text(as_json(weights, catalogs), "utf-8")
+    again = Weights.read(path)
+    assert again == replace(weights, name=again.name)
+    assert again.name.startswith(f"offline-{train_judge.VERSION}-")
+
+
+def test_a_judge_is_left_out_of_a_catalog_and_of_others_by_its_author():
+    catalogs = [drawn("bfcl"), drawn("shops", seed=1), drawn("offices", seed=2)]
+    assert left_out(catalogs, "shops") == left_out(catalogs, "offices") == fit(catalogs[:1])
+    assert left_out(catalogs, "bfcl") == fit(catalogs[1:])
+
+
+def test_each_kind_of_label_counts_as_much_where_there_are_enough():
+    share = train_judge._balanced(drawn("bfcl", size=90))
+    kind = np.arange(90) % 3
+    assert [share[kind == one].sum() for one in range(3)] == pytest.approx([1.0, 1.0, 1.0])
+    few = train_judge._balanced(drawn("bfcl", size=30))
+    assert few.sum() == pytest.approx(1.0)
+
+
+def test_the_folds_judge_every_pair_once_by_judges_that_saw_neither_server():
+    servers = [f"s{at}" for at in range(12)]
+    tools = tuple(Tool(name, name, server=name) for name in servers)
+    left, right = np.triu_indices(12, 1)
+    catalog = replace(
+        drawn("registry", size=len(left)),
+        tools=tools,
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+    )
+    times = np.zeros(len(left), dtype=int)
+    for held, seen in folds(catalog):
+        times += held
+        ours = set(left[held]) | set(right[held])
+        theirs = set(left[seen]) | set(right[seen])
+        assert not ours & theirs
+    assert (times == 1).all()
+
+
+def test_a_pair_is_prunable_where_one_schema_takes_all_calls():
+    def takes(name, *needed):
+        properties = {one: {"type": "boolean"} for one in needed}
+        return Tool(
+            name,
+            "get_box",
+            schema={"type": "object", "properties": properties, "required": list(needed)},
+        )
+
+    catalog = replace(
+        drawn("bfcl", size=2),
+        tools=(takes("a", "wide"), takes("b", "wide"), takes("c", "colour", "weight")),
+        left=np.array([0, 0], dtype=np.int32),
+        right=np.array([1, 2], dtype=np.int32),
+    )
+    assert prunable(catalog).tolist() == [True, False]
+
+
+def test_newer_labels_come_before_those_of_the_first_rounds(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOOLSCOPE_DATA", str(tmp_path))
+    rows = {
+        "relations": [("a", "b", "parametric", 3)],
+        "pairs": [("b", "a", "duplicate", 3), ("a", "c", "duplicate", 2), ("a", "d", "related", 1)],
+    }
+    for folder, labels in rows.items():
+        (tmp_path / folder).mkdir()
+        names = ("left", "right", "relation", "confidence")
+        lines = [json.dumps(dict(zip(names, label, strict=True))) for label in labels]
+        (tmp_path / folder / "bfcl.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    found = train_judge._labels("bfcl")
+    assert [(one["left"], one["right"], one["relation"]) for one in found] == [
+        ("a", "b", "parametric"),
+        ("a", "c", "duplicate"),
+        ("a", "d", "related"),
+    ]
+    assert [one.get("weight", 1.0) for one in found] == [1.0, 0.25, 0.6]

@@ -8,19 +8,29 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.test_pipeline import analysed
-from toolscope_core.bundle import FILES, bundle_files, read_relabelling, write_folder, zipped
-from toolscope_core.catalog import load_paths, read_catalog
+from tests.workspace.desk import open_desk
+from toolscope_core.bundle import (
+    FILES,
+    bundle_files,
+    read_relabelling,
+    verdict_row,
+    write_folder,
+    zipped,
+)
+from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.clients import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Decision, Server, Tool
-from toolscope_core.errors import ExportError
-from toolscope_core.merging.calls import relabel_query
+from toolscope_core.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
+from toolscope_core.errors import CatalogError, ExportError
+from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
+from toolscope_core.workspace.batch import read_decisions
 from toolscope_core.workspace.example import example_path
 
 ALL = PlanConfig(accept="all", routers=True)
+DECIDED = PlanConfig(accept="none")
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +135,138 @@ def test_pairs_carry_their_evidence(files, analysis):
     assert all(row["evidence"] for row in rows)
 
 
+def test_a_pair_says_how_its_tools_are_related(files, analysis):
+    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    known = {verdict.pair: verdict for verdict in analysis.verdicts(pairs_of(rows))}
+    for row in rows:
+        said = known[Pair(row["left"], row["right"])]
+        assert (row["relation"], row["verdict"]) == (said.relation, said.outcome)
+        assert (row["probability"], row["family"]) == (said.probability, said.family)
+        assert row["serves"] == said.serves
+        assert row["differs"] == {"left": list(said.differs[0]), "right": list(said.differs[1])}
+    assert {row["serves"] for row in rows} >= {"both", "none", "left"}
+    assert any(row["differs"]["left"] != row["differs"]["right"] for row in rows)
+
+
+def pairs_of(rows):
+    return [Pair(row["left"], row["right"]) for row in rows]
+
+
+VERDICT = Verdict(
+    Pair("a", "b"), 0.9, 0.85, "merge", ("So.",), "m", "subsumes", 0.1234567, "left", (("x",), ())
+)
+
+
+@pytest.mark.parametrize(
+    ("serves", "turned"),
+    [("left", "right"), ("right", "left"), ("both", "both"), ("none", "none")],
+)
+def test_the_sides_of_a_row_are_those_of_its_own_ids(serves, turned):
+    straight = verdict_row("a", "b", replace(VERDICT, serves=serves))
+    assert straight == {
+        **{"left": "a", "right": "b", "similarity": 0.9, "verdict": "merge", "judge": "m"},
+        **{"relation": "subsumes", "probability": 0.85, "family": 0.123457, "serves": serves},
+        **{"differs": {"left": ["x"], "right": []}, "evidence": ["So."]},
+    }
+    back = verdict_row("b", "a", replace(VERDICT, serves=serves))
+    assert (back["left"], back["right"], back["serves"]) == ("b", "a", turned)
+    assert back["differs"] == {"left": [], "right": ["x"]}
+    sided = ("left", "right", "serves", "differs")
+    assert {k: v for k, v in back.items() if k not in sided} == {
+        k: v for k, v in straight.items() if k not in sided
+    }
+
+
+def in_shops(operation, shops=("amazon", "ebay", "walmart")):
+    """The same operation of several shops, each with a schema of its own."""
+    for at, shop in enumerate(shops):
+        item = "product_id" if at == len(shops) - 1 else "product"
+        schema = {
+            "type": "object",
+            "properties": {item: TEXT, "currency": TEXT},
+            "required": [item],
+        }
+        text = f"Get the {operation} of a product at {shop.title()}."
+        yield Tool(f"get_{shop}_{operation}", f"get_{shop}_{operation}", text, schema=schema)
+
+
+TEXT = {"type": "string"}
+PRICES = tuple(in_shops("price"))
+NUMBERS = Tool("add_numbers", "add_numbers", "Add up numbers.", schema={"type": "object"})
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    tools = sorted((*PRICES, NUMBERS), key=lambda tool: tool.id)
+    return analysed(Catalog(tuple(tools)), tmp_path_factory.mktemp("shops"), threshold=0.4)
+
+
+def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
+    files = bundle_files(shops, plan_merge(shops, (), ALL), (), ALL, "neutral")
+    (row,) = loaded(files, "clusters.json")
+    assert row["members"] == [tool.id for tool in PRICES]
+    assert (row["relation"], row["kind"], row["selector"]) == ("parametric", "router", "provider")
+    merged = next(
+        tool for tool in loaded(files, "toolset.json")["tools"] if tool["members"] == row["members"]
+    )
+    selector = merged["parameters"]["properties"]["provider"]
+    assert merged["id"] == row["canonical"] == "get_ebay_price"
+    assert selector["enum"] == ["ebay", "amazon", "walmart"], "the canonical's own comes first"
+    counts = loaded(files, "manifest.json")["counts"]
+    assert counts["clusters_by_relation"] == {"parametric": 1}
+    assert (counts["families"], counts["duplicates_to_prune"], counts["siblings"]) == (1, 0, 0)
+
+
+def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops, tmp_path):
+    write_folder(bundle_files(shops, plan_merge(shops, (), ALL), (), ALL), tmp_path / "b")
+    arguments = read_relabelling(tmp_path / "b").arguments
+    schema = plan_merge(shops, (), ALL).clusters[0].document.schema
+    for tool, shop in zip(PRICES, ("amazon", "ebay", "walmart"), strict=True):
+        item, _ = tool.schema["properties"]
+        for call in ({item: "kettle"}, {item: "kettle", "currency": "EUR"}):
+            mapped = map_call(arguments[tool.id], call)
+            assert (mapped.lost, mapped.arguments["provider"]) == ((), shop)
+            Draft202012Validator(schema).validate(mapped.arguments)
+            types = {parameter.name: parameter.type for parameter in tool.parameters}
+            assert unmap_call(arguments[tool.id], mapped.arguments, types) == call
+
+
+@pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
+def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_path, dropped):
+    work, catalog_id = open_desk(*PRICES, NUMBERS)
+    (family,) = work.review.plan(catalog_id).clusters
+    if dropped:
+        work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
+    else:
+        work.review.decide(catalog_id, "accept", family, "ann")
+    write_folder(work.review.bundle(catalog_id, PlanConfig(accept="none")), tmp_path / "b")
+    (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
+    assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
+    analysis = work.analyses.get(catalog_id)
+    log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
+    assert log == tuple(work.review.log(catalog_id))
+    files = bundle_files(analysis, plan_merge(analysis, log, DECIDED), log, DECIDED)
+    assert loaded(files, "clusters.json") == [row]
+    assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)
+    assert loaded(files, "arguments.json")["maps"] == {}, "a gateway was not asked for"
+    assert loaded(files, "manifest.json")["counts"]["routers_withheld"] == 1
+    work.close()
+
+
+def test_the_manifest_counts_duplicates_families_and_siblings(files):
+    counts = loaded(files, "manifest.json")["counts"]
+    clusters = loaded(files, "clusters.json")
+    relations = [cluster["relation"] for cluster in clusters]
+    assert counts["clusters_by_relation"] == {
+        name: relations.count(name) for name in set(relations)
+    }
+    assert counts["duplicates_to_prune"] == sum(c["kind"] == "prune" for c in clusters)
+    assert counts["families"] == relations.count("parametric") > 0
+    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    kept = [row["relation"] for row in rows if row["verdict"] == "keep"]
+    assert len(rows) > len(kept) > counts["siblings"] == kept.count("related") > 0
+
+
 def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
     write_folder(files, tmp_path / "out")
     found = read_relabelling(tmp_path / "out")
@@ -183,14 +325,65 @@ def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("relabel", "word"),
-    [(None, "cannot be read"), ("{", "not JSON"), ("[]", "not a bundle"), ("{}", "not a bundle")],
+    [
+        (None, "cannot be read"),
+        ("{", "not JSON"),
+        ("[]", "not a bundle.*list"),
+        ("{}", "not a bundle.*it has no version"),
+        ('{"version": 2}', "not a bundle.*'entries'"),
+        ('{"version": 2, "entries": [{"old_id": "a"}]}', "not a bundle.*'new_id'"),
+    ],
 )
 def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
-    (tmp_path / "arguments.json").write_text('{"maps": {}}', "utf-8")
+    (tmp_path / "arguments.json").write_text('{"version": 2, "maps": {}}', "utf-8")
     if relabel is not None:
         (tmp_path / "relabel.json").write_text(relabel, "utf-8")
     with pytest.raises(ExportError, match=word):
         read_relabelling(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["relabel.json", "arguments.json"])
+@pytest.mark.parametrize("version", [0, 3, "x", "2", True, None, 1.5, [2]])
+def test_a_version_that_no_release_wrote_is_refused_in_words(files, tmp_path, file, version):
+    write_folder(files, tmp_path / "b")
+    assert loaded(files, file)["version"] == 2
+    path = tmp_path / "b" / file
+    path.write_text(json.dumps({**loaded(files, file), "version": version}), "utf-8")
+    with pytest.raises(ExportError) as refused:
+        read_relabelling(tmp_path / "b")
+    words = f"{file} is not a bundle's file of version 1 or 2: its version is {json.dumps(version)}"
+    assert words in str(refused.value)
+    assert "export the bundle again" in str(refused.value)
+
+
+def test_a_bundle_of_version_1_is_read_as_it_was(files, tmp_path):
+    write_folder(files, tmp_path / "b")
+    before = read_relabelling(tmp_path / "b")
+    for file in ("relabel.json", "arguments.json"):
+        row = {**loaded(files, file), "version": 1}
+        (tmp_path / "b" / file).write_text(json.dumps(row), "utf-8")
+    assert read_relabelling(tmp_path / "b") == before
+
+
+def test_a_neutral_toolset_of_another_version_is_refused(analysis):
+    plan = plan_merge(analysis, (), ALL)
+    toolset = loaded(bundle_files(analysis, plan, (), ALL, "neutral"), "toolset.json")
+
+    def read(**version):
+        rest = {key: value for key, value in toolset.items() if key != "version"}
+        return read_catalog([Source("t.json", json.dumps({**version, **rest}).encode())])
+
+    assert len(read(version=1).tools) == len(read(version=2).tools) == len(plan.tools)
+    for version, words in [
+        ({}, "it has no version"),
+        ({"version": 3}, "its version is 3"),
+        ({"version": "x"}, 'its version is "x"'),
+        ({"version": float("nan")}, "its version is NaN"),
+    ]:
+        with pytest.raises(CatalogError, match=f"t.json is not a bundle's.*{words}; export"):
+            read(**version)
+    records = [Source("t.json", json.dumps(toolset["tools"]).encode())]
+    assert len(read_catalog(records).tools) == len(plan.tools), "records alone have no version"
 
 
 def test_a_folder_that_is_a_file_is_refused(files, tmp_path):

@@ -113,7 +113,7 @@ def test_the_accept_policies_take_more_and_more(tmp_path):
         sizes.append(
             json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["tools_after"]
         )
-    assert sizes[0] == 60
+    assert sizes[0] == len(read_catalog(load_paths([example_path()])).tools)
     assert sizes[0] > sizes[1] > sizes[2]
 
 
@@ -152,8 +152,55 @@ def test_judge_answers_in_the_order_asked(tmp_path):
     ]
     assert [(row["left"], row["right"]) for row in rows] == asked
     assert rows[1]["probability"] == rows[2]["probability"]
-    assert all(row["evidence"] and row["verdict"] in ("merge", "unsure", "keep") for row in rows)
-    assert "3 pairs" in done.output
+    verdicts = [row["verdict"] for row in rows]
+    assert all(row["evidence"] for row in rows)
+    words = ("merge", "family", "unsure", "keep")
+    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in words)
+    assert f"3 pairs: {counts}; verdicts: " in done.output
+
+
+def test_judge_tells_a_family_and_who_serves_whom_by_the_order_asked(tmp_path):
+    prices = [f"get_{shop}_price" for shop in ("amazon", "walmart")]
+    catalog, pairs, out = tmp_path / "t.json", tmp_path / "p.jsonl", tmp_path / "v.jsonl"
+    catalog.write_text(json.dumps([*map(price, prices), *translators()]), "utf-8")
+    asked = [tuple(prices), ("translate", "translate_to_french"), tuple(reversed(prices))]
+    asked.append(asked[1][::-1])
+    pairs.write_text("".join(json.dumps({"left": a, "right": b}) + "\n" for a, b in asked), "utf-8")
+    done = run("judge", catalog, "--pairs", pairs, "--out", out)
+    family, general, turned, back = map(json.loads, out.read_text("utf-8").splitlines())
+    assert "4 pairs: 2 merge, 2 family, 0 unsure, 0 keep" in done.output
+    assert (family["relation"], family["serves"]) == ("parametric", "none")
+    assert family["differs"] == {"left": ["amazon"], "right": ["walmart"]}
+    assert turned["differs"] == {"left": ["walmart"], "right": ["amazon"]}
+    assert family["family"] > 0.5 > family["probability"]
+    assert (general["relation"], general["serves"], back["serves"]) == ("subsumes", "left", "right")
+    assert back["differs"] == dict(zip(("right", "left"), general["differs"].values(), strict=True))
+
+
+def price(name):
+    text = f"Get the price of a product at {name.split('_')[1].title()}."
+    return record(name, text, product={"type": "string"})
+
+
+def translators():
+    text, language = {"type": "string"}, {"type": "string", "enum": ["french", "german"]}
+    yield record("translate", "Translate a text.", text=text, language=language)
+    yield record("translate_to_french", "Translate a text to French.", text=text)
+
+
+def record(name, description, **properties):
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"name": name, "description": description, "parameters": schema}
+
+
+def test_merge_counts_the_families_among_its_proposals(tmp_path):
+    catalog = tmp_path / "t.json"
+    tools = [price(f"get_{shop}_price") for shop in ("amazon", "walmart")]
+    catalog.write_text(json.dumps(tools), "utf-8")
+    told = run("merge", catalog, "--out", tmp_path / "b").output
+    assert "0 clusters merged, 1 proposed for review, families among them: 1" in told
+    catalog.write_text(json.dumps(tools[:1]), "utf-8")
+    assert "among them" not in run("merge", catalog, "--out", tmp_path / "b").output
 
 
 def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
@@ -210,6 +257,21 @@ def test_relabel_prints_counts_and_every_shrink(tmp_path, bundle):
     assert new[0]["gold"] == [clusters[0]["canonical"]]
     assert "2 queries, 1 changed, 1 shrunk, 1 unknown" in done.output
     assert all(member in done.output for member in members)
+
+
+@pytest.mark.parametrize("version", [None, 3, "x"])
+def test_relabel_refuses_a_bundle_of_another_version(tmp_path, bundle, version):
+    file = bundle / "arguments.json"
+    content = json.loads(file.read_text("utf-8"))
+    del content["version"]
+    told = {} if version is None else {"version": version}
+    file.write_text(json.dumps({**told, **content}), "utf-8")
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text('{"gold": []}', "utf-8")
+    done = run("relabel", queries, "--bundle", bundle, "--out", tmp_path / "new.jsonl", code=2)
+    assert "arguments.json is not a bundle's file of version 1 or 2" in done.stderr
+    assert ("no version" if version is None else json.dumps(version)) in done.stderr
+    assert not (tmp_path / "new.jsonl").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
+from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
 from toolscope_core.config import Budget, Endpoint, Prices, read_environment
 from toolscope_core.opinions import EVEN
@@ -23,6 +25,7 @@ from toolscope_core.workspace.example import example_path
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = str(example_path())
+TOOLS = read_catalog(load_paths([example_path()])).tools
 SECRET = "sk-secret-0123456789"
 
 
@@ -108,22 +111,30 @@ def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
 def test_the_estimate_asks_nobody_and_names_every_task(server):
     told = run("estimate", EXAMPLE).output
     assert not server.received
-    for task in ("judge: 18 questions", "audit: ", "quality: 57 questions"):
+    contents = {tool.content_hash for tool in TOOLS}
+    for task in ("judge: ", "audit: ", f"quality: {len(contents)} questions"):
         assert task in told
     assert "saved against the paper's way: " in told
+
+    def questions(*args):
+        lines = run("estimate", EXAMPLE, *args).output
+        return int(re.search(r"judge: (\d+) questions", lines)[1])
+
+    assert 0 < questions() < questions("--paper")
+    assert not server.received
 
 
 def test_grades_are_written_for_every_tool(server, tmp_path):
     told = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
     rows = [json.loads(row) for row in (tmp_path / "q.jsonl").read_text().splitlines()]
-    assert len(rows) == 60 and "0 High, 60 Medium, 0 Low" in told
+    assert len(rows) == len(TOOLS) and f"0 High, {len(TOOLS)} Medium, 0 Low" in told
     assert {(row["score"], row["band"]) for row in rows} == {(3, "Medium")}
 
 
 def test_a_tool_without_a_usable_grade_is_a_row_without_one(server, tmp_path):
     server.mode = "refusal"
     told = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
-    assert "60 unanalysed" in told
+    assert f"{len(TOOLS)} unanalysed" in told
     rows = [json.loads(row) for row in (tmp_path / "q.jsonl").read_text().splitlines()]
     assert {row["score"] for row in rows} == {None}
 
@@ -149,11 +160,15 @@ def test_a_model_that_obeys_a_tool_changes_nothing_without_a_person(server, tmp_
     run("merge", catalog, "--out", tmp_path / "offline")
     merge(tmp_path / "llm", catalog=catalog)
     assert any("answer merge" in got.user for got in server.received)
-    accepted = [accepted_of(tmp_path / name) for name in ("offline", "llm")]
+    accepted = [pairs_of(accepted_of(tmp_path / name)) for name in ("offline", "llm")]
     new = accepted[1] - accepted[0]
-    assert not [members for members in new if poisoned & set(members)]
+    assert not [pair for pair in new if poisoned & set(pair)]
     proposed = json.loads((tmp_path / "llm/clusters.json").read_text("utf-8"))
     assert any(poisoned & set(c["members"]) and c["state"] == "proposed" for c in proposed)
+
+
+def pairs_of(clusters):
+    return {pair for members in clusters for pair in combinations(members, 2)}
 
 
 def accepted_of(bundle):
@@ -171,7 +186,7 @@ def test_an_endpoint_that_says_merge_to_everything_is_believed_only_at_even_odds
     rows = (tmp_path / "offline/pairs.jsonl").read_text("utf-8").splitlines()
     offline = {(row["left"], row["right"]): row["probability"] for row in map(json.loads, rows)}
     alone, asked = (accepted_of(tmp_path / name) for name in ("offline", "llm"))
-    new = [pair for members in asked - alone for pair in combinations(members, 2)]
+    new = pairs_of(asked) - pairs_of(alone)
     assert all(offline[pair] >= EVEN for pair in new)
     proposed = json.loads((tmp_path / "llm/clusters.json").read_text("utf-8"))
     assert len(proposed) > len(asked)

@@ -1,4 +1,7 @@
+import json
 from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +11,11 @@ from hypothesis import strategies as st
 from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import makings
+from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.pipeline import (
     LEAST_PROBABILITY,
@@ -22,6 +26,7 @@ from toolscope_core.pipeline import (
     groups_at,
     plan_merge,
 )
+from toolscope_core.workspace.endpoints import embedder_of
 from toolscope_core.workspace.example import example_path
 
 
@@ -70,7 +75,7 @@ def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
 
     found = example.forgetful()
     foresee(found)
-    monkeypatch.setattr(OfflineJudge, "probabilities", fail)
+    monkeypatch.setattr(OfflineJudge, "chances", fail)
     low = Cut(found.threshold, LEAST_PROBABILITY)
     assert groups_at(found, Constraints(), low)
     with pytest.raises(AssertionError, match="foreseen"):
@@ -155,3 +160,201 @@ def test_decisions_shape_the_plan(example):
     rejected = plan_merge(example, (replace(said, action="reject"),), PlanConfig())
     assert proposal.members not in [c.members for c in rejected.clusters]
     assert Pair(*proposal.members) not in graph_of(example, (replace(said, action="reject"),)).edges
+
+
+# Families -----------------------------------------------------------------------------------
+
+TEXT = {"type": "string"}
+
+
+def shop_tools(*shops):
+    schema = {"type": "object", "properties": {"product": TEXT}, "required": ["product"]}
+    for shop in sorted(shops):
+        name, text = f"get_{shop}_price", f"Get the price of a product at {shop.title()}."
+        yield Tool(name, name, text, schema=schema)
+
+
+SHOPS = tuple(shop_tools("amazon", "ebay", "walmart"))
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    return analysed(Catalog(SHOPS), tmp_path_factory.mktemp("shops"), threshold=0.4)
+
+
+def said_of(tools, action="accept", relation="parametric", seq=1, **detail):
+    """What a decision on a family, or on the same tools as another relation, looks like."""
+    if relation:
+        detail["relation"] = relation
+    prints, ids = tuple(t.fingerprint for t in tools), tuple(t.id for t in tools)
+    return Decision(action, prints, ids, "ann", "2026-01-01", seq, detail)
+
+
+def only_cluster(analysis, *log, accept="none"):
+    (cluster,) = plan_merge(analysis, log, PlanConfig(accept=accept, routers=True)).clusters
+    return cluster
+
+
+def shape_of(cluster):
+    return cluster.state, cluster.kind, cluster.relation, cluster.selector
+
+
+FAMILY = ("router", "parametric", "provider")
+
+
+def test_a_family_is_proposed_as_a_router_and_never_safe(shops):
+    proposed = only_cluster(shops)
+    assert shape_of(proposed) == ("proposed", *FAMILY)
+    assert any(
+        reason.startswith("a family: `provider` is amazon / ") for reason in proposed.reasons
+    )
+    assert only_cluster(shops, accept="auto").state == "proposed"
+    assert only_cluster(shops, accept="all").state == "accepted"
+
+
+APPS = Path(__file__).parents[1] / "benchmarks" / "data" / "apps"
+
+
+@pytest.fixture(scope="module", params=["offices", "shops"])
+def apps(request, vector_cache):
+    """A catalog of apps without servers, with the real embeddings: the vendor is in the names."""
+    catalog = read_catalog(load_paths([APPS / f"{request.param}.json"]))
+    cache = VectorCache(vector_cache)
+    return analyse(catalog, AnalysisConfig(), embedder_of(read_environment()), cache)
+
+
+def labelled_families(catalog):
+    """The pairs of one of the two catalogs that a person read as a family."""
+    for file in APPS.glob("*.labels.jsonl"):
+        rows = map(json.loads, file.read_text("utf-8").splitlines())
+        for row in rows:
+            if row["relation"] == "parametric" and row["left"] in catalog.by_id:
+                yield Pair.of(row["left"], row["right"])
+
+
+def test_families_do_not_depend_on_what_was_asked_before(apps):
+    def families(analysis):
+        clusters = plan_merge(analysis, (), PlanConfig()).clusters
+        return [c.members for c in clusters if c.relation == "parametric"]
+
+    asked = apps.forgetful()
+    before = families(asked)
+    ids = [tool.id for tool in apps.catalog.tools]
+    asked.family_probabilities([Pair(*two) for two in combinations(ids, 2)])
+    assert families(asked) == before == families(apps)
+
+
+def test_an_accepted_family_stays_a_router(shops):
+    accepted = only_cluster(shops, said_of(SHOPS))
+    assert shape_of(accepted) == ("accepted", *FAMILY)
+    assert accepted.members == tuple(tool.id for tool in SHOPS)
+    undone = Decision("undo", (), (), "ann", seq=2, detail={"retracts": 1})
+    assert shape_of(only_cluster(shops, said_of(SHOPS), undone)) == ("proposed", *FAMILY)
+
+
+def test_the_weakest_edge_of_a_family_is_that_of_a_family_whoever_put_it_together(shops):
+    weakest = min(shops.family_probabilities([Pair(a.id, b.id) for a, b in combinations(SHOPS, 2)]))
+    assert only_cluster(shops).weakest_edge == pytest.approx(weakest)
+    assert only_cluster(shops, said_of(SHOPS)).weakest_edge == pytest.approx(weakest)
+
+
+def test_the_selector_of_a_family_follows_an_edit(shops):
+    family = only_cluster(shops)
+
+    def edited(named, **renames):
+        properties = {
+            (named if name == "provider" else name): schema
+            for name, schema in family.document.schema["properties"].items()
+        }
+        schema = {"type": "object", "properties": {n: s for n, s in properties.items() if n}}
+        edit = said_of(SHOPS, "edit", relation="", seq=2, schema=schema, renames=renames)
+        return only_cluster(shops, said_of(SHOPS), edit)
+
+    renamed = edited("shop", provider="shop")
+    assert shape_of(renamed) == ("accepted", "router", "parametric", "shop")
+    assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
+    assert any(reason.startswith("a family: `shop` is amazon / ") for reason in renamed.reasons)
+    gone = edited("")
+    assert shape_of(gone) == ("conflict", "router", "parametric", "")
+    assert any(r.startswith("a family: no argument says which") for r in gone.reasons)
+
+
+@pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])
+def test_what_was_accepted_as_one_job_stays_a_prune(shops, relation):
+    accepted = only_cluster(shops, said_of(SHOPS, relation=relation))
+    assert shape_of(accepted) == ("accepted", "prune", "duplicate", "")
+
+
+@pytest.mark.parametrize("action", ["drop", "split"])
+def test_what_a_drop_or_a_split_leaves_of_a_family_is_a_router(shops, action):
+    out = SHOPS[0].fingerprint
+    rest = [tool.fingerprint for tool in SHOPS[1:]]
+    detail = {"drop": [out]} if action == "drop" else {"groups": [[out], rest]}
+    left = only_cluster(shops, said_of(SHOPS, action, **detail))
+    assert shape_of(left) == ("accepted", *FAMILY)
+    assert left.members == tuple(tool.id for tool in SHOPS[1:])
+    assert left.document.schema["properties"]["provider"]["enum"] == ["ebay", "walmart"]
+    as_one_job = only_cluster(shops, said_of(SHOPS, action, relation="", **detail))
+    assert as_one_job.kind == "prune"
+
+
+def test_a_family_that_changed_is_still_one_to_look_at_again(shops, tmp_path):
+    other = replace(SHOPS[0], description="Get the price of a thing at Amazon.")
+    again = analysed(Catalog((other, *SHOPS[1:])), tmp_path, threshold=0.4)
+    assert shape_of(only_cluster(again, said_of(SHOPS))) == ("stale", *FAMILY)
+
+
+@pytest.mark.parametrize("accept", ["none", "auto", "all"])
+@pytest.mark.parametrize("correct", [True, False])
+def test_no_policy_prunes_a_family(apps, accept, correct):
+    for routers in (False, True):
+        plan = plan_merge(apps, (), PlanConfig(accept=accept, routers=routers, correct=correct))
+        families = [c for c in plan.clusters if c.relation == "parametric"]
+        assert len(families) > 10
+        assert {c.kind for c in families} == {"router"}
+        assert all(c.selector in c.document.schema["properties"] for c in families)
+        assert not [c for c in families if c.safe]
+        pruned = [c.members for c in plan.clusters if c.kind == "prune"]
+        inside = {Pair(*two) for members in pruned for two in combinations(members, 2)}
+        assert not inside.intersection(labelled_families(apps.catalog))
+        assert not [said for said in apps.verdicts(sorted(inside)) if said.outcome == "family"]
+        if not routers:
+            gone = {row.old_id for row in plan.relabels if row.old_id != row.new_id}
+            assert not gone & {member for c in families for member in c.members}
+
+
+def test_a_family_is_accepted_by_a_person_without_a_prune(apps):
+    plan = plan_merge(apps, (), PlanConfig(accept="none"))
+    families = [c for c in plan.clusters if c.relation == "parametric"]
+    tools = apps.catalog.by_id
+    log = [
+        said_of([tools[member] for member in cluster.members], seq=seq)
+        for seq, cluster in enumerate(families, 1)
+    ]
+    after = plan_merge(apps, log, PlanConfig(accept="none"))
+    accepted = {c.members: shape_of(c) for c in after.clusters if c.state == "accepted"}
+    assert accepted == {c.members: ("accepted", *shape_of(c)[1:]) for c in families}
+    assert not after.applied, "a gateway was not asked for"
+
+
+@settings(max_examples=15)
+@given(st.randoms(use_true_random=False))
+def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
+    plan = plan_merge(apps, (), PlanConfig(accept="none"))
+    cluster = random.choice([c for c in plan.clusters if c.relation == "parametric"])
+    tools = [apps.catalog.by_id[member] for member in cluster.members]
+    values = [alpha.constants[cluster.selector] for alpha in cluster.arguments]
+    selector = cluster.document.schema["properties"][cluster.selector]
+    assert sorted(selector["enum"]) == sorted(set(values))
+    assert selector["enum"][0] == values[cluster.members.index(cluster.canonical)]
+    for tool, alpha in zip(tools, cluster.arguments, strict=True):
+        call = {
+            p.name: f"{p.name}-{random.random()}" for p in tool.parameters if p.type == "string"
+        }
+        mapped = map_call(alpha, call)
+        assert (
+            not mapped.lost
+            and mapped.arguments[cluster.selector] == alpha.constants[cluster.selector]
+        )
+        types = {p.name: p.type for p in tool.parameters}
+        assert unmap_call(alpha, mapped.arguments, types) == call

@@ -192,6 +192,59 @@ def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforc
 # Edits
 
 
+# Families
+
+
+def as_family(decision):
+    return replace(decision, detail={**decision.detail, "relation": "parametric"})
+
+
+@pytest.mark.parametrize(
+    ("proposals", "families"),
+    [
+        ([as_family(decide("accept", "abc"))], "abc"),
+        ([as_family(decide("drop", "abcd", drop="d"))], "abc"),
+        ([as_family(decide("split", "abcde", groups=["ab", "cd", "e"]))], "ab cd"),
+        ([as_family(decide("drop", "ab", drop="b"))], ""),
+        ([as_family(decide("reject", "ab"))], ""),
+        ([as_family(decide("accept", "ab")), undo(1)], ""),
+        ([decide("accept", "ab"), decide("accept", "bc", relation="duplicate")], ""),
+        ([as_family(decide("accept", "ab")), decide("accept", "cd")], "ab"),
+    ],
+)
+def test_what_was_put_together_as_a_family_is_one(proposals, families):
+    assert constraints(CATALOG, logged(*proposals)).families == sets(families)
+
+
+def test_a_group_that_holds_a_family_is_one_and_a_part_of_it_is_not():
+    log = logged(as_family(decide("accept", "ab")), decide("accept", "bc"))
+    links = constraints(CATALOG, log)
+    assert links.must == sets("abc")
+    assert links.is_family("abc") and links.is_family("ab")
+    assert not links.is_family("bc") and not Constraints().is_family("ab")
+
+
+def test_a_family_with_a_changed_member_is_stale_and_still_one():
+    links = constraints(changed(CATALOG, "a"), logged(as_family(decide("accept", "ab"))))
+    assert (links.stale, links.families) == (sets("ab"), sets("ab"))
+
+
+def test_the_same_tools_as_another_relation_are_another_decision():
+    log = logged(as_family(decide("accept", "ab")))
+    assert admit(log, decide("accept", "ab", relation="duplicate")).seq == 2
+    assert admit(log, as_family(decide("accept", "ab"))) == log[0]
+
+
+def test_the_relation_survives_a_file():
+    for decision in (decide("accept", "abc"), decide("drop", "abc", drop="c")):
+        (before,) = logged(as_family(decision))
+        after = resolve(CATALOG, json.loads(json.dumps(decision_row(before))))
+        assert recorded((), after) == before
+
+
+# Edits
+
+
 def test_later_edits_override_field_by_field_and_belong_to_their_member_set():
     log = logged(
         decide("edit", "ab", name="one", description="first"),

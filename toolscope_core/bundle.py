@@ -13,11 +13,12 @@ import re
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.catalog.bundle_versions import READABLE, why_unreadable
 from toolscope_core.catalog.clients import CLIENT_FILES, client_files
 from toolscope_core.catalog.splitting import Part, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
@@ -32,6 +33,7 @@ from toolscope_core.datamodel import (
     JsonObject,
     MergePlan,
     NestedRename,
+    Serves,
     Verdict,
     canonical_json,
 )
@@ -55,8 +57,9 @@ FILES = (
     "relabel.csv",
     "manifest.json",
 )
-VERSION = 1
+VERSION = max(READABLE)
 LINE_MARKS = "\x85\u2028\u2029"
+_TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -86,7 +89,7 @@ def bundle_files(
     plan = outgoing(plan, shape, fix)
     asked = shape is not None
     shape = shape or plan.catalog.format
-    costs = Costs()
+    costs, (pairs, siblings) = Costs(), _pairs(analysis)
     files = {
         **{
             name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
@@ -97,7 +100,7 @@ def bundle_files(
             {"version": VERSION, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
         ),
         "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
-        "pairs.jsonl": _lines(pair_rows(analysis)),
+        "pairs.jsonl": pairs,
         "aliases.json": _json(_aliases(plan)),
         "never_merge.json": _json(_never_merge(analysis, log)),
         "decisions.jsonl": _lines(decision_row(decision) for decision in log),
@@ -108,7 +111,7 @@ def bundle_files(
     }
     chosen = {"shape": shape, "fix": fix}
     about = {
-        **_manifest(analysis, plan, config, chosen),
+        **_manifest(analysis, plan, config, chosen, siblings),
         "tokens": _tokens(plan, shape, costs),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
@@ -133,15 +136,24 @@ def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
 
 
 def verdict_row(left: str, right: str, said: Verdict) -> JsonObject:
-    """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked."""
+    """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked: the sides
+    in ``serves`` and ``differs`` are those of this row.
+    """
+    serves, differs = said.serves, said.differs
+    if left != said.pair.left:
+        serves, differs = _TURNED.get(serves, serves), differs[::-1]
     return {
         "left": left,
         "right": right,
         "similarity": round(said.similarity, 6),
+        "relation": said.relation,
         "probability": said.probability,
+        "family": round(said.family, 6),
+        "serves": serves,
+        "differs": {"left": list(differs[0]), "right": list(differs[1])},
         "verdict": said.outcome,
-        "evidence": list(said.evidence),
         "judge": said.judge,
+        "evidence": list(said.evidence),
     }
 
 
@@ -208,7 +220,9 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def read_relabelling(folder: Path) -> Relabelling:
-    """φ and α of a bundle folder. Raises ``ExportError`` where it is missing or damaged."""
+    """φ and α of a bundle folder. Raises ``ExportError`` where it is missing or damaged, or of a
+    version not in ``READABLE``.
+    """
     relabel = _read(folder / "relabel.json")
     maps = _read(folder / "arguments.json")
     try:
@@ -216,21 +230,29 @@ def read_relabelling(folder: Path) -> Relabelling:
         alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ExportError(
-            f"{folder} is not a bundle of version {VERSION}: {error!r} is missing or of another "
-            "shape; export it again"
+            f"{folder} is not a bundle: {error!r} is missing or of another shape; export it again"
         ) from error
     return Relabelling(phi, alphas)
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path) -> JsonObject:
     try:
-        return json.loads(path.read_bytes())
+        content: Any = json.loads(path.read_bytes())
     except OSError as error:
         raise ExportError(
             f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote"
         ) from error
     except ValueError as error:
         raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
+    if not isinstance(content, dict):
+        raise ExportError(
+            f"{path} is not a bundle's file: it holds a {type(content).__name__}, not an object; "
+            "export the bundle again"
+        )
+    refused = why_unreadable(str(path), content)
+    if refused:
+        raise ExportError(refused)
+    return content
 
 
 def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
@@ -247,12 +269,28 @@ def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
     return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"], nested=nested)
 
 
+def _pairs(analysis: Analysis) -> tuple[bytes, int]:
+    """``pairs.jsonl``, and how many of its pairs are siblings: related, and kept apart."""
+    siblings = 0
+
+    def counted() -> Iterator[JsonObject]:
+        nonlocal siblings
+        for row in pair_rows(analysis):
+            siblings += row["relation"] == "related" and row["verdict"] == "keep"
+            yield row
+
+    lines = _lines(counted())
+    return lines, siblings
+
+
 def _cluster_row(cluster: Cluster) -> JsonObject:
     return {
         "cluster_id": cluster.id,
         "canonical": cluster.canonical,
         "members": list(cluster.members),
+        "relation": cluster.relation,
         "kind": cluster.kind,
+        "selector": cluster.selector,
         "state": cluster.state,
         "weakest_edge": cluster.weakest_edge,
         "reasons": list(cluster.reasons),
@@ -283,8 +321,10 @@ def _manifest(
     plan: MergePlan,
     config: PlanConfig,
     chosen: JsonObject,
+    siblings: int,
 ) -> JsonObject:
     states = Counter(cluster.state for cluster in plan.clusters)
+    relations = Counter(cluster.relation for cluster in plan.clusters)
     applied = plan.applied
     return {
         "version": VERSION,
@@ -294,6 +334,10 @@ def _manifest(
             "servers": len(plan.catalog.servers),
             "clusters": len(plan.clusters),
             "clusters_by_state": dict(sorted(states.items())),
+            "clusters_by_relation": dict(sorted(relations.items())),
+            "duplicates_to_prune": sum(c.kind == "prune" for c in plan.clusters),
+            "families": relations["parametric"],
+            "siblings": siblings,
             "clusters_applied": dict(sorted(Counter(c.kind for c in applied).items())),
             "routers_withheld": sum(
                 c.state == "accepted" and c.kind == "router" for c in plan.clusters

@@ -172,10 +172,12 @@ def merge(
     states = {
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
+    families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
+    among = f", families among them: {families}" if families else ""
     typer.echo(
         f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
         f"{len(plan.applied)} clusters merged, {states['proposed']} proposed for review"
-        f"{_more(states['stale'], 'to be looked at again')}"
+        f"{among}{_more(states['stale'], 'to be looked at again')}"
     )
     typer.echo(
         f"about {report.tokens_before} tokens before, {report.tokens_after} after "
@@ -201,7 +203,8 @@ def judge(
     from toolscope_core.workspace.batch import judge_files
 
     counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ("merge", "unsure", "keep"))
+    outcomes = ("merge", "family", "unsure", "keep")
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes)
     typer.echo(f"{counts.total()} pairs: {told}; verdicts: {out}")
 
 

@@ -319,7 +319,8 @@ class Constraints:
     that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
     ``conflict``. ``asked`` holds the pairs that a person wants to see proposed. ``families`` are
-    the sets that were put together as a family: a group that holds one stays one.
+    the sets that were put together as a family: a group that holds one stays one. ``earlier`` are
+    those put together before decisions said as what.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -329,6 +330,12 @@ class Constraints:
     conflict: tuple[frozenset[str], ...] = ()
     asked: frozenset[Pair] = frozenset()
     families: tuple[frozenset[str], ...] = ()
+    earlier: tuple[frozenset[str], ...] = field(default=(), compare=False)
+
+    def is_earlier(self, members: Iterable[str]) -> bool:
+        """Whether these tools, or some of them, were put together before decisions said as what."""
+        ids = set(members)
+        return any(held <= ids for held in self.earlier)
 
     def is_family(self, members: Iterable[str]) -> bool:
         """Whether these tools, or some of them, were put together as a family."""

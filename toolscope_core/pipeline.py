@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,8 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.errors import CatalogError
-from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.atoms import RowGraph, RowJudge
+from toolscope_core.merging.cores import with_cores
 from toolscope_core.merging.correction import Corrected, Judge, brought, correct, suspended
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
@@ -111,6 +112,16 @@ class Analysis:
     def family_chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
         """The same of a family."""
         return self._known(self._families, left, right)
+
+    def near_families(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
+        """The same, 0 for pairs that are no candidates, whatever else was asked meanwhile."""
+        size, scores = len(self.rows), self.scores
+        codes = left.astype(np.int64) * size + right
+        have = scores.left.astype(np.int64) * size + scores.right
+        if not len(have):
+            return np.zeros(len(codes))
+        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
+        return np.where(have[at] == codes, scores.family[at], 0.0)
 
     def learn(self, left: similarity.Rows, right: similarity.Rows, chances: Chances) -> None:
         """Remember what the judge gives other pairs of rows, left < right."""
@@ -289,6 +300,7 @@ def groups_at(
         return _groups_heard(analysis, links, cut, analysis.opinions, divide)
     judge = analysis.probabilities
     groups = (corrected or corrected_at(analysis, links, cut, divide=divide)).groups
+    groups = _with_cores(analysis, groups, judge) if divide else groups
     return brought(groups + suspended(groups, links, judge), links, judge)
 
 
@@ -315,6 +327,7 @@ def _groups_heard(
     judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
     edges = edges_at(analysis, cut)
     groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
+    groups = _with_cores(analysis, groups, judge) if divide else groups
     found = brought(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
     return tuple(replace(group, doubts=doubts(group.members)) for group in found)
@@ -328,28 +341,29 @@ def with_families(
     Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
     with a blocking finding, is in none.
     """
+    heard: Judge = analysis.family_probabilities
+    if analysis.opinions is not None:
+        heard = _heard_families(analysis, analysis.opinions)
     marked = tuple(
-        replace(group, family=True) if links.is_family(group.members) else group for group in groups
+        _as_family(group, heard) if links.is_family(group.members) else group for group in groups
     )
-    tools = analysis.catalog.tools
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    free = np.array(
-        [
-            tool.id not in taken
-            and tool.id not in analysis.catalog.blocked
-            and unmappable(tool) is None
-            for tool in tools
-        ]
-    )
+    taken |= analysis.catalog.blocked
+    free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
     left, right = _family_rows(analysis)
     kept = free[left] & free[right]
     graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
-    chances: RowJudge = analysis.family_chances
+    chances: RowJudge = analysis.near_families
     if analysis.opinions is not None:
-        chances = _by_ids(analysis, _heard_families(analysis, analysis.opinions))
+        chances = _by_ids(analysis, heard)
     family_at = bars_of(analysis).family_at
     found = family_groups(graph, chances, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *found), key=lambda group: group.members))
+
+
+def _as_family(group: Group, judge: Judge) -> Group:
+    pairs = [Pair(*two) for two in combinations(group.members, 2)]
+    return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:
@@ -382,6 +396,13 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
         return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
 
     return chances
+
+
+def _with_cores(analysis: Analysis, groups: Sequence[Group], judge: Judge) -> tuple[Group, ...]:
+    def weakest(members: tuple[str, ...]) -> float:
+        return float(judge([Pair(a, b) for a, b in combinations(members, 2)]).min())
+
+    return with_cores(groups, analysis._made.is_clean, weakest, bars_of(analysis).auto_at)
 
 
 def correct_pairs(

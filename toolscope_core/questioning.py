@@ -350,8 +350,10 @@ def _clusters(
     graph = merge_graph(edges, links)
     weakest: dict[str, float] = {}
     for pair, p in graph.edges.items():
+        said = opinions.verdicts.get(pair)  # an edge of the model is raised to where merges begin
+        sure = said.probability if said else p
         for tool in (pair.left, pair.right):
-            weakest[tool] = min(p, weakest.get(tool, 1.0))
+            weakest[tool] = min(sure, weakest.get(tool, 1.0))
     found = []
     for component in graph.components:
         whole = config.paper or len(component) <= config.largest_cluster

@@ -17,7 +17,7 @@ from toolscope_core.datamodel import (
     Pair,
     digest,
 )
-from toolscope_core.decisions import LINKING, SPOKEN, check_form, listed
+from toolscope_core.decisions import JOINING, LINKING, SPOKEN, check_form, listed
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
 Node = TypeVar("Node", bound=Hashable)
@@ -120,6 +120,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     joined: list[tuple[str, ...]] = []
     held: list[frozenset[str]] = []
     families: list[frozenset[str]] = []
+    earlier: list[frozenset[str]] = []
     apart: set[Pair] = set()
     doubtful: set[Pair] = set()
     for place, item in enumerate(linking):
@@ -130,8 +131,11 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         later = linking[place + 1 :]
         for group in _links(item)[0]:
             ids = tuple(now[i] for i in group if i in now)
-            if item.detail.get("relation") == "parametric" and len(ids) > 1:
+            relation = item.detail.get("relation")
+            if len(ids) > 1 and relation == "parametric":
                 families.append(frozenset(ids))
+            if len(ids) > 1 and relation is None and item.action in JOINING:
+                earlier.append(frozenset(ids))
             if changed.isdisjoint(ids):
                 joined.append(ids)
             else:
@@ -152,6 +156,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         conflict=tuple(sorted(clashing, key=sorted)),
         asked=frozenset(_asked(find, log)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
+        earlier=tuple(sorted(set(earlier), key=sorted)),
     )
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from toolscope_core.config import PlanConfig
@@ -51,10 +53,14 @@ CASES = {
     ),
     "sessions on one server, one family": (
         tool("a", "close_session", "x"),
-        tool("b", "end_session", "x"),
+        tool("b", "session_close", "x"),
         [],
     ),
-    "files on one server": (tool("a", "read_file", "x"), tool("b", "read_text_file", "x"), []),
+    "files on one server": (
+        tool("a", "read_file", "x", "Reads a file of text."),
+        tool("b", "read_text_file", "x", "Read a file of text."),
+        [],
+    ),
     "files, and no word of who keeps them": (
         tool("a", "read_file"),
         tool("b", "read_sandbox_file"),
@@ -62,8 +68,8 @@ CASES = {
     ),
     "files, the same words": (tool("a", "write_file"), tool("b", "file_write"), []),
     "computing with a record": (
-        tool("a", "calculate_record"),
-        tool("b", "compute_best_record"),
+        tool("a", "calculate_record", description="The best record so far."),
+        tool("b", "compute_best_record", description="The best record so far."),
         [],
     ),
     "reads and writes": (
@@ -81,7 +87,11 @@ CASES = {
         tool("b", "put_price", destructiveHint=False),
         ["some members differ in effect: one destroys and another writes"],
     ),
-    "an effect left open": (tool("a", "zap"), tool("b", "update_zap"), []),
+    "an effect left open": (
+        tool("a", "zap", description="It says what to update."),
+        tool("b", "update_zap", description="It says what to update."),
+        [],
+    ),
     "a list and one": (
         tool("a", "get_price", returns=record(price=NUMBER)),
         tool("b", "fetch_price", returns=record(prices=listing(NUMBER))),
@@ -115,27 +125,22 @@ CASES = {
         tool("b", "put_price", description="Puts it. Prices overwritten cannot be recovered!"),
         [],
     ),
-    "a note that tells of no harm": (
-        tool("a", "write_price", description="Writes a price."),
-        tool("b", "put_price", description="Puts a price. Warns of odd ones. Never negative."),
-        [],
-    ),
     "harm by annotation, and nothing said": (
         tool("a", "zap"),
-        tool("b", "zap_it", destructiveHint=True, readOnlyHint=False),
-        ["`zap_it` may destroy by its annotations, and `zap`, which is kept, does not say so"],
+        tool("b", "zap_data", destructiveHint=True, readOnlyHint=False),
+        ["`zap_data` may destroy by its annotations, and `zap`, which is kept, does not say so"],
     ),
     "twice is not once": (
         tool("a", "zap", idempotentHint=True),
-        tool("b", "zap_it", idempotentHint=False),
+        tool("b", "zap_data", idempotentHint=False),
         [
-            "`zap_it` does more when called twice by its annotations, and `zap`, which is kept, "
+            "`zap_data` does more when called twice by its annotations, and `zap`, which is kept, "
             "does not say so"
         ],
     ),
     "the outside world, as of any tool that is silent": (
         tool("a", "zap"),
-        tool("b", "zap_it", openWorldHint=True),
+        tool("b", "zap_data", openWorldHint=True),
         [],
     ),
     "one scope": (tool("a", "list_all_prices"), tool("b", "show_all_prices"), []),
@@ -153,9 +158,20 @@ def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, told
     catalog = Catalog((one, other))
     built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
     (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
+    found = guards([one, other], cluster.canonical, "prune", Companions(catalog.tools))
     assert cluster.kind == "prune"
+    assert bool(found) == bool(told)
+    assert set(found) <= set(cluster.reasons)
     assert bool(cluster.reasons) == bool(told)
     assert cluster.state == ("proposed" if told else "accepted")
+
+
+def test_a_note_that_tells_of_no_harm_is_no_guard():
+    one = tool("a", "write_price", description="Writes a price.")
+    other = tool("b", "put_price", description="Puts a price. Warns of odd ones. Never negative.")
+    assert list(guards([one, other], "a", "prune", ALONE)) == []
+    harmful = replace(other, description="Puts a price. The old one is overwritten.")
+    assert guards([one, harmful], "a", "prune", ALONE)
 
 
 def test_a_long_warning_is_cut_and_four_are_told():

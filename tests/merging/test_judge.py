@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from tests.merging.strategies import tools as merging_tools
 from toolscope_core.datamodel import Pair, Tool
 from toolscope_core.merging import judge as judge_module
-from toolscope_core.merging.evidence import COUNTS, explain
-from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
+from toolscope_core.merging.evidence import COUNTS, Compared, explain
+from toolscope_core.merging.judge import MODELS, OfflineJudge, Weights, shipped_weights
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS
-from toolscope_core.merging.vocabulary import is_foreign, siblings
+from toolscope_core.merging.vocabulary import is_foreign
 
 
 def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):
@@ -80,7 +80,7 @@ def evidence(left, right, tools=TOOLS):
 
 def test_the_same_job_in_other_words_is_a_merge_and_another_job_is_not():
     weights = shipped_weights()
-    renamed = replace(TOOLS[1], name="fetch_exchange_rates", schema=TOOLS[0].schema)
+    renamed = replace(TOOLS[1], description=RATE.replace("Get", "Fetch"), schema=TOOLS[0].schema)
     assert weights.outcome(probability("a", "b", (TOOLS[0], renamed))) == "merge"
     assert weights.outcome(probability("a", "i")) == "keep"
 
@@ -122,7 +122,8 @@ def test_tools_of_one_server_need_more_to_be_merged():
         pair = (replace(TOOLS[0], server=first), replace(TOOLS[1], server=second))
         return probability("a", "b", pair)
 
-    assert on("x", "x") < on("x", "y") == on("", "") == on("", "x")
+    assert on("x", "x") < on("", "") == on("", "x")
+    assert on("x", "x") < on("x", "y")
 
 
 @settings(max_examples=40, deadline=None)
@@ -165,7 +166,8 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "b",
             [
                 "Both read exchange rate (get, fetch).",
-                "Both mention exchange, rate, two, currency.",
+                "Both mention exchange, rate, currency.",
+                "Only get_exchange_rate says between.",
                 "Arguments that align: source ↔ src, target.",
             ],
         ),
@@ -173,7 +175,6 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "a",
             "c",
             [
-                "The names hold opposites: get and delete.",
                 "They act differently: get_exchange_rate reads (get), "
                 "delete_exchange_rate deletes (delete).",
                 "Only get_exchange_rate takes target (required).",
@@ -185,14 +186,23 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "i",
             [
                 "hardly close",
-                "Only plan_hike mentions hike",
+                "Only plan_hike says plan, hike, mountains.",
                 "No argument of one has a counterpart in the other.",
                 "Only plan_hike takes region (optional), days (required).",
             ],
         ),
         ("a", "g", ["g does not declare its parameters"]),
         ("h", "i", ["get_exchange_rate has no description"]),
-        ("l", "m", ["area_circle is about circle, area_square about square."]),
+        (
+            "l",
+            "m",
+            [
+                "They have to do with each other, but they are not one job.",
+                "Only area_circle says circle.",
+                "Only area_square says square.",
+            ],
+        ),
+        ("a", "g", ["Neither says a word that the other does not say in some form."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
         ("o", "p", ["Nothing else is left, so these may be the same: start_time ↔ event_time."]),
@@ -213,33 +223,41 @@ def test_the_evidence_tells_servers_apart():
     assert "Both are on server x" in on("x", "x")
     assert "different servers, x and y: the rate that only one" in on("x", "y")
     assert "different servers, no server and y: the rate" in on("", "y")
-    assert "server" not in on("", "")
+    assert "on server" not in on("", "")
+    assert "different servers" not in on("", "")
 
 
 def test_long_lists_are_cut_and_small_contributions_left_out():
     letters = {"xx": "vv", "yy": "ww"}
     many = [tool(n, n, "", *(f"{of}{at}" for at in range(9))) for n, of in letters.items()]
-    said = explain(
-        (many[0], many[1]),
-        (read_tool(many[0]), read_tool(many[1])),
-        0.75,
-        dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "shared_phrase": -0.2},
+    compared = Compared(
+        tools=(many[0], many[1]),
+        readings=(read_tool(many[0]), read_tool(many[1])),
+        similarity=0.75,
+        relation="related",
+        serves="none",
+        unsaid=(tuple(f"x{at}" for at in range(9)), ()),
     )
+    counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "unsaid_words": -0.2}
+    said = explain(compared, counted)
     assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in said)
-    assert said[0] == "Names and descriptions are close (cosine 0.75)."
+    assert "Only xx says x0, x1, x2, x3, x4, x5 and 3 more." in said
+    assert said[1] == "Names and descriptions are close (cosine 0.75)."
     assert said[-2:] == (
         "What counted most for merging: how close names and descriptions are.",
-        "What counted most against merging: the words after the verb.",
+        "What counted most against merging: words that only one says.",
     )
 
 
 def test_the_weights_are_readable_and_their_hash_is_the_name(tmp_path):
     shipped = judge_module._WEIGHTS
     content = json.loads(shipped.read_text("utf-8"))
-    assert tuple(content["signals"]) == SIGNALS
+    assert tuple(content["models"]) == MODELS
+    assert all(tuple(model["signals"]) == SIGNALS for model in content["models"].values())
     assert 0.0 < content["thresholds"]["unsure"] < content["thresholds"]["merge"]
-    assert content["thresholds"]["merge"] < content["thresholds"]["auto"] < 1.0
-    content["intercept"] += 0.1
+    assert content["thresholds"]["merge"] <= content["thresholds"]["auto"] < 1.0
+    assert 0.0 < content["thresholds"]["family"] < 1.0
+    content["models"]["job_beside"]["intercept"] += 0.1
     changed = tmp_path / "weights.json"
     changed.write_text(json.dumps(content), "utf-8")
     assert Weights.read(changed).name != Weights.read(shipped).name
@@ -272,30 +290,38 @@ def test_what_is_told_in_another_language_is_never_sure():
     assert english > shipped_weights().merge_at > probability("a", "b", tools)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "found"),
-    [
-        ({"circle", "area"}, {"triangle", "area"}, ("circle", "triangle")),
-        ({"circle"}, {"circle", "square"}, None),
-        ({"stock"}, {"soccer"}, None),
-        (set(), {"circle"}, None),
-    ],
-)
-def test_siblings_are_other_things_of_one_kind(left, right, found):
-    assert siblings(frozenset(left), frozenset(right)) == found
+SIGNS = {
+    "job_beside": (
+        ("closeness", "all_said", "shared_arguments"),
+        (
+            "other_action",
+            "opposite_words",
+            "turned_round",
+            "one_word_apart",
+            "one_server",
+        ),
+    ),
+    "job_across": (
+        ("closeness", "shared_object", "found_anywhere", "shared_product", "shared_names"),
+        ("other_action", "unsaid_words", "kept_things"),
+    ),
+    "family_beside": (
+        ("shared_object", "name_words_apart", "one_word_apart", "strange_words"),
+        ("other_action", "opposite_words", "all_said"),
+    ),
+    "family_across": (
+        ("closeness", "shared_object", "strange_words", "kept_things"),
+        ("other_action", "found_anywhere", "shared_product", "shared_names"),
+    ),
+}
 
 
-@pytest.mark.parametrize("signal", SIGNALS)
-def test_each_weight_has_the_sign_its_signal_means(signal):
-    weight = shipped_weights().weight[SIGNALS.index(signal)]
-    lowers = signal in {
-        "other_action",
-        "opposite_words",
-        "other_kind",
-        "name_words_apart",
-        "name_words_added",
-    }
-    assert (weight < 0) == lowers
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_have_the_sign_their_signals_mean(model):
+    raises, lowers = SIGNS[model]
+    weights = dict(zip(SIGNALS, getattr(shipped_weights(), model).weight, strict=True))
+    assert {name: weights[name] > 0 for name in raises} == dict.fromkeys(raises, True)
+    assert {name: weights[name] < 0 for name in lowers} == dict.fromkeys(lowers, True)
 
 
 @given(
@@ -325,14 +351,14 @@ def test_what_overrules_the_signals_is_a_share_of_its_own():
     assert extra("a", "b") == []
     assert extra("a", "f") == ["exact copies"]
     assert extra("a", "g") == ["held back: a person must look"]
-    shared = tuple(replace(t, server="x") for t in TOOLS)
-    assert extra("a", "c", shared) == ["made for one server"]
 
 
 def test_outcomes_follow_the_thresholds():
     weights = shipped_weights()
     at = (weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, weights.unsure_at - 1e-6)
     assert [weights.outcome(p) for p in at] == ["merge", "unsure", "unsure", "keep"]
+    assert [weights.outcome(p, weights.family_at) for p in at] == ["merge", *["family"] * 3]
+    assert weights.outcome(0.0, weights.family_at - 1e-6) == "keep"
 
 
 def test_an_empty_catalog_and_one_tool_can_be_prepared():

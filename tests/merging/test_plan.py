@@ -76,7 +76,17 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     [
         (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
         (Group(("a", "b"), 0.899), CATALOG, "is at 0.89, below 0.90"),
-        (Group(("a", "b"), 0.95, cut=True), CATALOG, "longer chain"),
+        (Group(("a", "c"), 0.95, cut=True), CATALOG, "longer chain"),
+        (
+            Group(("a", "b"), 0.95, cut=True),
+            catalog(A, tool("b", "fetch_blank_page", url=TEXT)),
+            "longer chain",
+        ),
+        (
+            Group(("a", "b"), 0.99),
+            catalog(A, tool("b", "fetch_blank_page", url=TEXT)),
+            "only `fetch_blank_page` says blank",
+        ),
         (Group(("a", "b"), 0.95, intransitive=True), CATALOG, "through a third"),
         (Group(("a", "c"), 0.95), CATALOG, "gateway"),
         (
@@ -103,6 +113,11 @@ def test_every_guard_is_a_sentence_and_stops_auto(group, cat, word):
     (cluster,) = clusters(cat, group)
     assert any(word in reason for reason in cluster.reasons)
     assert accept([cluster], PlanConfig(accept="auto"), cat.blocked) == (cluster,)
+
+
+def test_being_cut_from_a_chain_is_no_reason_where_every_word_is_licensed():
+    (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, cut=True))
+    assert cluster.safe
 
 
 def test_all_takes_every_proposal_but_the_blocked():

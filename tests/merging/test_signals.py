@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS, Signals
-from toolscope_core.merging.vocabulary import action_classes, is_plain_verb, opposites, stem
+from toolscope_core.merging.vocabulary import (
+    action_classes,
+    is_plain_verb,
+    opposites,
+    singular,
+    stem,
+)
 
 
 def tool(name, description="", *parameters, declared=True):
@@ -48,14 +54,17 @@ def signals(left, right, tools=TOOLS):
         ("zz_list_alerts", "", "list", {"reads"}),
         ("zz_delete_app_connector", "", "delete", {"deletes"}),
         ("account_balance_query", "", "query", {"reads"}),
-        ("room.booking", "", "booking", {"creates"}),
+        ("room.booking", "", "booking", {"orders"}),
         ("set_alarm", "", "set", {"creates", "updates"}),
         ("sum_api.SumApi.calculate_sum", "", "calculate", {"computes"}),
         ("valve", "This tool stops the flow.", "stops", {"stops"}),
         ("valve", "About a valve.", "", set()),
         ("order_status_get", "", "get", {"reads"}),
         ("customer_order_search", "", "search", {"reads"}),
-        ("Shop.order", "", "order", {"creates"}),
+        ("Shop.order", "", "order", {"orders"}),
+        ("send_text", "", "send", {"sends"}),
+        ("join_room", "", "join", {"joins"}),
+        ("start_engine", "", "start", {"starts"}),
     ],
 )
 def test_the_verb_is_found_wherever_it_stands(name, description, verb, classes):
@@ -63,7 +72,7 @@ def test_the_verb_is_found_wherever_it_stands(name, description, verb, classes):
     assert (reading.verb, set(reading.classes)) == (verb, classes)
 
 
-def test_words_are_stems_without_repeats_and_without_the_verb():
+def test_words_are_singular_without_repeats_and_without_the_verb():
     reading = read_tool(
         tool("list_open_orders", "Lists orders of all customers. Never closed ones.", "customerIDs")
     )
@@ -72,7 +81,7 @@ def test_words_are_stems_without_repeats_and_without_the_verb():
     assert reading.objects == ("order",)
     assert reading.text == ("open", "order", "customer", "never", "closed", "one")
     assert reading.arguments == ("customer", "id")
-    assert reading.contraries == {"list", "open"}
+    assert reading.whole == {"list", "open", "orders"}
 
 
 def test_parameters_that_are_not_declared_differ_from_none():
@@ -86,7 +95,7 @@ def test_a_tool_without_words_can_be_read():
 
 
 @pytest.mark.parametrize(
-    ("word", "stemmed"),
+    ("word", "one"),
     [
         ("cities", "city"),
         ("boxes", "box"),
@@ -94,10 +103,15 @@ def test_a_tool_without_words_can_be_read():
         ("status", "status"),
         ("gas", "gas"),
         ("ids", "id"),
+        ("movies", "movie"),
+        ("address", "address"),
+        ("news", "news"),
+        ("branches", "branch"),
     ],
 )
-def test_plurals_are_cut(word, stemmed):
-    assert stem(word) == stemmed
+def test_plurals_are_cut(word, one):
+    assert singular(word) == one
+    assert stem(word) == stem(one)
 
 
 def test_inflected_verbs_are_known_and_nouns_are_not_plain_verbs():
@@ -126,10 +140,9 @@ def test_the_same_job_in_other_words_shares_its_object_and_arguments():
     same = signals("get_valve_pressure", "fetch_valve_pressure")
     other = signals("get_valve_pressure", "delete_recipe")
     assert (same["shared_object"], other["shared_object"]) == (1.0, 0.0)
-    assert same["shared_phrase"] == 1.0
-    assert other["shared_phrase"] == other["shared_arguments"] == 0.0
-    assert same["name_words_apart"] == same["name_words_added"] == 0.0
-    assert 0.0 < other["name_words_apart"] < other["name_words_added"]
+    assert other["shared_arguments"] == 0.0
+    assert same["name_words_apart"] == 0.0 < other["name_words_apart"]
+    assert same["unsaid_words"] < other["unsaid_words"]
 
 
 def test_shared_arguments_weigh_rare_words_higher():
@@ -144,12 +157,12 @@ def test_what_cannot_be_measured_is_nan():
     unknown = signals("ping", "get_valve_pressure")
     assert math.isnan(unknown["shared_arguments"])
     assert math.isnan(unknown["other_action"])
-    assert math.isnan(signals("ping", "status")["shared_phrase"]) is False
     nothing = (tool("??"), tool("!!"))
     bare = signals("??", "!!", nothing)
     assert bare["shared_arguments"] == 1.0
     assert math.isnan(bare["shared_object"])
-    assert math.isnan(bare["shared_phrase"])
+    assert math.isnan(bare["shared_product"])
+    assert bare["unsaid_words"] == 0.0
 
 
 def test_closeness_takes_away_what_all_tools_share():
@@ -182,3 +195,57 @@ def test_hundreds_of_parameters_are_cut_not_refused():
     wide = tool("wide", "Takes a lot.", *(f"word{at}" for at in range(300)))
     prepared = Signals.of((wide, wide), vectors(2))
     assert prepared.arguments.ids.shape == (2, 64)
+
+
+def test_names_that_come_back_are_of_a_kind():
+    pairs = [(f"{shop}_{of}", "Says it.") for of in ("price", "stock") for shop in ("acme", "zorb")]
+    tools = tuple(tool(*pair) for pair in (*pairs, ("old_price", "Says it."), ("old_tax", "It.")))
+    assert signals("acme_price", "zorb_price", tools)["names_of_a_kind"] == 1.0
+    assert signals("acme_price", "zorb_price", tools[:2] + tools[2:3])["names_of_a_kind"] == 0.0
+    assert signals("acme_price", "old_price", tools)["names_of_a_kind"] == 0.0
+
+
+def test_products_that_both_or_only_one_each_mention():
+    tools = (
+        tool("a", "Lists the tasks of Zorblax."),
+        tool("b", "Shows what Zorblax has to do."),
+        tool("c", "Lists the tasks of Quuxify."),
+        tool("d", "Lists the tasks."),
+    )
+    same, apart, one_sided = (signals("a", other, tools) for other in "bcd")
+    assert (same["shared_names"], same["other_names"]) == (1.0, 0.0)
+    assert (apart["shared_names"], apart["other_names"]) == (0.0, 1.0)
+    assert (one_sided["shared_names"], one_sided["other_names"]) == (0.0, 0.0)
+
+
+def test_verbs_that_the_other_says_in_no_form_are_apart():
+    tools = (
+        tool("hold_place", "Hold a place."),
+        tool("release_place", "Release a place."),
+        tool("place_release", "Releases the place."),
+        tool("get_place", "Get a place."),
+        tool("fetch_place", "Fetch a place."),
+    )
+    prepared = Signals.of(tools, vectors(len(tools)))
+    assert prepared.verbs_apart(0, 1)
+    assert prepared.verbs_apart(1, 0)
+    assert not prepared.verbs_apart(1, 2)
+    assert not prepared.verbs_apart(3, 4)
+
+
+def test_going_there_and_back_and_words_apart_are_marked():
+    tools = (
+        tool("json_to_toml", "Turns it round."),
+        tool("toml_to_json", "Turns it round."),
+        tool("json_into_toml", "Turn it round."),
+    )
+    back, same = (signals("json_to_toml", other, tools) for other in tools_named(tools[1:]))
+    assert (back["turned_round"], same["turned_round"]) == (1.0, 0.0)
+    assert same["all_said"] == 1.0
+    assert same["unsaid_words"] == same["one_word_apart"] == 0.0
+    valves = signals("open_valve", "close_valve")
+    assert (valves["one_word_apart"], valves["all_said"]) == (1.0, 0.0)
+
+
+def tools_named(tools):
+    return [one.name for one in tools]

@@ -4,7 +4,7 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Constraints, Group, Parameter, Tool
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.calls import map_call
-from toolscope_core.merging.evidence import explain
+from toolscope_core.merging.evidence import Compared, explain
 from toolscope_core.merging.plan import accept, build_clusters
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.units import difference
@@ -107,5 +107,6 @@ def test_a_surmised_argument_is_left_to_a_person():
 
 def test_the_evidence_says_what_would_have_to_be_converted():
     left, right = tool("a", "temp_c", ""), tool("b", "temp_f", "")
-    said = explain((left, right), (read_tool(left), read_tool(right)), 0.9, {})
+    readings = read_tool(left), read_tool(right)
+    said = explain(Compared((left, right), readings, 0.9, "duplicate", "none", ((), ())), {})
     assert any("temp_c would have to be converted for temp_f" in s for s in said)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
 from toolscope_core.catalog.records import Found, Page, Record, document_kind, find_records
 from toolscope_core.catalog.shapes import FORMATS, SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.values import read_values
+from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.datamodel import Problem, Server
 from toolscope_core.errors import CatalogError
 
@@ -84,6 +85,8 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
         forced = "csv"
     shape = SHAPES.get(forced or "") or _detect(records, servers, forced)
     other = kinds.pop() if len(kinds) == 1 else ""
+    if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
+        _check_versions(source.label, values.items)
     return Part(
         name=name,
         label=source.label,
@@ -93,6 +96,19 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
         servers=servers,
         pages=tuple(item for item in found if isinstance(item, Page)),
     )
+
+
+def _is_marked(record: Record, shape: Shape) -> bool:
+    return isinstance(record.value, dict) and shape.marks(record.value)
+
+
+def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
+    """Raises ``CatalogError`` for the toolset of a bundle of another version."""
+    for item in items:
+        if isinstance(item, Placed) and isinstance(item.value, dict) and "tools" in item.value:
+            refused = why_unreadable(label, item.value)
+            if refused:
+                raise CatalogError(refused)
 
 
 def _with_missing_pages(parts: Sequence[Part]) -> list[Part]:

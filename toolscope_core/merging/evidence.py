@@ -24,14 +24,16 @@ COUNTS = {
     "name_words_apart": "name words that each has to itself",
     "unsaid_words": "words that only one says",
     "all_said": "whether each says all that the other says",
-    "one_word_apart": "names equal but for a word",
+    "one_word_apart": "whether the names are equal but for a word",
     "strange_words": "names of products or people that only one says",
+    "names_of_a_kind": "names that stand for each other elsewhere",
     "length": "how much they say",
-    "one_server": "made for one server",
+    "one_server": "whether both were made for one server",
     "kept_things": "things that somebody keeps",
     "found_anywhere": "what is the same wherever it is asked",
     "shared_product": "one product in the names of the servers",
     "shared_names": "a product or person that both mention",
+    "other_names": "products or people that only one mentions",
 }
 """The signals in words."""
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
+from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
 from toolscope_core.merging.alignment import serving, unmappable
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
+from toolscope_core.merging.guards import effect
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals, codes
 from toolscope_core.merging.vocabulary import is_foreign
 from toolscope_core.similarity import Rows, cosines
@@ -36,6 +38,7 @@ _OF_ONE_GENERAL = 0.97
 _CERTAIN = 16.0
 """Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
 _EVEN = 0.5
+_CHANGES = {"reads": 0.0, "writes": 1.0, "destroys": 1.0}
 _JUST_BELOW = 0.001
 _FAR = 0.45
 """Below this cosine two tools that are nothing else have nothing to do with each other."""
@@ -153,16 +156,20 @@ class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers into its tools.
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
-    English, is at most *unsure*; exact copies (equal content hash) have probability 1.
+    English, is at most *unsure*; exact copies (equal but for hidden characters) have probability
+    1. ``mappable``
+    tells, by row, of which tools calls can be mapped.
     """
 
     tools: tuple[Tool, ...]
     signals: Signals
     weights: Weights
     general: Mapping[str, str]
+    mappable: NDArray[np.bool_]
     _unclear: NDArray[np.bool_]
     _contents: NDArray[np.int64]
     _generals: NDArray[np.int64]
+    _changes: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -172,14 +179,18 @@ class OfflineJudge:
         general = general_tools(tools)
         heads = set(general.values())
         generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
+        signals = Signals.of(tools, vectors)
+        acts = [effect(*one) for one in zip(tools, signals.readings, strict=True)]
         return cls(
             tools=tuple(tools),
-            signals=Signals.of(tools, vectors),
+            signals=signals,
             weights=weights or shipped_weights(),
             general=general,
+            mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
-            _contents=codes([tool.content_hash for tool in tools]),
+            _contents=codes([_visible_content(tool) for tool in tools]),
             _generals=codes(generals),
+            _changes=np.array([_CHANGES.get(act, math.nan) for act in acts], dtype=np.float64),
         )
 
     @property
@@ -213,7 +224,7 @@ class OfflineJudge:
 
     def verdicts(self, left: Rows, right: Rows, brief: bool = False) -> tuple[Verdict, ...]:
         """The verdict on each pair of rows, with its reasons as plain-text sentences; ``brief``
-        does not go into the arguments of pairs that are *keep*.
+        does not go into the arguments of pairs that are *keep* or *family*.
 
         The sentences quote names and words of the catalog, which are untrusted.
         """
@@ -250,14 +261,15 @@ class OfflineJudge:
         for at, (a, b) in enumerate(rows):
             same_job, family = float(chances.same_job[at]), float(chances.family[at])
             outcome = self.weights.outcome(same_job, family)
-            relation, serves = self._relation(a, b, near[at], same_job, family)
+            unsaid = self.signals.unsaid(a, b)
+            relation, serves = self._relation((a, b), near[at], (same_job, family), unsaid)
             compared = Compared(
                 tools=(self.tools[a], self.tools[b]),
                 readings=(self.signals.readings[a], self.signals.readings[b]),
                 similarity=near[at],
                 relation=relation,
                 serves=serves,
-                unsaid=self.signals.unsaid(a, b),
+                unsaid=unsaid,
                 general=self._general(a, b),
             )
             yield Verdict(
@@ -268,7 +280,7 @@ class OfflineJudge:
                 evidence=explain(
                     compared,
                     dict(zip(SIGNALS, added[at], strict=True)),
-                    brief and outcome == "keep",
+                    brief and outcome in ("keep", "family"),
                 ),
                 judge=self.name,
                 relation=relation,
@@ -278,15 +290,19 @@ class OfflineJudge:
             )
 
     def _relation(
-        self, left: int, right: int, similarity: float, same_job: float, family: float
+        self,
+        rows: tuple[int, int],
+        similarity: float,
+        chances: tuple[float, float],
+        unsaid: tuple[tuple[str, ...], tuple[str, ...]],
     ) -> tuple[Relation, Serves]:
         """What the two are to each other, and which could serve the callers of the other."""
+        same_job, family = chances
         if family >= self.weights.family_at:
             return "parametric", "none"
         if same_job < _EVEN:
             return ("different" if similarity < _FAR else "related"), "none"
-        serves = serving(self.tools[left], self.tools[right])
-        unsaid = self.signals.unsaid(left, right)
+        serves = serving(self.tools[rows[0]], self.tools[rows[1]])
         one_sided = bool(unsaid[0]) != bool(unsaid[1])
         if serves in ("left", "right") or (serves == "none" and one_sided):
             return "subsumes", serves
@@ -317,12 +333,17 @@ class OfflineJudge:
         return Chances(same_job, np.where(decided, lower, family).round(_DIGITS))
 
     def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+        """By the signals; below *family* where what differs is what they do."""
         beside, weights = self.signals.beside(left, right), self.weights
-        return np.where(
+        found = np.where(
             beside,
             weights.family_beside.probability(signals),
             weights.family_across.probability(signals),
         )
+        for at in np.flatnonzero(found >= weights.family_at).tolist():
+            if self.signals.verbs_apart(int(left[at]), int(right[at])):
+                found[at] = weights.family_at - _JUST_BELOW
+        return found
 
     def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
         ours = self._generals[left]
@@ -341,14 +362,18 @@ class OfflineJudge:
         family = self._family(left, right, signals)
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
         single = np.where((family > first) & (family >= weights.family_at), below, first)
+        reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
+        acting = np.where(reads_and_writes, np.minimum(single, below), single)
         of_one = self._of_one_general(left, right)
-        general = np.where(of_one, np.maximum(single, _OF_ONE_GENERAL), single)
-        unclear = self._unclear[left] | self._unclear[right]
+        general = np.where(of_one, np.maximum(acting, _OF_ONE_GENERAL), acting)
+        clear = self.mappable & ~self._unclear
+        unclear = ~(clear[left] & clear[right])
         held = np.where(unclear, self._held_back(general), general)
         copies = self._contents[left] == self._contents[right]
         return [
             ("signals", first),
             ("rather a family", single),
+            ("one reads, the other writes", acting),
             ("forms of one general tool", general),
             ("held back: a person must look", held),
             ("exact copies", np.where(copies, 1.0, held)),
@@ -367,9 +392,19 @@ def _log_odds(probability: float) -> float:
     return math.log(probability / (1.0 - probability))
 
 
+def _visible_content(tool: Tool) -> str:
+    """The content hash of what a person sees: hidden characters make no other tool."""
+    seen = without_hidden(tool.description)
+    return (
+        tool.content_hash
+        if seen == tool.description
+        else replace(tool, description=seen).content_hash
+    )
+
+
 def _is_unclear(tool: Tool) -> bool:
     text = tool.description.strip()
-    return unmappable(tool) is not None or not text or is_foreign(text)
+    return not text or is_foreign(text)
 
 
 def _parts(length: int) -> Iterator[slice]:

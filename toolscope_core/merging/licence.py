@@ -7,6 +7,7 @@ inflected, abbreviated, or as a synonym. What is left over needs a reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,13 @@ from itertools import pairwise
 from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging import wordnet
-from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, stem, words_of
+from toolscope_core.merging.vocabulary import (
+    base_forms,
+    groups_of,
+    is_filler,
+    stem,
+    words_of,
+)
 from toolscope_core.similarity import split_name
 
 Key = str | int
@@ -26,7 +33,12 @@ SYNONYM_RANK = 1
 be *acceleration*.
 """
 
+KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
+"""In a name of an argument they do not say which thing it is about."""
+
 _LONGEST = 2_000
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_WHOLE = frozenset("not non all any".split())
 _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of senses."""
 
@@ -35,103 +47,89 @@ _GROUPS_FROM = 10_000_000
 class Said:
     """What a tool says, lower case, hidden characters left out.
 
-    ``words`` are those of name and description without filler, in order, no repeats; ``named``
-    those of the name, ``told`` those of the description. ``heard`` is what they and the words of
-    the arguments may be known by. ``compounds`` are two words in a row written as one, with the
-    two; ``initials`` the first letters of all words in a row; ``turns`` what goes to what (*json to
-    toml*), as stems.
+    ``words`` are those of name and description without filler, in order, no repeats, and ``keys``
+    what each may be known by; ``named``
+    those of the name, ``told`` those of the description; ``name`` and ``text`` are all words of
+    both. ``lead`` is what the words of the name and the first sentence may be known by, ``spoken``
+    all words, ``heard`` those of the arguments as well.
+    ``compounds`` are two words in a row written as one, with the two; ``initials`` the first
+    letters of all words in a row.
     """
 
     words: tuple[str, ...]
+    keys: tuple[Keys, ...]
     named: tuple[str, ...]
     told: tuple[str, ...]
+    name: tuple[str, ...]
+    text: tuple[str, ...]
+    lead: Keys
+    spoken: Keys
     heard: Keys
     plain: frozenset[str]
     compounds: Mapping[str, tuple[str, str]]
     initials: str
-    turns: frozenset[tuple[str, str]]
 
 
 def said_by(tool: Tool) -> Said:
     """The words of a tool."""
-    name = split_name(without_hidden(tool.name))
-    text = words_of(without_hidden(tool.description[:_LONGEST]))
-    named = _distinct(word for word in name if not is_filler(word, named=True))
+    return _said(tool.name, tool.description[:_LONGEST], frozenset(argument_words(tool)))
+
+
+@lru_cache(maxsize=65_536)
+def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
+    description = without_hidden(description)
+    name = split_name(without_hidden(tool_name))
+    text = words_of(description)
+    named = _distinct(_telling(name))
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
     told = _distinct(word for word in text if not is_filler(word))
     words = _distinct((*named, *told))
-    arguments = set(argument_words(tool))
+    spoken = frozenset(key for word in words for key in keys_of(word))
+    first = words_of(_SENTENCE.split(description.strip(), maxsplit=1)[0])
     return Said(
         words=words,
+        keys=tuple(map(keys_of, words)),
         named=named,
         told=told,
-        heard=frozenset(key for word in (*words, *arguments) for key in keys_of(word)),
+        name=tuple(name),
+        text=tuple(text),
+        lead=frozenset(key for word in (*named, *first) for key in keys_of(word)),
+        spoken=spoken,
+        heard=spoken.union(*map(keys_of, arguments)),
         plain=frozenset((*name, *text, *arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
-        turns=frozenset((*_turns(name), *_turns(text))),
     )
 
 
-def unsaid(one: Said, other: Said) -> tuple[str, ...]:
-    """The words of ``one`` that ``other`` says in no form, in order."""
-    heard = other.heard
-    left = [word for word in one.words if heard.isdisjoint(keys_of(word))]
+def unsaid(one: Said, other: Said, at_first: bool = False) -> tuple[str, ...]:
+    """The words of ``one`` that ``other`` says in no form, in order; ``at_first``: neither in its
+    name nor in its first sentence.
+    """
+    heard = other.lead if at_first else other.heard
+    keyed = zip(one.words, one.keys, strict=True)
+    left = [word for word, keys in keyed if heard.isdisjoint(keys)]
     if not left:
         return ()
     parts = {part for both in one.compounds.keys() & other.plain for part in one.compounds[both]}
     return tuple(
         word
         for word in left
-        if word not in parts and word not in other.compounds and not _shortened(word, other)
+        if word not in parts and word not in other.compounds and not _shortened(word, one, other)
     )
-
-
-def are_turned(one: Said, other: Said) -> bool:
-    """Whether one goes from a to b and the other from b to a."""
-    return any((b, a) in other.turns for a, b in one.turns - other.turns)
-
-
-def number_apart(one: Said, other: Said) -> str:
-    """The first word of both names that stands for one here and for several there, wherever it is
-    said (*member*, *members*); empty if there is none.
-    """
-    shared = {stem(word) for word in one.named} & {stem(word) for word in other.named}
-    for root in sorted(shared):
-        here, there = (
-            {is_plural(word) for word in said.words if stem(word) == root} for said in (one, other)
-        )
-        if here.isdisjoint(there):
-            return next(word for word in one.named if stem(word) == root)
-    return ""
-
-
-def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of each name that the other name says in no form."""
-    keys = [frozenset(key for word in said.named for key in keys_of(word)) for said in (one, other)]
-    return (
-        tuple(word for word in one.named if keys[1].isdisjoint(keys_of(word))),
-        tuple(word for word in other.named if keys[0].isdisjoint(keys_of(word))),
-    )
-
-
-def in_one_order(one: Said, other: Said) -> bool:
-    """Whether the words that both descriptions say stand in one order in both."""
-    place = {stem(word): at for at, word in reversed(list(enumerate(other.told)))}
-    shared = [place[stem(word)] for word in one.told if stem(word) in place]
-    return shared == sorted(shared)
 
 
 @lru_cache(maxsize=65_536)
 def keys_of(word: str) -> Keys:
-    """What a word may be known by: the stems of its base forms, the lines of our own list it
-    stands in, and the common senses of its base forms.
+    """What a word may be known by: its base forms, the lines of our own list it stands in, and
+    the common senses of its base forms. Stems are for what is no English word only: *dependents*
+    and *dependencies* have one.
     """
     forms, senses = base_forms(word), wordnet.tables().senses
     return frozenset(
         (
-            *map(stem, forms),
+            *(form if wordnet.is_word(form) else stem(form) for form in forms),
             *(_GROUPS_FROM + group for group in groups_of(word)),
             *(
                 sense
@@ -144,36 +142,43 @@ def keys_of(word: str) -> Keys:
 
 
 @lru_cache(maxsize=65_536)
-def is_plural(word: str) -> bool:
-    """Whether a noun speaks of several; *news* and *status* do not."""
-    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
+def is_english(word: str) -> bool:
+    """Whether the word, or what it is a form of, is an English one."""
+    return any(map(wordnet.is_word, base_forms(word)))
 
 
 def argument_words(tool: Tool) -> Iterator[str]:
-    """The words of the names of the parameters and of the values they list."""
+    """The words of the names of the parameters that say which thing, and of the values they list:
+    ``team_key`` says *team*.
+    """
     for parameter in tool.parameters:
-        yield from split_name(parameter.name)
+        yield from (word for word in split_name(parameter.name) if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
 
 
-def _shortened(word: str, other: Said) -> bool:
-    """Whether the word is the initials of words in a row (*gcd*), or the start of a word of the
-    other and no English word itself (*calc*).
+def _telling(name: Sequence[str]) -> Iterator[str]:
+    """The words of a name without filler, and without *by id*, which an argument says."""
+    for before, word in zip(("", *name), name, strict=False):
+        if not is_filler(word, named=True) and not (before == "by" and word in KEY_WORDS):
+            yield word
+
+
+def _shortened(word: str, own: Said, other: Said) -> bool:
+    """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
+    English one, but the initials of words in a row (*gcd*), or the start of a word of the other
+    (*calc*). *Not* is short for nothing.
     """
-    if 2 < len(word) < 6 and word in other.initials:
+    if len(word) < 3 or word in _WHOLE:
+        return False
+    both = (long for long in own.told if long.startswith(word) and long in other.plain)
+    if word in own.named and word not in own.told and any(both):
         return True
-    return (
-        len(word) > 2
-        and not wordnet.is_word(word)
-        and any(long.startswith(word) for long in other.words)
+    if is_english(word):
+        return False
+    return (len(word) < 6 and word in other.initials) or any(
+        long.startswith(word) for long in other.words
     )
-
-
-def _turns(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for a, between, b in zip(words, words[1:], words[2:], strict=False):
-        if between in ("to", "into", "2"):
-            yield stem(a), stem(b)
 
 
 def _distinct(words: Iterable[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from toolscope_core.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool,
 from toolscope_core.merging.alignment import argument_map, silent_changes, unit_conflicts
 from toolscope_core.merging.guards import Companions, guards
 from toolscope_core.merging.licence import Said, said_by
-from toolscope_core.merging.synthesis import Synthesis, synthesise
+from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synthesise
 from toolscope_core.merging.unlicensed import unlicensed
 
 Members = tuple[str, ...]
@@ -68,6 +68,20 @@ class Makings:
         if key not in self._made:
             self._made[key] = synthesise(self.of(members), self._blocked, canonical, family)
         return self._made[key]
+
+    def earlier_canonical(self, members: Members) -> str | None:
+        """As the function of this name."""
+        return earlier_canonical(self.of(members), self._blocked)
+
+    def is_clean(self, members: Members) -> bool:
+        """Whether they would be a prune that nothing but its probability speaks against."""
+        made = self.synthesis(members, None)
+        if made.kind == "router" or self._blocked.intersection(members):
+            return False
+        if any(alpha.surmised for alpha in made.arguments):
+            return False
+        found = self.differences(members, made)
+        return not (found.arguments or found.words or found.guards)
 
     def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not

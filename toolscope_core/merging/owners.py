@@ -8,12 +8,12 @@ the thing is kept by somebody at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.vocabulary import singular
-from toolscope_core.merging.wordnet import is_word
+from toolscope_core.similarity import split_name
 
 _COMMON = frozenset(
     """mcp server servers client js ts py python node api app apps tool tools the io com org
@@ -46,6 +46,7 @@ _ANYWHERE = frozenset(
 
 _TEXT = 400
 _CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+")
 
 
 @lru_cache(maxsize=16_384)
@@ -54,18 +55,22 @@ def product_words(server: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]{2,}", server.lower())) - _COMMON
 
 
-def proper_names(tool: Tool) -> frozenset[str]:
-    """Names in the description, lower case: capitalised within a sentence and no English words,
-    and what its server is called where the tool says it.
+def proper_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
+    """For each tool the names it mentions, lower case: what the catalog writes with a capital
+    within sentences and never without, wherever it stands, and what the tool's server is called
+    where the tool says it.
     """
-    text = f"{tool.name} {tool.description[:_TEXT]}".lower()
-    names = {word.lower() for word in _CAPITAL.findall(tool.description[:_TEXT])}
-    return frozenset(
-        (
-            *(name for name in names if not is_word(name) and not name.isdigit()),
-            *(word for word in product_words(tool.server) if word in text),
-        )
-    )
+    texts = [tool.description[:_TEXT] for tool in tools]
+    written = [frozenset(_WORD.findall(text)) for text in texts]
+    capital = {word.lower() for text in texts for word in _CAPITAL.findall(text)}
+    names = capital.difference(*written)
+    found = []
+    for tool, text, words in zip(tools, texts, written, strict=True):
+        own = {word for word in product_words(tool.server) if word in text.lower()}
+        own |= product_words(tool.server).intersection(split_name(tool.name))
+        mentioned = names.intersection((*split_name(tool.name), *map(str.lower, words)))
+        found.append(mentioned | own)
+    return tuple(map(frozenset, found))
 
 
 def keeps_things(words: Iterable[str]) -> bool:

@@ -54,7 +54,10 @@ def build_clusters(
     made = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
-        synthesis = makings.synthesis(group.members, edit.canonical, group.family)
+        canonical = edit.canonical
+        if canonical is None and constraints.is_earlier(group.members):
+            canonical = makings.earlier_canonical(group.members)  # what was decided stays as it was
+        synthesis = makings.synthesis(group.members, canonical, group.family)
         made[group.members] = _edited(synthesis, makings.of(group.members), edit)
     renamed = _new_owners(made)
     clusters = []
@@ -192,11 +195,13 @@ def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
     document = replace(made.document, **changed)
     if set(changed) == {"description"}:
         return replace(made, document=document)
-    arguments = made.arguments
+    arguments, selector = made.arguments, made.selector
     if "schema" in changed:
-        renames = edit.document.get("renames", {})
-        arguments = edited_arguments(members, made.canonical, changed["schema"], arguments, renames)
-    return Synthesis("router", made.canonical, document, arguments, made.selector)
+        schema, renames = changed["schema"], edit.document.get("renames", {})
+        arguments = edited_arguments(members, made.canonical, schema, arguments, renames)
+        selector = renames.get(selector, selector)
+        selector = selector if selector in (schema.get("properties") or {}) else ""
+    return Synthesis("router", made.canonical, document, arguments, selector)
 
 
 def _reasons(
@@ -220,17 +225,19 @@ def _reasons(
     if group.asked:
         yield "a person put it forward; the judge would not merge all of it"
     yield from group.doubts
-    if group.cut:
+    if group.cut and (made.kind == "router" or differences.words):
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"
-    if group.weakest_edge < auto_at:
+    if group.weakest_edge < auto_at and not group.family:
         shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
         yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
 
 
 def _values(made: Synthesis) -> str:
     """The slot of a family and its values: `provider` is Fidelity / Robinhood."""
+    if not made.selector:
+        return "no argument says which of them is meant"
     values = [str(alpha.constants.get(made.selector, "")) for alpha in made.arguments]
     told = " / ".join(value for value in values[:_MOST_NAMED] if value)
     more = len(values) - _MOST_NAMED

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import Said, are_turned, number_apart, said_by, unsaid
+from toolscope_core.merging.licence import Said, is_english, said_by, unsaid
 from toolscope_core.merging.owners import (
     is_anywhere,
     keeps_things,
@@ -20,9 +20,9 @@ from toolscope_core.merging.owners import (
     proper_names,
     shared_product,
 )
+from toolscope_core.merging.phrasing import are_turned, number_apart
 from toolscope_core.merging.reading import Reading, read_tool
-from toolscope_core.merging.vocabulary import base_forms, opposites, stem
-from toolscope_core.merging.wordnet import is_word
+from toolscope_core.merging.vocabulary import opposites, stem
 from toolscope_core.similarity import Rows, cosines
 
 SIGNALS = (
@@ -37,12 +37,14 @@ SIGNALS = (
     "all_said",
     "one_word_apart",
     "strange_words",
+    "names_of_a_kind",
     "length",
     "one_server",
     "kept_things",
     "found_anywhere",
     "shared_product",
     "shared_names",
+    "other_names",
 )
 """The columns of ``Signals.of_pairs``, explained there."""
 
@@ -53,7 +55,10 @@ _PRIOR_TOOLS = 50
 _PRIOR_COSINE = 0.15
 _PRIOR_DOCUMENTS = 100
 _MOST_APART = 2
-_USUAL_NAME = 0.02
+_COMES_BACK = 2
+_REMEMBERED = 32_768
+"""So many pairs are compared once, about 30 MB."""
+_USUAL_NAME = 0.25
 """A name that a larger share of the tools mentions is no longer telling."""
 
 
@@ -66,12 +71,23 @@ class WordTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """The words that only the one and only the other of two tools says, and the signals that are
+    read off words.
+    """
+
+    unsaid: tuple[tuple[str, ...], tuple[str, ...]]
+    worded: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
     ``weights`` are those of the words of names and descriptions, by stem, in (0, 1]. ``servers``
     are the tools' servers as numbers, 0 for none; ``texts`` numbers equal for equal descriptions.
-    ``names`` are proper names that few tools mention. ``silent`` tells which tools do not declare
+    ``names`` are proper names that few tools mention; ``frames`` tell for each name word what
+    stands around it. ``silent`` tells which tools do not declare
     their parameters.
     """
 
@@ -88,6 +104,8 @@ class Signals:
     texts: NDArray[np.int64]
     names: tuple[frozenset[str], ...]
     rarity: Mapping[str, float]
+    frames: Mapping[str, frozenset[tuple[str, ...]]]
+    _compared: dict[tuple[int, int], Compared] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
@@ -112,6 +130,7 @@ class Signals:
             texts=codes([" ".join(tool.description.lower().split()) for tool in tools]),
             names=_rare_names(tools),
             rarity=_rarity([product_words(server) for server in servers]),
+            frames=_frames(said),
         )
 
     def of_pairs(self, left: Rows, right: Rows) -> Matrix:
@@ -119,20 +138,24 @@ class Signals:
 
         ``closeness``: the cosine after taking away what all tools of the catalog share, in
         [-1, 1]. ``other_action``: 1 where one reads and the other deletes, say.
-        ``opposite_words``: 1 where the names hold contraries (open, close). ``turned_round``: 1
-        where one goes from a to b and the other from b to a. ``shared_object``: 1 where they end
-        on the same noun. ``shared_arguments``: weighted share of common words of the parameters'
-        names. ``name_words_apart``: weight of the name words that the other tool says in no form,
-        on the side that has less of them. ``unsaid_words``: share by weight of all its words, on
-        the side that has more; ``all_said``: 1 where there is no such word, and both speak of one
-        thing or both of several. ``one_word_apart``: 1 where the names are equal but for one or two
-        words. ``strange_words``: 1 where each says a word that the other does not and English
-        does not have. ``length``: logarithm of how many words both say. ``one_server``: 1 where
-        both are on one server, unless their descriptions are the same and their names say the
-        same. ``kept_things`` and ``found_anywhere``: 1 where the name words they share are of
-        things that somebody keeps, or that are the same everywhere. ``shared_product``: rarity of
-        a word that the names of two servers share. ``shared_names``: 1 where both mention one
-        proper name. Rare words weigh more. NaN where a signal cannot be measured.
+        ``opposite_words``: 1 where the names hold contraries (open, close).
+        ``turned_round``: 1 where one goes from a to b and the other from b to a.
+        ``shared_object``: 1 where they end on the same noun. ``shared_arguments``: weighted
+        share of common words of the parameters' names. ``name_words_apart``: weight of the
+        name words that the other tool says in no form, on the side that has less of them.
+        ``unsaid_words``: share by weight of all its words, on the side that has more;
+        ``all_said``: 1 where there is no such word, and both speak of one thing or both of
+        several. ``one_word_apart``: 1 where the names are equal but for one or two words.
+        ``strange_words``: 1 where each says a word that the other does not and English does
+        not have. ``names_of_a_kind``: 1 where one stands for the other in two or more names
+        of the catalog that are otherwise equal, and one is no English word. ``length``:
+        logarithm of how many words both say. ``one_server``: 1 where both are on one
+        server, unless their descriptions are the same and their names say the same.
+        ``kept_things`` and ``found_anywhere``: 1 where the name words they share are of
+        things that somebody keeps, or that are the same everywhere. ``shared_product``:
+        rarity of a word that the names of two servers share. ``shared_names``: 1 where both
+        mention one proper name; ``other_names``: 1 where each mentions one that the other
+        does not. Rare words weigh more. NaN where a signal cannot be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
         worded = [self._worded(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
@@ -154,16 +177,44 @@ class Signals:
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
 
+    def verbs_apart(self, left: int, right: int) -> bool:
+        """Whether the other says the verb of one of them in no form: *hold*, *release*."""
+        unsaid = self.unsaid(left, right)
+        return any(
+            self._verb(row) in words for row, words in zip((left, right), unsaid, strict=True)
+        )
+
+    def _verb(self, row: int) -> str:
+        said = self.said[row]
+        first = said.name[0] if said.name and said.text[:1] else ""
+        return self.readings[row].verb or (
+            first if first and stem(first) == stem(said.text[0]) else ""
+        )
+
     def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
-        a, b = self.said[left], self.said[right]
-        return unsaid(a, b), unsaid(b, a)
+        return self._compare(left, right).unsaid
 
     def _worded(self, left: int, right: int) -> tuple[float, ...]:
         """The signals that are read off words, in the order of ``SIGNALS``."""
+        return self._compare(left, right).worded
+
+    def _compare(self, left: int, right: int) -> Compared:
+        """Two tools compared word by word; remembered, as judging and explaining both ask."""
+        known = self._compared.get((left, right))
+        if known is None:
+            a, b = self.said[left], self.said[right]
+            words = unsaid(a, b), unsaid(b, a)
+            known = Compared(words, self._read_off(left, right, *words))
+            if len(self._compared) < _REMEMBERED:
+                self._compared[left, right] = known
+        return known
+
+    def _read_off(
+        self, left: int, right: int, ours: tuple[str, ...], theirs: tuple[str, ...]
+    ) -> tuple[float, ...]:
         one, other = self.readings[left], self.readings[right]
         a, b = self.said[left], self.said[right]
-        ours, theirs = self.unsaid(left, right)
         names = [
             [word for word in words if word in said.named]
             for words, said in ((ours, a), (theirs, b))
@@ -185,12 +236,27 @@ class Signals:
             float(not ours and not theirs and not number_apart(a, b)),
             float(_one_word_apart(a, b, names)),
             float(_strange(ours) and _strange(theirs)),
+            float(self._are_of_a_kind(*names)),
             math.log(1 + len(a.words) + len(b.words)),
             float(self._of_one_server(left, right, names)),
             float(keeps_things(common)),
             float(is_anywhere(common)),
             shared_product(*servers, self.rarity) if across else math.nan,
             float(not self.names[left].isdisjoint(self.names[right])),
+            float(self._names_apart(left, right)),
+        )
+
+    def _names_apart(self, left: int, right: int) -> bool:
+        ours, theirs = self.names[left], self.names[right]
+        return bool(ours - self.said[right].plain) and bool(theirs - self.said[left].plain)
+
+    def _are_of_a_kind(self, ours: Sequence[str], theirs: Sequence[str]) -> bool:
+        none = frozenset[tuple[str, ...]]()
+        return any(
+            len(self.frames.get(a, none) & self.frames.get(b, none)) >= _COMES_BACK
+            and _strange((a, b))
+            for a in ours
+            for b in theirs
         )
 
     def _weight(self, words: Iterable[str]) -> float:
@@ -246,14 +312,24 @@ def _one_word_apart(a: Said, b: Said, names: Sequence[Sequence[str]]) -> bool:
 
 def _strange(words: Iterable[str]) -> bool:
     """Whether one of the words is no English word."""
-    return any(word.isalpha() and not any(map(is_word, base_forms(word))) for word in words)
+    return any(word.isalpha() and not is_english(word) for word in words)
 
 
 def _rare_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
-    found = [proper_names(tool) for tool in tools]
+    found = proper_names(tools)
     used = Counter(name for names in found for name in names)
     most = max(_USUAL_NAME * len(tools), 3)
     return tuple(frozenset(name for name in names if used[name] < most) for names in found)
+
+
+def _frames(said: Sequence[Said]) -> dict[str, frozenset[tuple[str, ...]]]:
+    """Name word → the rests of the names it stands in, in order, with a gap for it."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for one in said:
+        for at, word in enumerate(one.name):
+            rest = (*map(stem, one.name[:at]), "", *map(stem, one.name[at + 1 :]))
+            found.setdefault(word, set()).add(rest)
+    return {word: frozenset(rests) for word, rests in found.items()}
 
 
 def _rarity(servers: Sequence[frozenset[str]]) -> dict[str, float]:

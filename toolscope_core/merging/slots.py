@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import said_by
+from toolscope_core.merging.licence import is_english
 from toolscope_core.merging.vocabulary import base_forms
-from toolscope_core.merging.wordnet import is_word, kinds_of
+from toolscope_core.merging.wordnet import kinds_of
+from toolscope_core.similarity import split_name
 
 _KINDS = {
     "language": "language",
@@ -71,7 +72,8 @@ def slot_of(tools: Sequence[Tool], unsaid: Sequence[Sequence[str]]) -> tuple[str
 
 
 def _value(tool: Tool, words: Sequence[str]) -> str:
-    named = [word for word in words if word in said_by(tool).named]
+    name = split_name(tool.name)
+    named = [word for word in words if word in name]
     return "_".join((named or list(words))[:_MOST_WORDS])
 
 
@@ -95,7 +97,7 @@ def _kind(values: Sequence[str]) -> str:
         for of in words
     ]
     shared = frozenset.intersection(*kinds)
-    strange = any(not any(map(is_word, base_forms(word))) for of in words for word in of)
+    strange = not all(is_english(word) for of in words for word in of)
     for kind, name in _KINDS.items():
         if kind in shared and not (strange and name == "role"):
             return name

@@ -24,7 +24,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.merging.alignment import argument_map, inlined, map_onto, surmises
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import said_by
+from toolscope_core.merging.licence import Said, said_by, unsaid
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.subschema import admits, leaves_out
@@ -64,16 +64,34 @@ def synthesise(
         (tool, maps) for tool in allowed if not family and (maps := serving_maps(tool, members))
     ]
     if serving:
-        canonical, maps = min(serving, key=_preference)
+        said = {tool.id: said_by(tool) for tool in members} if len(serving) > 1 else {}
+        canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], said))
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
     return _router(canonical, members, family)
 
 
-def _preference(serving: tuple[Tool, tuple[ArgumentMap, ...]]) -> tuple[int, int, str]:
-    """What is surmised of fewest arguments first, then the shortest name, then the id."""
-    tool, maps = serving
-    return sum(len(alpha.surmised) for alpha in maps), len(tool.name), tool.id
+def earlier_canonical(members: Sequence[Tool], blocked: frozenset[str] = frozenset()) -> str | None:
+    """Who stayed by the rule of version 1, which looked at no words: the id of the serving member
+    with the shortest name, then of the first id; ``None`` where none serves.
+    """
+    free = [tool for tool in members if tool.id not in blocked] or list(members)
+    serving = [(tool, maps) for tool in free if (maps := serving_maps(tool, members))]
+    if not serving:
+        return None
+    return min(serving, key=lambda one: _preference(one[0], one[1], {}))[0].id
+
+
+def _preference(
+    tool: Tool, maps: Sequence[ArgumentMap], said: Mapping[str, Said]
+) -> tuple[int, int, int, str]:
+    """What is surmised of fewest arguments first, then the most general: the one that says fewest
+    words that others do not; then the shortest name, then the id.
+    """
+    surmised = sum(len(alpha.surmised) for alpha in maps)
+    own = said.get(tool.id)
+    alone = sum(len(unsaid(own, other)) for other in said.values()) if own else 0
+    return surmised, alone, len(tool.name), tool.id
 
 
 def serving_maps(canonical: Tool, members: Sequence[Tool]) -> tuple[ArgumentMap, ...]:

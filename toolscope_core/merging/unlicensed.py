@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolscope_core.datamodel import ArgumentMap, Tool
+from toolscope_core.datamodel import ArgumentMap, Parameter, Tool
 from toolscope_core.merging.guards import effect
-from toolscope_core.merging.licence import (
-    Said,
+from toolscope_core.merging.licence import KEY_WORDS, Said, keys_of, unsaid
+from toolscope_core.merging.phrasing import (
+    alternatives,
     are_turned,
     in_one_order,
-    keys_of,
     number_apart,
+    object_apart,
     renamed,
-    unsaid,
+    repeated,
+    voices_apart,
 )
-from toolscope_core.merging.vocabulary import only_gets, singular
+from toolscope_core.merging.vocabulary import only_gets
+from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
 from toolscope_core.similarity import split_name
 
 _MOST_NAMED = 4
+_IDS = (("id",), ("ids",), ("uuid",), ("gid",), ("key",))
 
 
 def unlicensed(
@@ -30,44 +34,127 @@ def unlicensed(
 ) -> Iterator[str]:
     """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is licensed.
 
-    ``alpha`` maps calls of the one to the other. A word that an argument of the kept tool says
-    which no call of the other sets is what the kept tool offers beside.
+    ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is licensed
+    where calls of the other leave it out, or always give it one value.
     """
     (stays, one), (goes, other) = kept, pruned
-    beside = {
+    names = f"`{stays.name}`", f"`{goes.name}`"
+    if stays.name == goes.name:
+        names = f"`{stays.id}`", f"`{goes.id}`"
+    words = list(_left_over(kept, pruned, alpha))
+    if all(words):
+        yield f"{names[0]} says {_listed(words[0])} where {names[1]} says {_listed(words[1])}"
+    for name, left in zip(names, words, strict=True) if not all(words) else ():
+        if left:
+            yield f"only {name} says {_listed(left)}"
+    yield from _turned_otherwise(one, other, " and ".join(names))
+    if _other_number(kept, pruned):
+        yield f"one of {names[0]} and {names[1]} is about one thing, the other about several"
+    if not any(words):
+        yield from _put_otherwise(one, other)
+    yield from _arguments_apart(kept, pruned, alpha)
+
+
+def _left_over(
+    kept: tuple[Tool, Said], pruned: tuple[Tool, Said], alpha: ArgumentMap
+) -> Iterator[list[str]]:
+    """The words that nothing licenses, of the kept and of the pruned tool."""
+    (stays, one), (goes, other) = kept, pruned
+    offered = {
         key
         for parameter in stays.parameters
-        if not parameter.required and parameter.name not in _set_by(alpha)
+        if parameter.name in alpha.constants
+        or not (parameter.required or parameter.name in _set_by(alpha))
         for word in split_name(parameter.name)
         for key in keys_of(word)
     }
-    ours = [word for word in unsaid(one, other) if beside.isdisjoint(keys_of(word))]
-    theirs = list(unsaid(other, one))
-    if effect(stays) == effect(goes) == "reads":  # then *get* adds nothing to *summarize*
-        ours, theirs = ([w for w in words if not only_gets(w)] for words in (ours, theirs))
-    here, there = f"`{stays.name}`", f"`{goes.name}`"
-    if stays.name == goes.name:
-        here, there = f"`{stays.id}`", f"`{goes.id}`"
-    if ours and theirs:
-        yield f"{here} says {_listed(ours)} where {there} says {_listed(theirs)}"
-    elif ours:
-        yield f"only {here} says {_listed(ours)}"
-    elif theirs:
-        yield f"only {there} says {_listed(theirs)}"
+    both_read = effect(stays) == effect(goes) == "reads"  # *get* adds nothing to *summarize*
+    for words in (
+        [word for word in unsaid(one, other) if offered.isdisjoint(keys_of(word))],
+        unsaid(other, one),
+    ):
+        yield [word for word in words if not (both_read and only_gets(word))]
+
+
+def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
+    """What the same words say otherwise."""
+    ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
+    between = " / ".join(_listed(left) or "nothing" for left in (ours, theirs))
+    beside = {*unsaid(one, other, at_first=True), *unsaid(other, one, at_first=True)}
+    if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
+        yield f"the names differ ({between}), and each speaks of the other's only in passing"
+    moved = sorted(one.named) == sorted(other.named) and one.named != other.named
+    if (ours or theirs or moved) and not in_one_order(one, other):
+        yield f"the names differ ({between}), and the descriptions use the words in another order"
+    if word := repeated(one, other):
+        yield f"one of the names says {word} more often"
+    if apart := object_apart(one, other):
+        yield f"one is about {apart[0]}, the other about {apart[1]}"
+
+
+def _arguments_apart(
+    kept: tuple[Tool, Said], pruned: tuple[Tool, Said], alpha: ArgumentMap
+) -> Iterator[str]:
+    """Arguments that are one by what they take, though a name says what the other tool does not:
+    a user's token, a developer's token; an id of a thing, the thing.
+    """
+    (stays, one), (goes, other) = kept, pruned
+    ours, theirs = ({p.name: p for p in tool.parameters} for tool in (goes, stays))
+    for move in alpha.moves:
+        if move.source == move.target:
+            continue
+        source, target = ours[move.source], theirs[move.target]
+        telling = [
+            word
+            for parameter, counterpart, said in ((source, target, one), (target, source, other))
+            for word in plain_words(parameter.name)
+            if word not in KEY_WORDS
+            and meaning(word) not in _meanings(counterpart)
+            and said.heard.isdisjoint(keys_of(word))
+        ]
+        keyed = [plain_words(p.name)[-1:] in _IDS for p in (source, target)]
+        if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
+            yield f"`{source.name}` of {goes.id} would be `{target.name}`"
+
+
+def _meanings(parameter: Parameter) -> frozenset[str]:
+    return name_words(parameter.name) | text_words(parameter.description)
+
+
+def _same_kind(one: Parameter, other: Parameter) -> bool:
+    """Whether one's description says the key that the other's name says."""
+    return any(
+        "id" in plain_words(p.description) for p in (one, other) if not p.name.endswith("id")
+    )
+
+
+def _turned_otherwise(one: Said, other: Said, names: str) -> Iterator[str]:
     if are_turned(one, other) or are_turned(other, one):
-        yield f"{here} and {there} go in opposite directions"
-    if word := number_apart(one, other):
-        yield f"one of {here} and {there} is about one {singular(word)}, the other about several"
-    both = renamed(one, other)
-    if all(both) and not (ours or theirs) and not in_one_order(one, other):
-        yield (
-            f"the names differ ({_listed(both[0])} / {_listed(both[1])}), and the descriptions say "
-            "the same words in another order"
-        )
+        yield f"{names} go in opposite directions"
+    if voices := voices_apart(one, other):
+        yield f"{names} look at it from two sides: {voices[0]} / {voices[1]}"
+    if either := alternatives(one, other):
+        yield f"{names} are for {either[0]} and for {either[1]}, of which both speak"
+
+
+def _other_number(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> bool:
+    """Whether one is about one thing and the other about several of them."""
+    lists = [
+        "list" in split_name(tool.name) or one.text[:1] in (("list",), ("lists",))
+        for tool, one in (kept, pruned)
+    ]
+    one_lists = lists[0] != lists[1]
+    keyed = [
+        any(p.required and split_name(p.name)[-1:] in (("id",), ("key",)) for p in tool.parameters)
+        for tool, _ in (kept, pruned)
+    ]
+    return number_apart(kept[1], pruned[1], described=one_lists) or (
+        one_lists and keyed[0] != keyed[1]
+    )
 
 
 def _set_by(alpha: ArgumentMap) -> set[str]:
-    return {move.target for move in alpha.moves} | set(alpha.constants)
+    return {move.target for move in alpha.moves}
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ _ALSO_NOUNS = frozenset(
 )
 _LEAD = frozenset("list search check find export import".split())
 STOP_WORDS = frozenset(
-    """a an the this that these those it its such each any either both of for from to in on at by
+    """a an the this that these those it its such any either of for from to in on at by
     with into via about over within through as and or if so than then there here when where what
     which who whose whom how is are be been being was were has have had do does did done doing can
     could may might will would shall should must you your yours we our they them their he she his
@@ -74,11 +74,14 @@ _FILLER = frozenset(
     available detail details detailed info information data simple simply easy easily quick quickly
     help helps please just also user users want wants need needs able run execute perform performs
     conduct carry handle handles retrieved fetched obtained returned input include includes
-    including system platform""".split()
+    including system platform one two another related""".split()
 )
 """What descriptions add without telling one tool from another."""
 
-_NAME_FILLER = frozenset("tool function api info information data detail details perform".split())
+_NAME_FILLER = frozenset(
+    """a an the of for to from in on at by with into via and or is are be as using tool function api
+    info information data detail details perform""".split()
+)
 """The same in names, where each word is chosen."""
 
 _EMPTY = STOP_WORDS | frozenset(
@@ -94,9 +97,10 @@ _SAME = (
     "list get fetch retrieve view show display provide",
     "read get fetch retrieve view show load",
     "search find lookup locate discover browse seek query",
-    "create make add new generate build",
-    "update modify edit change alter revise",
-    "delete remove erase drop",
+    "create make generate build new",
+    "create make add",
+    "update modify edit change alter revise existing",
+    "delete remove erase drop existing",
     "calculate compute determine calc calculator calculation computation",
     "check verify validate confirm",
     "book reserve reservation booking",
@@ -206,7 +210,7 @@ def only_gets(word: str) -> bool:
 
 def is_filler(word: str, named: bool = False) -> bool:
     """Whether the word, of a description or in a name (``named``), tells no tool from another."""
-    return word in STOP_WORDS or word in (_NAME_FILLER if named else _FILLER)
+    return word in (_NAME_FILLER if named else STOP_WORDS | _FILLER)
 
 
 def is_foreign(text: str) -> bool:
@@ -264,6 +268,8 @@ def _are_contrary(one: str, other: str) -> bool:
     if (one, other) in _CONTRARIES or are_opposite(one, other):
         return True
     short, long = sorted((one, other), key=len)
+    if long.startswith("re") and are_opposite(long[2:], short):  # reopen, close
+        return True
     return any(long == f"{prefix}{short}" for prefix in _NEGATING)
 
 
@@ -275,16 +281,24 @@ def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
     """The English words that come of taking an ending off, or another in its place."""
     found = []
     for ending, others in rules:
-        root = word.removesuffix(ending)
-        if root == word or len(root) < shortest:
+        if not word.endswith(ending) or len(word) < len(ending) + shortest:
             continue
-        found += [root + other for other in others if is_word(root + other)]
+        root = word[: -len(ending)]
+        if ending.endswith("s") and stem(word) == word:
+            continue  # *gas*, *news*: the s is no ending
+        found += [
+            root + other
+            for other in others
+            if (is_word(root + other) or (rules is not _DERIVED and root + other in _LISTED))
+            and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
+        ]
         if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
             found.append(root[:-1])
     return found
 
 
 _Endings = tuple[tuple[str, tuple[str, ...]], ...]
+_HISSING = ("s", "x", "z", "ch", "sh", "o")
 _PLURAL: _Endings = (("ies", ("y", "ie")), ("es", ("e", "")), ("s", ("",)))
 _INFLECTED: _Endings = (
     *_PLURAL,
@@ -320,6 +334,7 @@ _DERIVED: _Endings = (
 _SNOWBALL = Stemmer.Stemmer("english")
 _VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
 _GROUPS = tuple(frozenset(group.split()) for group in _SAME)
+_LISTED = frozenset().union(*_GROUPS)
 _GETTING = frozenset(row for row, group in enumerate(_GROUPS) if "get" in group)
 _CONTRARIES = frozenset(
     pair

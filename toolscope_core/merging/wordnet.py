@@ -77,6 +77,7 @@ def are_siblings(one: str, other: str) -> bool:
     return not kinds[0].isdisjoint(kinds[1])
 
 
+@lru_cache(maxsize=65_536)
 def kinds_of(word: str, rank: int = 2) -> frozenset[str]:
     """What lies above the common senses of a word, by name: *language* of *french*."""
     names = tables().names

@@ -1,0 +1,237 @@
+"""Families: what one slot tells apart, from what same-job clusters leave."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.datamodel import (
+    Catalog,
+    Constraints,
+    Finding,
+    Group,
+    Pair,
+    PairScores,
+    Tool,
+)
+from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.families import family_groups
+from toolscope_core.merging.judge import Chances, shipped_weights
+from toolscope_core.pipeline import analyse, plan_merge, with_families
+
+AT = shipped_weights().family_at
+TEXT = {"type": "string"}
+
+
+def tool(called, server="", declared=True, description="", **properties):
+    schema = {"type": "object", "properties": {"item": TEXT, **properties}}
+    return Tool(called, called, description, server, schema if declared else None)
+
+
+def groups(tools, table, constraints=None):
+    """The families of tools by a judge that knows a table of pairs, 0 where none is."""
+    ids = tuple(one.id for one in tools)
+    rows = {called: row for row, called in enumerate(ids)}
+    edges = [pair for pair, chance in table.items() if chance >= AT]
+    ends = np.array([(rows[pair.left], rows[pair.right]) for pair in edges], dtype=np.int32)
+    left, right = ends.reshape(-1, 2).T
+
+    def judge(left, right):
+        pairs = [Pair.of(ids[a], ids[b]) for a, b in zip(left, right, strict=True)]
+        return np.array([table.get(pair, 0.0) for pair in pairs])
+
+    graph = RowGraph(ids, np.arange(len(ids), dtype=np.int32), left, right)
+    by_id = {one.id: one for one in tools}
+    return family_groups(graph, judge, AT, constraints or Constraints(), by_id)
+
+
+def every(tools, chance=0.9):
+    return {Pair.of(one.id, other.id): chance for one, other in combinations(tools, 2)}
+
+
+AMAZON, EBAY = tool("get_amazon_price"), tool("get_ebay_price")
+STOCK = tool("get_amazon_stock")
+PRICES = (AMAZON, EBAY, STOCK)
+
+
+def test_only_one_slot_varies():
+    (found,) = groups(PRICES, every(PRICES))
+    assert found.members == ("get_amazon_price", "get_ebay_price")
+    assert found.family
+    assert found.weakest_edge == 0.9
+
+
+def test_a_third_value_of_the_slot_belongs_to_it():
+    tools = (AMAZON, EBAY, tool("get_zorblax_price"))
+    (found,) = groups(tools, every(tools))
+    assert len(found.members) == 3
+
+
+def test_servers_may_be_what_varies():
+    tools = tuple(
+        replace(tool("list_tasks", server), id=f"{server}/list_tasks") for server in ("x", "y", "z")
+    )
+    (found,) = groups(tools, every(tools))
+    assert found.members == ("x/list_tasks", "y/list_tasks", "z/list_tasks")
+
+
+def test_what_people_keep_apart_is_no_family():
+    never = Constraints(cannot=frozenset({Pair("get_amazon_price", "get_ebay_price")}))
+    assert groups(PRICES[:2], every(PRICES[:2])) != ()
+    assert groups(PRICES[:2], every(PRICES[:2]), never) == ()
+
+
+@st.composite
+def tables(draw):
+    values = ("amazon", "ebay", "zorblax", "french")
+    made = [tool(f"get_{value}_{of}") for value in values for of in ("price", "stock")]
+    tools = draw(st.permutations(made))[: draw(st.integers(2, 7))]
+    tools = sorted(tools, key=lambda one: one.id)
+    chances = st.sampled_from([0.0, AT - 0.01, AT, 0.7, 0.9])
+    return tools, {pair: draw(chances) for pair in every(tools)}
+
+
+@given(tables())
+def test_families_have_no_tool_in_common_and_their_edges_hold(made):
+    tools, table = made
+    found = groups(tools, table)
+    members = [member for group in found for member in group.members]
+    assert len(members) == len(set(members))
+    for group in found:
+        assert len(group.members) > 1
+        assert group.family
+        assert not group.cut
+        assert not group.intransitive
+
+
+def analysed(catalog, family, same_job, tmp_path):
+    """The analysis of a catalog by a judge that says the same of every pair of ``family``."""
+    config = AnalysisConfig(threshold=0.01)
+    found = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path)).forgetful()
+    left, right = np.triu_indices(len(catalog.tools), 1)
+    left, right = left.astype(np.int32), right.astype(np.int32)
+    ids = [one.id for one in catalog.tools]
+    pairs = [Pair(ids[a], ids[b]) for a, b in zip(left, right, strict=True)]
+    chances = Chances(
+        np.array([0.95 if pair in same_job else 0.0 for pair in pairs]),
+        np.array([0.9 if pair in family else 0.0 for pair in pairs]),
+    )
+    scores = PairScores(left, right, np.ones(len(pairs)), chances.same_job, chances.family)
+    found = replace(found, scores=scores)
+    found.learn(left, right, chances)
+    return found
+
+
+def catalog_of(*tools, **more):
+    return Catalog(tuple(sorted(tools, key=lambda one: one.id)), **more)
+
+
+def families(catalog, tmp_path, groups=(), constraints=None, family=None, same_job=()):
+    family = every(catalog.tools) if family is None else family
+    found = analysed(catalog, family, same_job, tmp_path)
+    made = with_families(found, constraints or Constraints(), groups)
+    return [group.members for group in made if group.family]
+
+
+def test_a_tool_of_a_same_job_group_is_in_no_family(tmp_path):
+    catalog = catalog_of(AMAZON, EBAY, tool("get_zorblax_price"))
+    assert len(families(catalog, tmp_path)[0]) == 3
+    taken = [Group(("get_amazon_price", "get_zorblax_price"), 0.95)]
+    assert families(catalog, tmp_path, taken) == []
+    grown = [Group(("x", "y"), 0.95, newcomers=("get_amazon_price",))]
+    assert families(catalog, tmp_path, grown) == [("get_ebay_price", "get_zorblax_price")]
+
+
+@pytest.mark.parametrize(
+    ("tools", "findings"),
+    [
+        ((AMAZON, EBAY), (Finding("get_ebay_price", "block", "hidden", "name", "hidden"),)),
+        ((AMAZON, tool("get_ebay_price", declared=False)), ()),
+    ],
+    ids=["blocked", "parameters unknown"],
+)
+def test_what_a_gateway_may_not_or_cannot_call_is_in_no_family(tools, findings, tmp_path):
+    assert families(catalog_of(*tools, findings=findings), tmp_path) == []
+    assert families(catalog_of(AMAZON, EBAY), tmp_path) == [("get_amazon_price", "get_ebay_price")]
+
+
+def test_never_merge_holds_for_families_of_the_catalog(tmp_path):
+    never = Constraints(cannot=frozenset({Pair("get_amazon_price", "get_ebay_price")}))
+    assert families(catalog_of(AMAZON, EBAY), tmp_path, constraints=never) == []
+
+
+def test_what_people_put_together_as_a_family_stays_one(tmp_path):
+    decided = [Group(("get_amazon_price", "get_ebay_price"), 0.95, decided=True)]
+    links = Constraints(families=(frozenset({"get_amazon_price", "get_ebay_price"}),))
+    catalog = catalog_of(AMAZON, EBAY)
+    assert families(catalog, tmp_path, decided, family={}) == []
+    assert families(catalog, tmp_path, decided, links, family={}) == [decided[0].members]
+
+
+ALL = (
+    *PRICES,
+    tool("fetch_amazon_price"),
+    tool("get_zorblax_price"),
+    tool("translate_to_french"),
+    tool("translate_to_german"),
+)
+FAMILY = {pair: 0.9 for kin in ((AMAZON, EBAY, ALL[4]), ALL[5:]) for pair in every(kin)}
+SAME = {Pair("fetch_amazon_price", "get_amazon_price")}
+
+
+@settings(max_examples=8)
+@given(st.permutations(ALL))
+def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order):
+    catalog = catalog_of(*order)
+    analysis = analysed(catalog, FAMILY, SAME, tmp_path_factory.mktemp("cache"))
+    plan = plan_merge(analysis, [], PlanConfig(accept="auto"))
+    found = {cluster.members: cluster for cluster in plan.clusters}
+    assert list(found) == [
+        ("fetch_amazon_price", "get_amazon_price"),
+        ("get_ebay_price", "get_zorblax_price"),
+        ("translate_to_french", "translate_to_german"),
+    ]
+    kinds = [(cluster.kind, cluster.relation, cluster.selector) for cluster in plan.clusters]
+    assert kinds == [
+        ("prune", "duplicate", ""),
+        ("router", "parametric", "provider"),
+        ("router", "parametric", "language"),
+    ]
+    assert [cluster.state for cluster in plan.clusters] == ["accepted", "proposed", "proposed"]
+    assert [cluster.safe for cluster in plan.clusters] == [True, False, False]
+
+
+def test_a_general_tool_that_lists_the_value_is_a_prune(tmp_path):
+    languages = {"type": "string", "enum": ["French", "German"]}
+    general = Tool(
+        "translate",
+        "translate",
+        "Translate a text to a language.",
+        schema={
+            "type": "object",
+            "properties": {"item": TEXT, "language": languages},
+            "required": ["item", "language"],
+        },
+    )
+    french = replace(
+        tool("translate_to_french", description="Translate a text to French."),
+        schema={"type": "object", "properties": {"item": TEXT}, "required": ["item"]},
+    )
+    german = replace(french, id="translate_to_german", name="translate_to_german")
+    german = replace(german, description="Translate a text to German.")
+    catalog = catalog_of(general, french, german)
+    found = analyse(catalog, AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path))
+    (cluster,) = plan_merge(found, [], PlanConfig(accept="auto")).clusters
+    assert (cluster.kind, cluster.relation, cluster.canonical) == (
+        "prune",
+        "subsumes",
+        "translate",
+    )
+    assert cluster.members == ("translate", "translate_to_french", "translate_to_german")
+    assert cluster.reasons == ()

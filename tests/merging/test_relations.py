@@ -1,0 +1,180 @@
+"""What the offline judge says that two tools are to each other: one story in all its fields."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.merging.strategies import tools as merging_tools
+from tests.merging.test_judge import RATE, TOOLS, embed, tool
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.alignment import serving
+from toolscope_core.merging.judge import OfflineJudge, shipped_weights
+
+TEXT = {"type": "string"}
+LANGUAGES = {"type": "string", "enum": ["French", "German"]}
+
+
+def prepared(*tools):
+    return OfflineJudge.of(tools, embed(tools))
+
+
+def verdict(one, other):
+    return prepared(one, other).verdict(0, 1)
+
+
+def takes(called, description, required=(), **properties):
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return Tool(called, called, description, schema=schema)
+
+
+FAMILY = (
+    tool("area_of_circle", "area_of_circle", "Compute the area.", "size"),
+    tool("area_of_square", "area_of_square", "Compute the area.", "size"),
+    tool("translate_to_french", "translate_to_french", "Translate a text.", "text"),
+    tool("translate_to_german", "translate_to_german", "Translate a text.", "text"),
+)
+
+
+@st.composite
+def catalogs(draw):
+    random = [draw(merging_tools(f"r{at}")) for at in range(draw(st.integers(0, 3)))]
+    found = draw(st.permutations([*TOOLS, *FAMILY, *random]))[:9]
+    servers = draw(st.lists(st.sampled_from(["", "x", "y"]), min_size=9, max_size=9))
+    return [replace(one, id=f"t{at}", server=servers[at]) for at, one in enumerate(found)]
+
+
+@given(catalogs())
+def test_relation_outcome_and_probabilities_tell_one_story(tools):
+    judge, weights = prepared(*tools), shipped_weights()
+    for left, right in combinations(range(len(tools)), 2):
+        found = judge.verdict(left, right)
+        same_job = found.relation in ("duplicate", "subsumes")
+        assert (found.outcome == "merge") == (same_job and found.probability >= weights.merge_at)
+        assert (found.outcome == "merge") == (found.probability >= weights.merge_at)
+        assert (found.outcome == "family") == (found.relation == "parametric")
+        assert (found.outcome == "family") == (found.family >= weights.family_at)
+        assert found.outcome == weights.outcome(found.probability, found.family)
+        assert found.serves == "none" or same_job
+        assert found.relation != "subsumes" or found.serves != "both"
+        if same_job:
+            assert found.serves == serving(tools[left], tools[right])
+        assert found.differs == judge.signals.unsaid(left, right)
+
+
+@given(catalogs())
+def test_a_verdict_does_not_depend_on_the_order_of_the_pair_or_of_the_catalog(tools):
+    judge = prepared(*tools)
+    back = list(reversed(range(len(tools))))
+    found = judge.verdicts(np.array(back[:-1]), np.array(back[1:]))
+    assert found == judge.verdicts(np.array(back[1:]), np.array(back[:-1]))
+
+
+@given(catalogs())
+def test_at_most_one_probability_decides(tools):
+    judge, weights = prepared(*tools), shipped_weights()
+    left, right = np.triu_indices(len(tools), 1)
+    chances = judge.chances(left.astype(np.int32), right.astype(np.int32))
+    assert not (
+        (chances.same_job >= weights.merge_at) & (chances.family >= weights.family_at)
+    ).any()
+    assert ((chances.family >= 0) & (chances.family <= 1)).all()
+    assert np.array_equal(chances.family, chances.family.round(6))
+
+
+def test_the_thresholds_are_ordered():
+    weights = shipped_weights()
+    assert 0 < weights.unsure_at < weights.merge_at <= weights.auto_at < 1
+    assert 0 < weights.family_at < 1
+    assert weights.merge_at > 0.5
+
+
+def test_exact_copies_are_duplicates_that_serve_each_other():
+    one = TOOLS[0]
+    found = verdict(one, replace(one, id="z", server="elsewhere"))
+    assert (found.relation, found.serves, found.probability) == ("duplicate", "both", 1.0)
+    assert found.differs == ((), ())
+    assert found.family < shipped_weights().family_at
+
+
+@pytest.mark.parametrize("more", ["undeclared", "undescribed", "foreign"])
+def test_an_unclear_tool_is_at_most_unsure(more):
+    one = TOOLS[0]
+    other = {
+        "undeclared": replace(one, id="z", schema=None),
+        "undescribed": replace(one, id="z", description=""),
+        "foreign": replace(
+            one, id="z", description="Holt den Kurs für zwei Währungen von der Bank."
+        ),
+    }[more]
+    found = verdict(one, other)
+    assert found.outcome in ("unsure", "keep", "family")
+    assert found.probability < shipped_weights().merge_at
+
+
+SOURCE = {"source": TEXT}
+SERVING = {
+    "both": (SOURCE, SOURCE, "duplicate"),
+    "left": ({**SOURCE, "day": TEXT}, SOURCE, "subsumes"),
+    "right": (SOURCE, {**SOURCE, "day": TEXT}, "subsumes"),
+    "none": ({**SOURCE, "day": TEXT}, {**SOURCE, "colour": {"type": "boolean"}}, "duplicate"),
+}
+
+
+@pytest.mark.parametrize(("serves", "case"), SERVING.items(), ids=SERVING)
+def test_who_serves_whom_is_read_off_the_schemas(serves, case):
+    ours, theirs, relation = case
+    one = takes("get_exchange_rate", RATE, ["source"], **ours)
+    other = takes("fetch_exchange_rate", RATE.replace("Get", "Fetch"), ["source"], **theirs)
+    found = verdict(one, replace(other, id="z"))
+    assert found.outcome == "merge"
+    assert (found.serves, found.relation) == (serves, relation)
+    back = verdict(replace(other, id="a"), replace(one, id="z"))
+    assert back.serves == {"left": "right", "right": "left"}.get(serves, serves)
+
+
+def test_another_value_of_one_slot_is_a_family_and_says_which():
+    found = verdict(
+        tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
+        tool("b", "bluewing_fares", "List the fares of Bluewing.", "day"),
+    )
+    assert (found.relation, found.outcome, found.serves) == ("parametric", "family", "none")
+    assert found.differs == (("skyhop",), ("bluewing",))
+    assert found.evidence[0] == "The same operation for another provider: skyhop / bluewing."
+
+
+def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():
+    french = takes("translate_to_french", "Translate a text to French.", ["text"], text=TEXT)
+    german = takes("translate_to_german", "Translate a text to German.", ["text"], text=TEXT)
+    general = takes(
+        "translate",
+        "Translate a text to a language.",
+        ["text", "language"],
+        text=TEXT,
+        language=LANGUAGES,
+    )
+    judge = prepared(general, french, german)
+    found = judge.verdict(0, 1)
+    assert (found.relation, found.serves, found.outcome) == ("subsumes", "left", "merge")
+    assert judge.verdict(1, 2).outcome == "merge"
+    assert judge.verdict(1, 2).family < shipped_weights().family_at
+    assert prepared(french, german).verdict(0, 1).outcome == "family"
+
+
+def test_tools_that_do_another_thing_are_no_family():
+    one = tool("hold", "hold_order", "Hold an order.", "order")
+    other = tool("release", "release_order", "Release an order.", "order")
+    assert verdict(one, other).outcome not in ("merge", "family")
+
+
+def test_what_is_neither_is_related_or_different():
+    relations = {
+        prepared(*TOOLS).verdict(left, right).relation
+        for left, right in combinations(range(len(TOOLS)), 2)
+    }
+    assert {"related", "different"} <= relations
+    far = verdict(TOOLS[3], TOOLS[8])
+    assert (far.relation, far.outcome, far.serves) == ("different", "keep", "none")

@@ -1,0 +1,135 @@
+"""The word tables in the package: what they know, that they are whole, and where they come from."""
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import derive_wordnet
+from toolscope_core.merging import wordnet
+from toolscope_core.merging.wordnet import (
+    are_opposite,
+    are_siblings,
+    is_kind_of,
+    is_word,
+    kinds_of,
+    tables,
+)
+
+WORDS = st.sampled_from(
+    "open close buy sell city location vowel consonant french march note speed qwxz".split()
+)
+
+
+def test_the_tables_are_whole():
+    found = tables()
+    last = len(found.above)
+    assert len(found.senses) > 50_000
+    assert all(word == word.lower() and codes for word, codes in found.senses.items())
+    assert all(1 <= rank <= 4 for codes in found.senses.values() for rank in codes.values())
+    assert all(0 <= sense < last for codes in found.senses.values() for sense in codes)
+    assert all(-1 <= above < last for above in found.above)
+    assert set(found.names) <= set(found.above)
+
+
+def test_the_tables_are_read_once():
+    assert tables() is tables()
+
+
+@pytest.mark.parametrize(("word", "known"), [("note", True), ("ebay", False), ("", False)])
+def test_words(word, known):
+    assert is_word(word) is known
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "opposite"),
+    [
+        ("open", "close", True),
+        ("buy", "sell", True),
+        ("export", "import", True),
+        ("buy", "purchase", False),
+        ("qwxz", "open", False),
+    ],
+)
+def test_opposites(one, other, opposite):
+    assert are_opposite(one, other) is opposite
+
+
+def test_opposites_hold_in_either_order():
+    found = tables().opposites
+    assert found == {(other, one) for one, other in found}
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("french", "language"), ("march", "month"), ("tuesday", "weekday"), ("euro", "unit")],
+)
+def test_kinds_are_what_lies_above_a_common_sense(word, kind):
+    assert kind in kinds_of(word)
+
+
+def test_kinds_of_rarer_senses_are_asked_for():
+    assert kinds_of("speed", rank=1) < kinds_of("speed", rank=4)
+    assert kinds_of("qwxz") == frozenset()
+
+
+def test_a_city_is_a_location_and_not_the_other_way_round():
+    assert is_kind_of("city", "location")
+    assert not is_kind_of("location", "city")
+    assert not is_kind_of("qwxz", "location")
+
+
+def test_siblings_share_what_lies_right_above():
+    assert are_siblings("vowel", "consonant")
+    assert not are_siblings("vowel", "table")
+    assert not are_siblings("qwxz", "qwxz")
+
+
+@given(WORDS, WORDS)
+def test_opposites_and_siblings_are_symmetric(one, other):
+    assert are_opposite(one, other) == are_opposite(other, one)
+    assert are_siblings(one, other) == are_siblings(other, one)
+
+
+def test_the_notices_stand_beside_the_tables():
+    licence = wordnet.TABLES.with_name("LICENSE.md").read_text("utf-8")
+    assert "Creative Commons Attribution 4.0" in licence
+    princeton = wordnet.TABLES.with_name("WNDB_License.txt").read_text("utf-8")
+    assert "Princeton University" in princeton
+
+
+def synset(name, words, *above):
+    return {"id": name, "sense_rank": words, "hypernyms": list(above)}
+
+
+def test_the_four_most_common_senses_of_single_words_are_kept():
+    found = derive_wordnet.tables(
+        [
+            synset("1", {"thing": 1}),
+            synset("2", {"tongue": 2, "mother tongue": 1, "Latin": 1}, "1", "3"),
+            synset("3", {"organ": 1, "tongue": 5}),
+            synset("4", {"a": 1, "x-ray": 1}, "2"),
+        ],
+        [["latin", "greek"], ["in the sun", "shady"]],
+    )
+    assert found == {
+        "words": {"latin": [9], "organ": [17], "thing": [1], "tongue": [10]},
+        "above": [-1, 0, -1],
+        "names": {"0": "thing"},
+        "opposites": [["latin", "greek"]],
+    }
+
+
+@pytest.mark.shared_data
+def test_the_shipped_tables_are_what_the_source_gives(shared_data, monkeypatch, tmp_path, capsys):
+    shipped = wordnet.TABLES
+    monkeypatch.setenv("TOOLSCOPE_DATA", str(shared_data))
+    monkeypatch.setattr(wordnet, "TABLES", tmp_path / "oewn" / shipped.name)
+    derive_wordnet.main()
+    made = wordnet.TABLES
+    assert gzip.decompress(made.read_bytes()) == gzip.decompress(shipped.read_bytes())
+    assert made.read_bytes()[4:8] == bytes(4)  # no time of day, so equal input gives equal bytes
+    assert f"{len(tables().senses)} words" in capsys.readouterr().out
+    for notice in ("LICENSE.md", "WNDB_License.txt"):
+        assert made.with_name(notice).read_bytes() == shipped.with_name(notice).read_bytes()
