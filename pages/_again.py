@@ -33,7 +33,7 @@ def again_panel(catalog_id: int) -> None:
     with body:
         card = review.card(catalog_id, item.cluster)
         _card.title(card)
-        why = [f"- {_ui.untrusted(sentence)}" for sentence in item.why]
+        why = [f"- {_ui.sentence(reason)}" for reason in item.why]
         st.markdown("\n".join([":orange[:material/history:] **Look again:**", "", *why]))
         _buttons(item)
         _card.members(card)

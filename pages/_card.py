@@ -116,7 +116,7 @@ def heading(card: Card) -> None:
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
         st.info(f"New since this was accepted: {names}. Accept lets it in, Reject keeps it out.")
-    reasons = [f"- {_ui.untrusted(reason)}" for reason in card.doubts]
+    reasons = [f"- {_ui.sentence(reason)}" for reason in card.doubts]
     if reasons:
         st.markdown("\n".join(["Before you accept:", "", *reasons]))
     elif cluster.safe:
@@ -126,9 +126,10 @@ def heading(card: Card) -> None:
 def words(card: Card) -> None:
     """The licence for each word of a prune: nothing is left over, or which words are."""
     if not card.unlicensed:
-        st.markdown(":green[:material/check:] Each says all that the other says.")
+        others = "the other says" if len(card.tools) == 2 else "the others say"
+        st.markdown(f":green[:material/check:] Each says all that {others}.")
         return
-    said = [f"- {_ui.untrusted(sentence)}" for sentence in card.unlicensed]
+    said = [f"- {_ui.sentence(reason)}" for reason in card.unlicensed]
     st.markdown("\n".join([":orange[:material/warning:] Words without a reason:", "", *said]))
 
 

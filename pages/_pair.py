@@ -18,7 +18,7 @@ OFFERED = 200
 VERDICTS = ("merge", "family", "unsure", "keep")
 COLUMNS = (
     *("selected", "probability", "family", "similarity", "verdict", "model"),
-    *("left", "left_server", "right", "right_server", "relation", "differs"),
+    *("left", "left_server", "right", "right_server", "differs", "relation"),
     *("left_tokens", "right_tokens"),
 )
 MARKS = ("", "● one", "● ● both")
@@ -98,7 +98,7 @@ def pair_panel(catalog_id: int) -> None:
             "verdict": st.column_config.TextColumn(width=70),
             "relation": st.column_config.TextColumn(width=220),
             "differs": st.column_config.TextColumn(
-                "words only one says", width=260, help="Those of the one / those of the other."
+                "words only one says", width=230, help="Those of the one / those of the other."
             ),
             "selected": st.column_config.TextColumn(width=75),
             "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),

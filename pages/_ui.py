@@ -69,6 +69,23 @@ def untrusted(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", unlinked)
 
 
+def sentence(text: str) -> str:
+    """A sentence on tools, safe in markdown; the names in it, between backticks, are bold."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return untrusted(text)
+    names = [f"**{untrusted(part)}**" if part.strip() else untrusted(part) for part in parts[1::2]]
+    # an escaped part loses the spaces at its ends, which divide the names from the words
+    plain = [_with_ends(part) for part in parts[::2]]
+    return "".join(a + b for a, b in zip(plain, [*names, ""], strict=True))
+
+
+def _with_ends(part: str) -> str:
+    before = " " if part[:1].isspace() else ""
+    after = " " if part[1:] and part[-1:].isspace() else ""
+    return f"{before}{untrusted(part)}{after}"
+
+
 def untrusted_html(text: str) -> str:
     """Text of a catalog, made safe for ``st.html``."""
     return html.escape(str(text), quote=True)

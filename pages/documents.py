@@ -31,7 +31,8 @@ if picked and _selection.only():
 
 def label(cluster_id: str) -> str:
     cluster = clusters[cluster_id]
-    return f"{cluster.document.name} ({len(cluster.members)} tools, {cluster.state})"
+    what = "family of " if _card.kind_of(cluster) == "family" else ""
+    return f"{cluster.document.name} ({what}{len(cluster.members)} tools, {cluster.state})"
 
 
 def pick() -> None:

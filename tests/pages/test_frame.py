@@ -28,3 +28,11 @@ def test_keys_in_the_secrets_come_before_those_of_the_environment(monkeypatch):
     keys = _ui._settings().keys
     assert keys[0] == Key("https://api.openai.com", "")
     assert [key.secret for key in keys] == ["from-secrets", "from-environment"]
+
+
+def test_names_in_a_sentence_are_bold_and_still_escaped():
+    assert _ui.sentence("`a_b` says x where `c` says y") == r"**a\_b** says x where **c** says y"
+    assert _ui.sentence("only `t` says <b>") == r"only **t** says \<b\>"
+    assert _ui.sentence("one ` alone") == r"one \` alone"
+    assert _ui.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(http")
+    assert _ui.sentence("no name") == "no name"

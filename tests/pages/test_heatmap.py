@@ -63,7 +63,7 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     assert place(app) == {
         "one": row.key, "other": column.key, "cell": pair_key(pair),
     }  # fmt: skip
-    assert "Probability" in words(app)
+    assert "Same job" in words(app)
     app.button(key="up_1").click().run()
     assert place(app) == {"one": row.key, "other": column.key}
     app.button(key="up_0").click().run()
@@ -85,7 +85,7 @@ def test_a_link_shows_the_same(monkeypatch, work):
     deep = {"one": "alpha", "other": "beta"}
     deep |= {"cell": pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))}
     app = heatmap(monkeypatch, work, **deep)
-    assert "Probability 1.00" in words(app)
+    assert "Same job 1.00" in words(app)
     assert place(app) == deep
     app = heatmap(monkeypatch, work, by="clusters", measure="mean")
     assert "tools are in none" in words(app)
@@ -120,7 +120,7 @@ def test_all_tools_at_once(monkeypatch, work):
     catalog_id = work.catalogs.newest()[0].id
     click(app, f"tools_{catalog_id}", 0)
     assert set(place(app)) == {"cell"}
-    assert "Probability" in words(app)
+    assert "Same job" in words(app)
     app.button(key="up_0").click().run()
     assert "All 8 tools" in words(app)
     app = heatmap(monkeypatch, work, show="All tools", cell="no~such")

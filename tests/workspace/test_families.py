@@ -1,13 +1,16 @@
 """Families on the screen: counted, queued, drawn, edited and exported apart from duplicates."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from tests.scripted import judge_says
 from tests.workspace import desk, town
 from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Pair
+from toolscope_core.workspace import writing
 from toolscope_core.workspace.overlaps import PairFilter, siblings_in
 from toolscope_core.workspace.overview import NextStep
 from toolscope_core.workspace.relations import slot_in
@@ -57,6 +60,16 @@ def test_the_next_steps_name_families_apart(own):
         "Look at 1 family",
         "No duplicate waits: export",
     ]
+
+
+def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
+    (pair,) = town.pairs(town.SHOPS)
+    judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
+    work, i = desk.open_desk(*town.SHOPS)
+    assert not any("unsure" in step.text for step in work.overview.steps(i))
+    assert work.explore.pairs(i, PairFilter("unsure")).matching == 0
+    assert {edge.link for edge in work.explore.network(i).edges} == {"family"}
+    work.close()
 
 
 def test_families_come_after_duplicates_the_largest_first(own):
@@ -202,6 +215,21 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
     assert len(whole.nodes) == 7 and whole.left_out == 0
 
 
+def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch):
+    """Schwab hangs on a chain that correction cut, and is of a family with a fourth bank."""
+    other = town.positions("vanguard")
+    merges = {(BANKS[0], BANKS[1]): 0.95, (BANKS[1], SCHWAB): 0.9}
+    judge_says(monkeypatch, merges, {(SCHWAB, other.id): 0.8})
+    work, i = desk.open_desk(*town.BANKS, other)
+    rows = {row.kind: row for row in work.explore.clusters(i)}
+    assert (rows["prune"].tool_ids, len(work.explore.clusters(i))) == (BANKS[:2], 2)
+    assert rows["family"].tool_ids == (SCHWAB, other.id)
+    part = work.explore.network(i, [rows["family"].id])
+    assert {SCHWAB, other.id} <= {node.id for node in part.nodes} and part.left_out == 0
+    assert "family" in {edge.link for edge in part.edges}
+    work.close()
+
+
 def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
     work, i = own
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
@@ -222,6 +250,21 @@ def test_the_document_of_a_family_is_that_of_its_router(own):
     assert preview.cluster.document == cluster.document
     assert (preview.cluster.kind, preview.cluster.relation) == ("router", "parametric")
     assert preview.slot == slot_in(cluster)
+
+
+def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
+    work, i = own
+    seen = []
+    monkeypatch.setattr(writing, "violations", lambda document, made, *_: seen.append(made) or ())
+    monkeypatch.setattr(writing, "written", lambda item, value: item.document)
+
+    def asking(task, items):
+        return [SimpleNamespace(value={})]
+
+    asking.name = "m at host"
+    cluster = by_name(work, i, SCHWAB)
+    writing.written_for(work.analyses.get(i), cluster, asking)
+    assert (seen[0].kind, seen[0].document) == ("router", cluster.document)
 
 
 def test_a_family_is_exported_with_a_selector_only_when_asked(own):

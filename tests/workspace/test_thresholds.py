@@ -168,7 +168,8 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(shared_data):
     own = work.thresholds.cut(record.id)
     now = work.thresholds.moved(record.id, own).now
     assert now.groups
-    assert set(now.groups) == {c.members for c in work.review.plan(record.id).clusters}
+    clusters = work.review.plan(record.id).clusters
+    assert set(now.groups) == {c.members for c in clusters if c.relation != "parametric"}
     work.close()
 
 

@@ -37,10 +37,10 @@ def look_again(
     or keeps them apart, where no decision says as what relation it joined the two; in the order of
     ``clusters``.
     """
-    items = []
+    joins, items = Joins(log), []
     for cluster in clusters:
         if cluster.state == "accepted" and cluster.kind == "prune":
-            said = joining(analysis.catalog, cluster, log)
+            said = joins.of(_prints(analysis.catalog, cluster.members))
             pairs = _unseen(analysis.catalog, cluster, said)
             doubts = [v for v in analysis.verdicts(pairs) if v.outcome in ("family", "keep")]
             if doubts:
@@ -48,14 +48,25 @@ def look_again(
     return tuple(items)
 
 
-def joining(catalog: Catalog, cluster: Cluster, log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The standing decisions that put two or more members of the cluster together."""
-    prints = _prints(catalog, cluster.members)
-    return tuple(
-        decision
-        for decision in active(log)
-        if decision.action in JOINING and any(len(prints & part) > 1 for part in _joined(decision))
-    )
+class Joins:
+    """The standing decisions of a log that put tools together."""
+
+    def __init__(self, log: Sequence[Decision]) -> None:
+        self._touching: dict[str, list[Decision]] = {}
+        for decision in active(log):
+            if decision.action in JOINING:
+                for member in set(decision.members):
+                    self._touching.setdefault(member, []).append(decision)
+
+    def of(self, prints: Collection[str]) -> tuple[Decision, ...]:
+        """Those that put two or more of these fingerprints together, oldest first."""
+        wanted = set(prints)
+        touching = {d.seq: d for one in wanted for d in self._touching.get(one, ())}
+        return tuple(
+            decision
+            for _, decision in sorted(touching.items())
+            if any(len(wanted & part) > 1 for part in _joined(decision))
+        )
 
 
 def parting(
@@ -76,7 +87,7 @@ def parting(
     others = _prints(catalog, cluster.members) - doubtful
     held = [
         decision
-        for decision in joining(catalog, cluster, log)
+        for decision in Joins(log).of(_prints(catalog, cluster.members))
         if any(part & doubtful and part & others for part in _joined(decision))
     ]
     back = [Decision("undo", (), (), reviewer, detail={"retracts": d.seq}) for d in held[::-1]]
