@@ -13,6 +13,7 @@ import pytest
 from tests.fakes import MemoryLedger, WordEmbedder
 from tests.model_server import ModelServer
 from tests.replies import answering
+from tests.scripted import judge_says
 from toolscope_core.asking import Terms
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog.scan import scan_catalog
@@ -71,13 +72,7 @@ OTHER = (
     "with its title, its folder, the day on which it was changed and the line that holds the "
     "words; the newest come first, twenty at a time unless you ask for another number."
 )
-"""The same in other words: the offline judge is unsure of the two, at more than even odds."""
-FARTHER = (
-    "Look up the notes in which the words occur, in title, text or labels, and list each with its "
-    "title, its folder, the day of its last change and the line that holds the words; the newest "
-    "stand first and a page has twenty of them unless you ask for another number."
-)
-"""The same at less than even odds, though not *keep*."""
+"""The same in other words."""
 SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string", "description": "Words to look for."}},
@@ -177,19 +172,28 @@ def test_a_server_that_gives_orders_merges_nothing_on_it(payload, served, cache)
     assert not accepted(analysis, told)
 
 
-def test_without_the_payload_the_same_verdict_would_have_counted(served, cache):
+def two_alike(cache):
+    """Two tools of which each says all that the other says."""
+    return analysed(cache, tool("find_notes", LONG), tool("search_notes", LONG))
+
+
+def test_without_the_payload_the_same_verdict_would_have_counted(served, cache, monkeypatch):
     """The pair is one that the model and the offline judge may accept together."""
-    two = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} Quickly."))
-    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "note_lookup")])
+    judge_says(monkeypatch, {("find_notes", "search_notes"): EVEN + 0.1})
+    two = two_alike(cache)
+    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "search_notes")])
     assert EVEN <= p < bars.auto_at
     model = served(answering(lambda one, other: ("merge", 1.0)))
     assert accepted(two, opine(two, Constraints(), asking(model), QuestionConfig(paper=True)))
 
 
-def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(served, cache):
+def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(
+    served, cache, monkeypatch
+):
     """Below even odds of the offline judge its word is not enough; the pair is safe but for that."""
-    two = analysed(cache, tool("find_notes", LONG), tool("note_lookup", FARTHER))
-    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "note_lookup")])
+    judge_says(monkeypatch, {("find_notes", "search_notes"): EVEN - 0.1})
+    two = two_alike(cache)
+    bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "search_notes")])
     assert bars.unsure_at <= p < EVEN
     model = served(answering(lambda one, other: ("merge", 1.0)))
     told = opine(two, Constraints(), asking(model), QuestionConfig(paper=True))
@@ -197,9 +201,17 @@ def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(served,
     (cluster,) = plan.clusters
     assert cluster.state == "proposed" and not plan.applied
     assert cluster.reasons == (
-        f"{told.judge} says merge, the offline judge is not convinced: find_notes and note_lookup "
+        f"{told.judge} says merge, the offline judge is not convinced: find_notes and search_notes "
         f"({p:.2f})",
     )
+
+
+def test_a_model_that_is_believed_needs_the_words_too(served, cache, monkeypatch):
+    """Another word in each, and the same verdict is proposed only."""
+    judge_says(monkeypatch, {("find_notes", "find_recipes"): 0.99})
+    two = analysed(cache, tool("find_notes", LONG), tool("find_recipes", LONG))
+    model = served(answering(lambda one, other: ("merge", 1.0)))
+    assert not accepted(two, opine(two, Constraints(), asking(model), QuestionConfig(paper=True)))
 
 
 @pytest.mark.parametrize(("number", "payload"), list(enumerate(PAYLOADS)))

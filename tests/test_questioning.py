@@ -91,9 +91,8 @@ def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(ex
     ask, _ = asking(answering(same_verb))
     told = opine(example, NOBODY, ask)
     least, pairs = QuestionConfig().sure_below, list(told.verdicts)
-    either = example.probabilities(pairs) + example.family_probabilities(pairs)
-    assert (either >= least).all()
-    assert told.saved.sure == sum(example.scores.probability + example.scores.family < least)
+    assert (example.probabilities(pairs) >= least).all()
+    assert told.saved.sure == sum(example.scores.probability < least)
     assert 0 < len(told.verdicts) < len(example.scores) / 2
 
 
@@ -237,17 +236,14 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
     assert sides == {"left": True, "right": False}
 
 
-def test_a_pair_that_may_be_a_family_is_asked_about(example):
-    config, chances = QuestionConfig(), example.scores.probability
+def test_a_family_that_is_surely_no_merge_costs_no_question(example):
+    chances = example.scores.probability
 
     def asked_with(family):
         scores = replace(example.scores, family=family)
-        return pairs_to_ask(replace(example, scores=scores), NOBODY, config)
+        return pairs_to_ask(replace(example, scores=scores), NOBODY, QuestionConfig())
 
-    before = asked_with(np.zeros(len(chances)))
-    after = asked_with(np.where(chances < 0.05, 0.5, 0.0))
-    assert set(before.pairs) < set(after.pairs) and after.sure < before.sure
-    assert min(after.probability.values()) < config.sure_below
+    assert asked_with(np.zeros(len(chances))) == asked_with(np.ones(len(chances)))
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
@@ -288,7 +284,7 @@ def test_clusters_of_two_that_the_model_is_sure_of_are_not_audited(example):
 
 def test_a_hesitant_model_is_asked_about_the_cluster(example):
     def verdict(one, other):
-        return ("merge", 0.5) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
+        return ("merge", 0.3) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
     told = opine(example, NOBODY, asking(answering(verdict))[0])
     assert 2 in [len(audit.members) for audit in told.audits]

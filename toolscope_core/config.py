@@ -224,7 +224,7 @@ class QuestionConfig:
     """What a model is asked about.
 
     ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
-    pairs that the offline judge gives less than ``sure_below``, for the same job and a family
+    pairs that the offline judge gives less than ``sure_below`` for the same job
     together, are taken for *keep*, and a cluster of more than ``largest_cluster`` tools is
     corrected offline before its parts are audited.
     ``batch`` pairs are asked about in one call.

@@ -259,8 +259,9 @@ def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]
 
 def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
     """The candidate pairs that the judge is unsure of, with their probability."""
-    weights, probability = analysis.judge.weights, analysis.scores.probability
-    return _pairs(analysis, (probability >= weights.unsure_at) & (probability < weights.merge_at))
+    weights, scores = analysis.judge.weights, analysis.scores
+    open_ = (scores.probability >= weights.unsure_at) & (scores.probability < weights.merge_at)
+    return _pairs(analysis, open_ & (scores.family < weights.family_at))
 
 
 def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
@@ -344,8 +345,12 @@ def with_families(
     heard: Judge = analysis.family_probabilities
     if analysis.opinions is not None:
         heard = _heard_families(analysis, analysis.opinions)
+    family_at = bars_of(analysis).family_at
     marked = tuple(
-        _as_family(group, heard) if links.is_family(group.members) else group for group in groups
+        _as_family(group, heard)
+        if links.is_family(group.members) or (group.asked and _is_family(group, heard, family_at))
+        else group
+        for group in groups
     )
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     taken |= analysis.catalog.blocked
@@ -356,7 +361,6 @@ def with_families(
     chances: RowJudge = analysis.near_families
     if analysis.opinions is not None:
         chances = _by_ids(analysis, heard)
-    family_at = bars_of(analysis).family_at
     found = family_groups(graph, chances, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *found), key=lambda group: group.members))
 
@@ -364,6 +368,12 @@ def with_families(
 def _as_family(group: Group, judge: Judge) -> Group:
     pairs = [Pair(*two) for two in combinations(group.members, 2)]
     return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
+
+
+def _is_family(group: Group, heard: Judge, family_at: float) -> bool:
+    """Whether every two of a group that a person put forward are a family."""
+    pairs = [Pair(a, b) for a, b in combinations(group.members, 2)]
+    return bool((heard(pairs) >= family_at).all())
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:

@@ -237,14 +237,14 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
         serves="none",
         unsaid=(tuple(f"x{at}" for at in range(9)), ()),
     )
-    counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "unsaid_words": -0.2}
+    counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "name_words_apart": -0.2}
     said = explain(compared, counted)
     assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in said)
     assert "Only xx says x0, x1, x2, x3, x4, x5 and 3 more." in said
     assert said[1] == "Names and descriptions are close (cosine 0.75)."
     assert said[-2:] == (
         "What counted most for merging: how close names and descriptions are.",
-        "What counted most against merging: words that only one says.",
+        "What counted most against merging: name words that each has to itself.",
     )
 
 
@@ -302,7 +302,7 @@ SIGNS = {
     ),
     "job_across": (
         ("closeness", "shared_object", "found_anywhere", "shared_product", "shared_names"),
-        ("other_action", "unsaid_words", "kept_things"),
+        ("other_action", "kept_things"),
     ),
     "family_beside": (
         ("shared_object", "name_words_apart", "one_word_apart", "strange_words"),

@@ -37,9 +37,16 @@ CASES = {
     "a noun of a verb that nobody listed": (
         said("rotate_picture"),
         said("picture_rotation"),
-        (),
-        (),
+        ("rotate",),
+        ("rotation",),
     ),
+    "nouns that begin alike": (
+        said("list_customers"),
+        said("list_customs"),
+        ("customers",),
+        ("customs",),
+    ),
+    "a version is of no verse": (said("get_version"), said("get_verse"), ("version",), ("verse",)),
     "two words of one stem": (
         said("list_dependents"),
         said("list_dependencies"),

@@ -137,10 +137,6 @@ LICENSED = {
         tool("recognizeText", "Recognizes the text in a picture.", image=TEXT),
         tool("textRecognition", "Recognize text in an image.", image=TEXT),
     ),
-    "a doer and a doing, described alike": (
-        tool("flight_tracking", "Follow a flight in the air.", flight=TEXT),
-        tool("flight_tracker", "Follow a flight in the air.", flight=TEXT),
-    ),
 }
 
 

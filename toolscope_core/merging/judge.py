@@ -27,6 +27,7 @@ from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
 from toolscope_core.merging.guards import effect
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals, codes
+from toolscope_core.merging.slots import FIXED, kind_of
 from toolscope_core.merging.vocabulary import is_foreign
 from toolscope_core.similarity import Rows, cosines
 
@@ -340,9 +341,22 @@ class OfflineJudge:
             weights.family_beside.probability(signals),
             weights.family_across.probability(signals),
         )
+        found[self._other_values(left, right, found)] = weights.family_at
         for at in np.flatnonzero(found >= weights.family_at).tolist():
             if self.signals.verbs_apart(int(left[at]), int(right[at])):
                 found[at] = weights.family_at - _JUST_BELOW
+        return found
+
+    def _other_values(
+        self, left: Rows, right: Rows, chances: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Of the pairs that would be merged, or a family, by ``chances`` above even: those whose
+        names differ by values of one kind, *daily* and *hourly*.
+        """
+        found = np.zeros(len(left), dtype=np.bool_)
+        for at in np.flatnonzero(chances >= _EVEN).tolist():
+            values = self.signals.renamed(int(left[at]), int(right[at]))
+            found[at] = all(values) and kind_of(values) in FIXED
         return found
 
     def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
@@ -362,6 +376,8 @@ class OfflineJudge:
         family = self._family(left, right, signals)
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
         single = np.where((family > first) & (family >= weights.family_at), below, first)
+        fixed = self._other_values(left, right, single)
+        single = np.where(fixed, np.minimum(single, below), single)
         reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
         acting = np.where(reads_and_writes, np.minimum(single, below), single)
         of_one = self._of_one_general(left, right)

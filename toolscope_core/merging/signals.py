@@ -192,6 +192,15 @@ class Signals:
             return said.name[0]
         return self.readings[row].verb
 
+    def renamed(self, left: int, right: int) -> tuple[str, str]:
+        """The name words that only the one, and only the other says, joined."""
+        ours, theirs = self.unsaid(left, right)
+        names = self.said[left].named, self.said[right].named
+        return (
+            "_".join(word for word in ours if word in names[0]),
+            "_".join(word for word in theirs if word in names[1]),
+        )
+
     def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
         return self._compare(left, right).unsaid

@@ -43,6 +43,11 @@ _KINDS = {
 }
 """What WordNet calls a kind, the most telling first → what a selector is called."""
 
+FIXED = frozenset(
+    "language month day currency country season planet period format number color".split()
+)
+"""Kinds whose words are values of one slot wherever they differ."""
+
 _WRITTEN = frozenset(
     "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
 )
@@ -81,15 +86,12 @@ def _are_distinct(values: Sequence[str]) -> bool:
     return len(set(values)) == len(values)
 
 
-def _kind(values: Sequence[str]) -> str:
-    """What the values are: by what lists and WordNet say of all of them, else providers where
-    one is no English word.
-    """
+def kind_of(values: Sequence[str]) -> str:
+    """What the values are, by what lists and WordNet say of all of them; empty if nothing."""
     words = [value.split("_") for value in values]
-    if all(any(word in _PERIODS for word in of) for of in words):
-        return "period"
-    if all(any(word in _WRITTEN for word in of) for of in words):
-        return "format"
+    for name, listed in (("period", _PERIODS), ("format", _WRITTEN)):
+        if all(not listed.isdisjoint(of) for of in words):
+            return name
     if all(any(word.isdigit() for word in of) for of in words):
         return "number"
     kinds = [
@@ -97,8 +99,15 @@ def _kind(values: Sequence[str]) -> str:
         for of in words
     ]
     shared = frozenset.intersection(*kinds)
-    strange = not all(is_english(word) for of in words for word in of)
-    for kind, name in _KINDS.items():
-        if kind in shared and not (strange and name == "role"):
-            return name
+    return next((name for kind, name in _KINDS.items() if kind in shared), "")
+
+
+def _kind(values: Sequence[str]) -> str:
+    """What the selector is called: the kind of the values, *provider* where one is no English
+    word, else *variant*.
+    """
+    kind = kind_of(values)
+    strange = not all(is_english(word) for value in values for word in value.split("_"))
+    if kind and not (strange and kind == "role"):
+        return kind
     return "provider" if strange else "variant"
