@@ -173,7 +173,8 @@ def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, .
     told = []
     for move in alpha.moves:
         values = [_default(ours[move.source]), _default(theirs[move.target])]
-        if None not in values and len(set(map(spelling, values))) > 1:
+        stated = None not in values or _is_open(ours[move.source])
+        if stated and values[1] is not None and len(set(map(spelling, values))) > 1:
             first, second = map(canonical_json, values)
             told.append(
                 f"left out, `{move.source}` of {tool.id} is {first} and `{move.target}` of "
@@ -188,6 +189,12 @@ def _default(parameter: Parameter) -> Any:
     """What the argument is where it is left out; ``None`` if nothing, in whatever spelling."""
     value = parameter.schema.get("default")
     return None if isinstance(value, str) and value.casefold() in _NOTHING else value
+
+
+def _is_open(parameter: Parameter) -> bool:
+    """Whether it is a switch of which nothing is said to be the default: one of three positions."""
+    unset = "default" in parameter.schema and _default(parameter) is None
+    return unset and parameter.type == "boolean"
 
 
 def _parameter(name: str, schema: JsonObject | bool) -> Parameter:

@@ -103,11 +103,13 @@ def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
     )
 
 
-def unsaid(one: Said, other: Said, at_first: bool = False) -> tuple[str, ...]:
+def unsaid(
+    one: Said, other: Said, *, at_first: bool = False, spoken: bool = False
+) -> tuple[str, ...]:
     """The words of ``one`` that ``other`` says in no form, in order; ``at_first``: neither in its
-    name nor in its first sentence.
+    name nor in its first sentence; ``spoken``: neither in its name nor its description.
     """
-    heard = other.lead if at_first else other.heard
+    heard = other.lead if at_first else other.spoken if spoken else other.heard
     keyed = zip(one.words, one.keys, strict=True)
     left = [word for word, keys in keyed if heard.isdisjoint(keys)]
     if not left:

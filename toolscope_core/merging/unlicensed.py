@@ -6,7 +6,8 @@ word on one side narrows or widens; words on both sides are a substitution, so a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.datamodel import ArgumentMap, Parameter, Tool
 from toolscope_core.merging.guards import effect
@@ -15,6 +16,7 @@ from toolscope_core.merging.phrasing import (
     alternatives,
     are_turned,
     in_one_order,
+    is_plural,
     number_apart,
     object_apart,
     renamed,
@@ -53,6 +55,7 @@ def unlicensed(
     if not any(words):
         yield from _put_otherwise(one, other)
     yield from _arguments_apart(kept, pruned, alpha)
+    yield from _addresses_apart(kept, pruned)
 
 
 def _left_over(
@@ -66,11 +69,26 @@ def _left_over(
         p.name for p in stays.parameters if not (p.required or p.name in set_by_calls)
     ) - _keys(one.named)  # but what it is named for
     both_read = effect(stays) == effect(goes) == "reads"  # *get* adds nothing to *summarize*
+    values = (word for value in alpha.constants.values() for word in words_of(str(value)))
+    given = fixed | _keys((*set_by_calls, *values))
     for words in (
         [word for word in unsaid(one, other) if (fixed | offered).isdisjoint(keys_of(word))],
-        unsaid(other, one),
+        _without(other, one, given),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
+
+
+def _without(pruned: Said, kept: Said, given: set[Key]) -> list[str]:
+    """The words of the pruned tool that the kept one says in no form, or only by an argument that
+    the mapped calls leave out.
+    """
+    left = set(unsaid(pruned, kept))
+    spoken = set(unsaid(pruned, kept, spoken=True))
+    return [
+        word
+        for word in pruned.words
+        if word in left or (word in spoken and given.isdisjoint(keys_of(word)))
+    ]
 
 
 def _keys(names: Iterable[str]) -> set[Key]:
@@ -119,6 +137,35 @@ def _arguments_apart(
             yield f"`{source.name}` of {goes.id} would be `{target.name}`"
 
 
+def _addresses_apart(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> Iterator[str]:
+    """Operations of an API of which one writes where the other reads, or whose paths say what the
+    other does not, however alike their texts are.
+    """
+    here, there = _address(kept[0]), _address(pruned[0])
+    if here is None or there is None:
+        return
+    (method, path), (other_method, other_path) = here, there
+    heard = [
+        said.spoken | _keys(words) for (_, said), words in ((kept, path), (pruned, other_path))
+    ]
+    left = [w for w in path if heard[1].isdisjoint(keys_of(w))]
+    left += [w for w in other_path if heard[0].isdisjoint(keys_of(w))]
+    if method != other_method:
+        yield f"they are other operations: {method}, {other_method}"
+    if left:
+        yield f"only one of their paths says {_listed(left)}"
+
+
+def _address(tool: Tool) -> tuple[str, tuple[str, ...]] | None:
+    """The method and the words of the path of an operation of an API, if it is one."""
+    meta = tool.raw.get("_meta")
+    found = meta.get("toolscope/openapi") if isinstance(meta, Mapping) else None
+    if not isinstance(found, Mapping):
+        return None
+    fixed = re.sub(r"\{[^}]*\}", " ", str(found.get("path", "")))
+    return str(found.get("method", "")), split_name(fixed)
+
+
 def _meanings(parameter: Parameter) -> frozenset[str]:
     return name_words(parameter.name) | text_words(parameter.description)
 
@@ -146,10 +193,13 @@ def _other_number(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> bool:
         for tool, one in (kept, pruned)
     ]
     one_lists = lists[0] != lists[1]
+    plurals = [{is_plural(word) for word in said.named[-1:]} for _, said in (kept, pruned)]
     keyed = [
         any(p.required and split_name(p.name)[-1:] in (("id",), ("key",)) for p in tool.parameters)
         for tool, _ in (kept, pruned)
     ]
+    if keyed[0] != keyed[1] and plurals[0] != plurals[1]:
+        return True
     return number_apart(kept[1], pruned[1], described=one_lists) or (
         one_lists and keyed[0] != keyed[1]
     )
