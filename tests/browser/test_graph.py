@@ -13,25 +13,25 @@ from tests.browser.test_main_job import PROPOSALS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-BOOKS = {
-    "add_book": "Add a book to the library.",
-    "create_book": "Create a new book record.",
-    "publish_book": "Publish a book.",
-    "register_book": "Register a book in the library.",
+COUNTERS = {
+    "count_words": "Count the words of a text.",
+    "tally_words": "Tally the words of a text.",
+    "words_counter": "Counts words.",
+    "total_words": "Count all words in a text.",
 }
-"""One cluster, which only *register* and *publish* hold together."""
+"""One cluster, which only *total_words* and *words_counter* hold together."""
 
-TEXTS = {"title": "Title of the book", "author": "Who wrote it", "year": "Year it came out"}
+PARAMETERS = {"text": "The text", "language": "Its language", "encoding": "How it is written"}
 EVIL = " <img src=x onerror=alert(1)> href"
-BRIDGE = "publish_book — register_book"
+BRIDGE = "words_counter — total_words"
 
 
 def add(watched, path, name, note=""):
     """A catalog of the four tools on as many servers, analysed; then its graph."""
     schema = {
         "type": "object",
-        "properties": {key: {"type": "string", "description": text} for key, text in TEXTS.items()},
-        "required": ["title"],
+        "properties": {key: {"type": "string", "description": text} for key, text in PARAMETERS.items()},
+        "required": ["text"],
     }
     found = [
         {
@@ -40,7 +40,7 @@ def add(watched, path, name, note=""):
                 {"name": f"{tool}{note}", "description": f"{text}{note}", "inputSchema": schema}
             ],
         }
-        for at, (tool, text) in enumerate(BOOKS.items())
+        for at, (tool, text) in enumerate(COUNTERS.items())
     ]
     (path / f"{name}.json").write_text(json.dumps(found))
     page = watched.open("")
@@ -83,7 +83,7 @@ def open_twin(page):
 def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page = add(watched, tmp_path, "clicked")
     click(page, 1)
-    heading = page.locator("h3", has_text="create_book")
+    heading = page.locator("h3", has_text="tally_words")
     expect(heading).to_be_visible()
     expect(page.get_by_text("1 tool from the merge graph")).to_be_visible()
     watched.settled()
@@ -93,16 +93,16 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page.reload()
     expect(heading).to_be_visible(timeout=30_000)
     click(page, 0, 3)
-    expect(page.locator("h3", has_text="add_book — register_book")).to_be_visible()
+    expect(page.locator("h3", has_text="count_words — total_words")).to_be_visible()
     page.get_by_text("Look at the pair").click()
-    expect(page.locator("h3").first).to_have_text("add_book and register_book")
+    expect(page.locator("h3").first).to_have_text("count_words and total_words")
 
 
 def test_a_double_click_opens_the_tool(watched, tmp_path):
     page = add(watched, tmp_path, "opened")
     click(page, 1, times=2)
     drawer = page.get_by_role("dialog")
-    expect(drawer).to_contain_text("create_book")
+    expect(drawer).to_contain_text("tally_words")
 
 
 def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
@@ -110,9 +110,9 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page.locator(".network .canvas").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(".network .said")).to_contain_text("add_book")
+    expect(page.locator(".network .said")).to_contain_text("count_words")
     page.keyboard.press("Enter")
-    expect(page.locator("h3", has_text="add_book")).to_be_visible()
+    expect(page.locator("h3", has_text="count_words")).to_be_visible()
 
 
 def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_path):
@@ -121,7 +121,7 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_text("falls apart, into 1 and 3 tools")).to_be_visible()
     page.get_by_role("button", name="Split here").click()
-    expect(page.get_by_text("parts of two or more accepted: add_book")).to_be_visible()
+    expect(page.get_by_text("parts of two or more accepted: count_words")).to_be_visible()
     count = "root => root.view.nodes.length"
     expect(page.locator(".network .legend")).to_contain_text("accepted")
     assert page.locator(".network").evaluate(count) == 3
@@ -163,9 +163,9 @@ def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
     network = page.locator(".network")
     watched.settled()
     click(page, 1)
-    expect(page.locator("h3", has_text="create_book <img")).to_be_visible()
+    expect(page.locator("h3", has_text="words_counter <img")).to_be_visible()
     tip = page.locator(".network .vis-tooltip")
-    expect(tip).to_contain_text("create_book <img src=x onerror=alert(1)> href")
+    expect(tip).to_contain_text("words_counter <img src=x onerror=alert(1)> href")
     assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
     expect(page.locator(".network .legend")).to_contain_text("<img src=")
     open_twin(page)
@@ -184,7 +184,7 @@ def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
         "() => { const at = network.canvasToDOM(network.getPosition(1)); return [at.x, at.y]; }"
     )
     taken.locator("#mynetwork").hover(position={"x": x, "y": y})
-    expect(taken.locator(".vis-tooltip")).to_contain_text("create_book <img src=x")
+    expect(taken.locator(".vis-tooltip")).to_contain_text("words_counter <img src=x")
     assert seen == [f"file://{path}"]
     assert trouble == []
     assert taken.locator("img, iframe, a").count() == 0
