@@ -30,7 +30,9 @@ def add(watched, path, name, note=""):
     """A catalog of the four tools on as many servers, analysed; then its graph."""
     schema = {
         "type": "object",
-        "properties": {key: {"type": "string", "description": text} for key, text in PARAMETERS.items()},
+        "properties": {
+            key: {"type": "string", "description": text} for key, text in PARAMETERS.items()
+        },
         "required": ["text"],
     }
     found = [

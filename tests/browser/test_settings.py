@@ -105,7 +105,9 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page.get_by_role("button", name="Ask for verdicts").click()
     expect(page.get_by_text("Judge: m at 127.0.0.1").first).to_be_visible(timeout=60_000)
     assert len(model.received) > sent
-    expect(page.get_by_text(re.compile(r"said: [1-9]\d* merge, 0 unsure, [1-9]"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"said: [1-9]\d* merge, 0 family, 0 unsure, [1-9]"))
+    ).to_be_visible()
     harmless(watched)
     page.get_by_text("where the judges differ most").click()
     expect(page.get_by_text("Where the judges differ", exact=True)).to_be_visible(timeout=30_000)

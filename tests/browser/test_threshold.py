@@ -26,7 +26,7 @@ def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     slider.focus()
     for _ in range(30):
         page.keyboard.press("ArrowLeft")
-    expect(page).to_have_url(re.compile(r"probability=0\.55"))
+    expect(page).to_have_url(re.compile(r"probability=0\.5\b"))
     expect(page.get_by_text("Against the plan")).to_be_visible()
     watched.settled()
     after = numbers(page)
