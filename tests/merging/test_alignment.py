@@ -443,6 +443,12 @@ def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
     assert changes(left, right) == ()
 
 
+def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
+    unset = tool("a", "f", paid={"type": "boolean", "default": None})
+    off = tool("b", "g", paid={"type": "boolean", "default": False})
+    assert changes(unset, off) == ("left out, `paid` of a is null and `paid` of b false",)
+
+
 def paired(ours, theirs, names=("f", "g")):
     """The matches of two tools with one parameter each: name and description."""
     one, other = (

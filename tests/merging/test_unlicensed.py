@@ -269,3 +269,43 @@ PAIRS = st.sampled_from([pair[:2] for pair in (*TRAPS.values(), *LICENSED.values
 def test_a_tool_has_nothing_against_itself(one, other):
     for found in (*one, *other):
         assert reasons(found, found) == []
+
+
+def operation(called, method, path, description):
+    meta = {"_meta": {"toolscope/openapi": {"method": method, "path": path}}}
+    return replace(tool(called, description, id=TEXT), raw=meta)
+
+
+APART = {
+    "another method": (
+        operation("show_door", "get", "/doors/{id}", "A door."),
+        operation("door", "head", "/doors/{id}", "A door."),
+        "they are other operations: get, head",
+    ),
+    "another path": (
+        operation("door", "get", "/doors/{id}", "A door."),
+        operation("show_door", "get", "/attic/doors/{id}", "A door."),
+        "only one of their paths says attic",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", APART.values(), ids=APART)
+def test_operations_of_an_api_are_told_apart_by_where_they_are(case):
+    kept, pruned, reason = case
+    assert reason in reasons(kept, pruned)
+
+
+def test_what_a_path_gives_in_its_place_tells_nothing():
+    kept = operation("door", "get", "/doors/{id}", "A door.")
+    assert reasons(kept, operation("door", "get", "/doors/{door_id}", "A door.")) == []
+
+
+def test_an_argument_that_calls_leave_out_licenses_nothing():
+    said = "Lists the doors."
+    with_key = tool("list_doors", said, floor=TEXT, key=TEXT)
+    by_floor = tool("list_doors_by_floor", said, floor=TEXT)
+    assert reasons(with_key, by_floor) == []
+    without = tool("list_doors", said, [], house=TEXT, floor=TEXT)
+    unset = tool("list_doors_by_floor", said, ["house"], house=TEXT)
+    assert any("floor" in reason for reason in reasons(without, unset))
