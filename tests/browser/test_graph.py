@@ -14,16 +14,16 @@ from tests.browser.test_main_job import PROPOSALS
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 COUNTERS = {
+    "calculate_words": "Calculate how many words a text has.",
     "count_words": "Count the words of a text.",
-    "tally_words": "Tally the words of a text.",
-    "words_counter": "Counts words.",
-    "total_words": "Count all words in a text.",
+    "text_words": "How many words there are in a text.",
+    "count_text_words": "Count how many words a text has.",
 }
-"""One cluster, which only *total_words* and *words_counter* hold together."""
+"""One cluster, which only *count_text_words* and *text_words* hold together."""
 
 PARAMETERS = {"text": "The text", "language": "Its language", "encoding": "How it is written"}
 EVIL = " <img src=x onerror=alert(1)> href"
-BRIDGE = "words_counter — total_words"
+BRIDGE = "text_words — count_text_words"
 
 
 def add(watched, path, name, note=""):
@@ -85,7 +85,7 @@ def open_twin(page):
 def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page = add(watched, tmp_path, "clicked")
     click(page, 1)
-    heading = page.locator("h3", has_text="tally_words")
+    heading = page.locator("h3", has_text="count_words")
     expect(heading).to_be_visible()
     expect(page.get_by_text("1 tool from the merge graph")).to_be_visible()
     watched.settled()
@@ -95,16 +95,16 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page.reload()
     expect(heading).to_be_visible(timeout=30_000)
     click(page, 0, 3)
-    expect(page.locator("h3", has_text="count_words — total_words")).to_be_visible()
+    expect(page.locator("h3", has_text="calculate_words — count_text_words")).to_be_visible()
     page.get_by_text("Look at the pair").click()
-    expect(page.locator("h3").first).to_have_text("count_words and total_words")
+    expect(page.locator("h3").first).to_have_text("calculate_words and count_text_words")
 
 
 def test_a_double_click_opens_the_tool(watched, tmp_path):
     page = add(watched, tmp_path, "opened")
     click(page, 1, times=2)
     drawer = page.get_by_role("dialog")
-    expect(drawer).to_contain_text("tally_words")
+    expect(drawer).to_contain_text("count_words")
 
 
 def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
@@ -112,9 +112,9 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page.locator(".network .canvas").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(".network .said")).to_contain_text("count_words")
+    expect(page.locator(".network .said")).to_contain_text("calculate_words")
     page.keyboard.press("Enter")
-    expect(page.locator("h3", has_text="count_words")).to_be_visible()
+    expect(page.locator("h3", has_text="calculate_words")).to_be_visible()
 
 
 def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_path):
@@ -123,7 +123,7 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_text("falls apart, into 1 and 3 tools")).to_be_visible()
     page.get_by_role("button", name="Split here").click()
-    expect(page.get_by_text("parts of two or more accepted: count_words")).to_be_visible()
+    expect(page.get_by_text("parts of two or more accepted: text_words")).to_be_visible()
     count = "root => root.view.nodes.length"
     expect(page.locator(".network .legend")).to_contain_text("accepted")
     assert page.locator(".network").evaluate(count) == 3
@@ -165,9 +165,9 @@ def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
     network = page.locator(".network")
     watched.settled()
     click(page, 1)
-    expect(page.locator("h3", has_text="words_counter <img")).to_be_visible()
+    expect(page.locator("h3", has_text="words <img")).to_be_visible()
     tip = page.locator(".network .vis-tooltip")
-    expect(tip).to_contain_text("words_counter <img src=x onerror=alert(1)> href")
+    expect(tip).to_contain_text("words <img src=x onerror=alert(1)> href")
     assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
     expect(page.locator(".network .legend")).to_contain_text("<img src=")
     open_twin(page)
@@ -186,7 +186,7 @@ def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
         "() => { const at = network.canvasToDOM(network.getPosition(1)); return [at.x, at.y]; }"
     )
     taken.locator("#mynetwork").hover(position={"x": x, "y": y})
-    expect(taken.locator(".vis-tooltip")).to_contain_text("words_counter <img src=x")
+    expect(taken.locator(".vis-tooltip")).to_contain_text("words <img src=x")
     assert seen == [f"file://{path}"]
     assert trouble == []
     assert taken.locator("img, iframe, a").count() == 0
