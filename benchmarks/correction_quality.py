@@ -48,6 +48,7 @@ def main() -> None:
     weights = analyses[0].judge.weights
     cuts = (*_GRID, weights.merge_at, weights.unsure_at)
     audits = [audit(c, a, cuts) for c, a in zip(merged, analyses, strict=True)]
+    audits = [one for one in audits if len(one.wrong)]  # some labels make no cluster
     print("called wrong: precision, recall, F1 with 95 % intervals")
     for at, meaning in (
         (weights.merge_at, "a pair inside is not a merge: as shipped"),
@@ -63,7 +64,7 @@ def main() -> None:
         row(f"{one.name} ({at:.2f})", one.wrong, one.called[at])
     row("all", *joined(audits, chosen))
     print("\nproposed clusters and labelled pairs in them: right/together, merges found")
-    for catalog, analysis in zip(labelled, analyses, strict=True):
+    for catalog, analysis in zip(merged, analyses, strict=True):
         ablation(catalog, analysis)
 
 
@@ -125,7 +126,7 @@ def ablation(catalog: Labelled, analysis: Analysis) -> None:
         print(
             f"  {catalog.name:<12} {'correct' if divide else 'no-correct':<11}"
             f"{len(members):>4} clusters of {sum(map(len, members)):>4} tools, the largest "
-            f"{max(map(len, members)):>3}   {kept(catalog, analysis.catalog, members)}"
+            f"{max(map(len, members), default=0):>3}   {kept(catalog, analysis.catalog, members)}"
         )
 
 
