@@ -29,9 +29,9 @@ def test_the_clean_ones_are_offered_by_themselves():
 
 
 def test_what_the_cores_leave_is_a_group_if_it_is_two_or_more():
-    found = cores(Group(tuple("abcd"), 0.85), {("a", "b")})
-    assert [group.members for group in found] == [("a", "b"), ("c", "d")]
-    assert all(group.cut for group in found)
+    parts = cores(Group(tuple("abcd"), 0.85), {("a", "b")})
+    assert [group.members for group in parts] == [("a", "b"), ("c", "d")]
+    assert all(group.cut for group in parts)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_a_core_needs_pairs_that_may_be_accepted_unseen():
 @given(st.sets(st.sampled_from(list(combinations("abcdef", 2)))))
 def test_cores_divide_a_group_and_any_two_inside_are_clean(clean):
     whole = Group(tuple("abcdef"), 0.85)
-    found = cores(whole, clean)
-    members = [member for group in found for member in group.members]
+    parts = cores(whole, clean)
+    members = [member for group in parts for member in group.members]
     assert len(members) == len(set(members))
     assert set(members) <= set(whole.members)
-    if found != (whole,):
-        inside = [set(combinations(group.members, 2)) <= clean for group in found]
+    if parts != (whole,):
+        inside = [set(combinations(group.members, 2)) <= clean for group in parts]
         assert sum(not one for one in inside) <= 1
         assert any(inside)

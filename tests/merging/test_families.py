@@ -61,31 +61,31 @@ PRICES = (AMAZON, EBAY, STOCK)
 
 
 def test_only_one_slot_varies():
-    (found,) = groups(PRICES, every(PRICES))
-    assert found.members == ("get_amazon_price", "get_ebay_price")
-    assert found.family
-    assert found.weakest_edge == 0.9
+    (group,) = groups(PRICES, every(PRICES))
+    assert group.members == ("get_amazon_price", "get_ebay_price")
+    assert group.family
+    assert group.weakest_edge == 0.9
 
 
 def test_words_of_descriptions_make_no_second_slot():
-    told = zip(PRICES, ("Cheap.", "Dear.", "Rare."), strict=True)
-    tools = tuple(replace(one, description=text) for one, text in told)
-    (found,) = groups(tools, every(tools))
-    assert found.members == ("get_amazon_price", "get_ebay_price")
+    pairs = zip(PRICES, ("Cheap.", "Dear.", "Rare."), strict=True)
+    tools = tuple(replace(one, description=text) for one, text in pairs)
+    (group,) = groups(tools, every(tools))
+    assert group.members == ("get_amazon_price", "get_ebay_price")
 
 
 def test_a_third_value_of_the_slot_belongs_to_it():
     tools = (AMAZON, EBAY, tool("get_zorblax_price"))
-    (found,) = groups(tools, every(tools))
-    assert len(found.members) == 3
+    (group,) = groups(tools, every(tools))
+    assert len(group.members) == 3
 
 
 def test_servers_may_be_what_varies():
     tools = tuple(
         replace(tool("list_tasks", server), id=f"{server}/list_tasks") for server in ("x", "y", "z")
     )
-    (found,) = groups(tools, every(tools))
-    assert found.members == ("x/list_tasks", "y/list_tasks", "z/list_tasks")
+    (group,) = groups(tools, every(tools))
+    assert group.members == ("x/list_tasks", "y/list_tasks", "z/list_tasks")
 
 
 def test_what_people_keep_apart_is_no_family():
@@ -107,10 +107,10 @@ def tables(draw):
 @given(tables())
 def test_families_have_no_tool_in_common_and_their_edges_hold(made):
     tools, table = made
-    found = groups(tools, table)
-    members = [member for group in found for member in group.members]
+    all_groups = groups(tools, table)
+    members = [member for group in all_groups for member in group.members]
     assert len(members) == len(set(members))
-    for group in found:
+    for group in all_groups:
         assert len(group.members) > 1
         assert group.family
         assert not group.cut
@@ -120,7 +120,7 @@ def test_families_have_no_tool_in_common_and_their_edges_hold(made):
 def analysed(catalog, family, same_job, tmp_path):
     """The analysis of a catalog by a judge that says the same of every pair of ``family``."""
     config = AnalysisConfig(threshold=0.01)
-    found = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path)).forgetful()
+    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path)).forgetful()
     left, right = np.triu_indices(len(catalog.tools), 1)
     left, right = left.astype(np.int32), right.astype(np.int32)
     ids = [one.id for one in catalog.tools]
@@ -130,9 +130,9 @@ def analysed(catalog, family, same_job, tmp_path):
         np.array([0.9 if pair in family else 0.0 for pair in pairs]),
     )
     scores = PairScores(left, right, np.ones(len(pairs)), chances.same_job, chances.family)
-    found = replace(found, scores=scores)
-    found.learn(left, right, chances)
-    return found
+    analysis = replace(analysis, scores=scores)
+    analysis.learn(left, right, chances)
+    return analysis
 
 
 def catalog_of(*tools, **more):
@@ -141,8 +141,8 @@ def catalog_of(*tools, **more):
 
 def families(catalog, tmp_path, groups=(), constraints=None, family=None, same_job=()):
     family = every(catalog.tools) if family is None else family
-    found = analysed(catalog, family, same_job, tmp_path)
-    made = with_families(found, constraints or Constraints(), groups)
+    analysis = analysed(catalog, family, same_job, tmp_path)
+    made = with_families(analysis, constraints or Constraints(), groups)
     return [group.members for group in made if group.family]
 
 
@@ -198,8 +198,8 @@ def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order
     catalog = catalog_of(*order)
     analysis = analysed(catalog, FAMILY, SAME, tmp_path_factory.mktemp("cache"))
     plan = plan_merge(analysis, [], PlanConfig(accept="auto"))
-    found = {cluster.members: cluster for cluster in plan.clusters}
-    assert list(found) == [
+    by_members = {cluster.members: cluster for cluster in plan.clusters}
+    assert list(by_members) == [
         ("fetch_amazon_price", "get_amazon_price"),
         ("get_ebay_price", "get_zorblax_price"),
         ("translate_to_french", "translate_to_german"),
@@ -233,8 +233,10 @@ def test_a_general_tool_that_lists_the_value_is_a_prune(tmp_path):
     german = replace(french, id="translate_to_german", name="translate_to_german")
     german = replace(german, description="Translate a text to German.")
     catalog = catalog_of(general, french, german)
-    found = analyse(catalog, AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path))
-    (cluster,) = plan_merge(found, [], PlanConfig(accept="auto")).clusters
+    analysis = analyse(
+        catalog, AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path)
+    )
+    (cluster,) = plan_merge(analysis, [], PlanConfig(accept="auto")).clusters
     assert (cluster.kind, cluster.relation, cluster.canonical) == (
         "prune",
         "subsumes",

@@ -48,12 +48,12 @@ def test_a_family_is_judged_as_one_and_the_evidence_says_so():
 
 
 def test_siblings_with_one_description_are_twins_only_if_their_names_agree():
-    said = "Return the newest entry of the log."
-    fetch = tool("a", "fetch_entry", said, log=TEXT)
-    get = tool("b", "get_entry", said, log=TEXT)
-    other = tool("c", "get_summary", said, log=TEXT)
-    told_otherwise = tool("d", "get_entry", "Return the last entry in a log.", log=TEXT)
-    judge = judged((fetch, get, other, told_otherwise))
+    text = "Return the newest entry of the log."
+    fetch = tool("a", "fetch_entry", text, log=TEXT)
+    get = tool("b", "get_entry", text, log=TEXT)
+    other = tool("c", "get_summary", text, log=TEXT)
+    rephrased = tool("d", "get_entry", "Return the last entry in a log.", log=TEXT)
+    judge = judged((fetch, get, other, rephrased))
     twins, apart, reworded = judge.probabilities(np.array([0, 0, 0]), np.array([1, 2, 3]))
     auto_at = shipped_weights().auto_at
     assert twins >= auto_at

@@ -153,17 +153,17 @@ def test_what_differs_is_a_sentence_in_either_order(one, other, told):
     assert list(guards([other, one], "a", "prune", ALONE)) == told
 
 
-@pytest.mark.parametrize(("one", "other", "told"), CASES.values(), ids=CASES)
-def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, told):
+@pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
+def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, sentences):
     catalog = Catalog((one, other))
     built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
     (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
-    found = guards([one, other], cluster.canonical, "prune", Companions(catalog.tools))
+    reasons = guards([one, other], cluster.canonical, "prune", Companions(catalog.tools))
     assert cluster.kind == "prune"
-    assert bool(found) == bool(told)
-    assert set(found) <= set(cluster.reasons)
-    assert bool(cluster.reasons) == bool(told)
-    assert cluster.state == ("proposed" if told else "accepted")
+    assert bool(reasons) == bool(sentences)
+    assert set(reasons) <= set(cluster.reasons)
+    assert bool(cluster.reasons) == bool(sentences)
+    assert cluster.state == ("proposed" if sentences else "accepted")
 
 
 def test_a_note_that_tells_of_no_harm_is_no_guard():

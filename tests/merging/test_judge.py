@@ -238,11 +238,11 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
         unsaid=(tuple(f"x{at}" for at in range(9)), ()),
     )
     counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "name_words_apart": -0.2}
-    said = explain(compared, counted)
-    assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in said)
-    assert "Only xx says x0, x1, x2, x3, x4, x5 and 3 more." in said
-    assert said[1] == "Names and descriptions are close (cosine 0.75)."
-    assert said[-2:] == (
+    sentences = explain(compared, counted)
+    assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in sentences)
+    assert "Only xx says x0, x1, x2, x3, x4, x5 and 3 more." in sentences
+    assert sentences[1] == "Names and descriptions are close (cosine 0.75)."
+    assert sentences[-2:] == (
         "What counted most for merging: how close names and descriptions are.",
         "What counted most against merging: name words that each has to itself.",
     )
@@ -363,12 +363,12 @@ def biased(**intercepts):
 
 def test_a_family_that_also_looks_like_one_job_is_no_merge():
     tools = TOOLS[11:13]  # circle, square
-    found = OfflineJudge.of(tools, embed(tools), biased(job_beside=9.0, family_beside=16.0))
-    verdict = found.verdict(0, 1)
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=9.0, family_beside=16.0))
+    verdict = judge.verdict(0, 1)
     assert verdict.outcome == "family"
     assert verdict.evidence[0] == "The same operation for another shape: circle / square."
     assert verdict.probability < shipped_weights().merge_at
-    assert found.shares(0, 1)[-1].name == "rather a family"
+    assert judge.shares(0, 1)[-1].name == "rather a family"
     merged = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=9.0))
     assert merged.verdict(0, 1).outcome == "merge"
     assert merged.verdict(0, 1).family < shipped_weights().family_at
@@ -376,9 +376,9 @@ def test_a_family_that_also_looks_like_one_job_is_no_merge():
 
 def test_what_reads_and_what_writes_is_never_one_job():
     tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
-    found = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
-    assert found.verdict(0, 1).probability < shipped_weights().merge_at
-    assert found.shares(0, 1)[-1].name == "one reads, the other writes"
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
+    assert judge.verdict(0, 1).probability < shipped_weights().merge_at
+    assert judge.shares(0, 1)[-1].name == "one reads, the other writes"
 
 
 def test_tools_that_do_another_thing_are_no_family():
@@ -387,9 +387,9 @@ def test_tools_that_do_another_thing_are_no_family():
         tool("b", "release_place", "Release a place.", "place"),
         tool("c", "hold_seat", "Hold a seat.", "place"),
     )
-    found = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=16.0))
-    assert found.verdict(0, 1).outcome == "keep"
-    assert found.verdict(0, 2).outcome == "family"
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=16.0))
+    assert judge.verdict(0, 1).outcome == "keep"
+    assert judge.verdict(0, 2).outcome == "family"
 
 
 def test_every_signal_is_named_in_words():

@@ -12,7 +12,7 @@ from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, 
 TEXT = {"type": "string"}
 
 
-def said(name, description="", **properties):
+def words(name, description="", **properties):
     schema = {"type": "object", "properties": properties}
     return said_by(Tool(name, name, description, schema=schema))
 
@@ -22,148 +22,153 @@ def left_over(one, other):
 
 
 CASES = {
-    "a synonym": (said("erase_file"), said("delete_file"), (), ()),
-    "a synonym that only tools use": (said("fetch_note"), said("get_note"), (), ()),
+    "a synonym": (words("erase_file"), words("delete_file"), (), ()),
+    "a synonym that only tools use": (words("fetch_note"), words("get_note"), (), ()),
     "an inflection": (
-        said("list_note", "Lists notes."),
-        said("listing_notes", "Listed note."),
+        words("list_note", "Lists notes."),
+        words("listing_notes", "Listed note."),
         (),
         (),
     ),
-    "several of an abbreviation": (said("list_repos"), said("list_repositories"), (), ()),
-    "a noun made of a verb": (said("analyze_text"), said("text_analysis"), (), ()),
-    "a noun made of another verb": (said("recognize_text"), said("text_recognition"), (), ()),
-    "an abbreviation": (said("get_repo"), said("get_repository"), (), ()),
+    "several of an abbreviation": (words("list_repos"), words("list_repositories"), (), ()),
+    "a noun made of a verb": (words("analyze_text"), words("text_analysis"), (), ()),
+    "a noun made of another verb": (words("recognize_text"), words("text_recognition"), (), ()),
+    "an abbreviation": (words("get_repo"), words("get_repository"), (), ()),
     "a noun of a verb that nobody listed": (
-        said("rotate_picture"),
-        said("picture_rotation"),
+        words("rotate_picture"),
+        words("picture_rotation"),
         ("rotate",),
         ("rotation",),
     ),
     "nouns that begin alike": (
-        said("list_customers"),
-        said("list_customs"),
+        words("list_customers"),
+        words("list_customs"),
         ("customers",),
         ("customs",),
     ),
-    "a version is of no verse": (said("get_version"), said("get_verse"), ("version",), ("verse",)),
+    "a version is of no verse": (
+        words("get_version"),
+        words("get_verse"),
+        ("version",),
+        ("verse",),
+    ),
     "two words of one stem": (
-        said("list_dependents"),
-        said("list_dependencies"),
+        words("list_dependents"),
+        words("list_dependencies"),
         ("dependents",),
         ("dependencies",),
     ),
     "an abbreviation that nobody listed": (
-        said("approx_root"),
-        said("approximate_root"),
+        words("approx_root"),
+        words("approximate_root"),
         (),
         ("approximate",),
     ),
     "initials": (
-        said("gcd"),
-        said("greatest_common_divisor"),
+        words("gcd"),
+        words("greatest_common_divisor"),
         (),
         ("greatest", "common", "divisor"),
     ),
     "initials, said as well": (
-        said("gcd", "The greatest common divisor."),
-        said("greatest_common_divisor", "The GCD."),
+        words("gcd", "The greatest common divisor."),
+        words("greatest_common_divisor", "The GCD."),
         (),
         (),
     ),
     "a word that happens to be initials": (
-        said("list_notes", "Notes not shared, by name of the author."),
-        said("list_notes", "Notes shared, by name of the author."),
+        words("list_notes", "Notes not shared, by name of the author."),
+        words("list_notes", "Notes shared, by name of the author."),
         ("not",),
         (),
     ),
-    "one word of two": (said("get_time_zone"), said("get_timezone"), (), ()),
-    "an argument says it": (said("sort_by_price"), said("sort", price=TEXT), (), ()),
+    "one word of two": (words("get_time_zone"), words("get_timezone"), (), ()),
+    "an argument says it": (words("sort_by_price"), words("sort", price=TEXT), (), ()),
     "a listed value says it": (
-        said("translate_to_french"),
-        said("translate", language={"type": "string", "enum": ["French", "German"]}),
+        words("translate_to_french"),
+        words("translate", language={"type": "string", "enum": ["French", "German"]}),
         (),
         (),
     ),
     "a value of another argument does not": (
-        said("translate_to_welsh"),
-        said("translate", language={"type": "string", "enum": ["French", "German"]}),
+        words("translate_to_welsh"),
+        words("translate", language={"type": "string", "enum": ["French", "German"]}),
         ("welsh",),
         (),
     ),
     "filler": (
-        said("get_note", "This tool simply allows you to get the note, based on the given input."),
-        said("get_note", "Get a note."),
+        words("get_note", "This tool simply allows you to get the note, based on the given input."),
+        words("get_note", "Get a note."),
         (),
         (),
     ),
     "filler of a description is chosen in a name": (
-        said("get_available_note"),
-        said("get_note"),
+        words("get_available_note"),
+        words("get_note"),
         ("available",),
         (),
     ),
-    "all": (said("list_all_notes"), said("list_notes"), ("all",), ()),
+    "all": (words("list_all_notes"), words("list_notes"), ("all",), ()),
     "not": (
-        said("list_notes", "List notes not shared."),
-        said("list_notes", "List notes shared."),
+        words("list_notes", "List notes not shared."),
+        words("list_notes", "List notes shared."),
         ("not",),
         (),
     ),
     "not, beside notes": (
-        said("list_notes", "List notes that are not archived."),
-        said("list_notes", "List archived notes."),
+        words("list_notes", "List notes that are not archived."),
+        words("list_notes", "List archived notes."),
         ("not",),
         (),
     ),
     "not, in a name": (
-        said("get_notes_not_archived", "Get notes."),
-        said("get_archived_notes", "Get notes."),
+        words("get_notes_not_archived", "Get notes."),
+        words("get_archived_notes", "Get notes."),
         ("not",),
         (),
     ),
     "the start of a word that both say": (
-        said("get_arch", "Get the architecture."),
-        said("get_it", "Get the architecture."),
+        words("get_arch", "Get the architecture."),
+        words("get_it", "Get the architecture."),
         (),
         ("it",),
     ),
     "a word that another one happens to begin with": (
-        said("see", "See the port of a portfolio."),
-        said("see", "See a portfolio."),
+        words("see", "See the port of a portfolio."),
+        words("see", "See a portfolio."),
         ("port",),
         (),
     ),
     "without": (
-        said("send_note_without_image"),
-        said("send_note_image"),
+        words("send_note_without_image"),
+        words("send_note_image"),
         ("without",),
         (),
     ),
     "before and after": (
-        said("list_notes", "Notes before noon."),
-        said("list_notes", "Notes after noon."),
+        words("list_notes", "Notes before noon."),
+        words("list_notes", "Notes after noon."),
         ("before",),
         ("after",),
     ),
     "another word on each side": (
-        said("get_amazon_price"),
-        said("get_ebay_price"),
+        words("get_amazon_price"),
+        words("get_ebay_price"),
         ("amazon",),
         ("ebay",),
     ),
-    "one word more": (said("get_blank_page"), said("get_page"), ("blank",), ()),
-    "planes are no plans": (said("list_planes"), said("list_plans"), ("planes",), ("plans",)),
-    "news are not what is new": (said("get_news"), said("get_new"), ("news",), ("new",)),
+    "one word more": (words("get_blank_page"), words("get_page"), ("blank",), ()),
+    "planes are no plans": (words("list_planes"), words("list_plans"), ("planes",), ("plans",)),
+    "news are not what is new": (words("get_news"), words("get_new"), ("news",), ("new",)),
     "what an investment returns": (
-        said("get_fund_returns"),
-        said("get_fund", "Returns a fund."),
+        words("get_fund_returns"),
+        words("get_fund", "Returns a fund."),
         ("returns",),
         (),
     ),
     "that something is returned": (
-        said("get_fund", "Returns a fund."),
-        said("get_fund", "Get a fund."),
+        words("get_fund", "Returns a fund."),
+        words("get_fund", "Get a fund."),
         (),
         (),
     ),
@@ -177,12 +182,12 @@ def test_what_is_left_over_on_each_side(one, other, ours, theirs):
 
 
 def test_hidden_characters_and_case_play_no_part():
-    hidden = said("g\u200bet_note", "Get\u2060 the no\u200bte.\U000e0041\U000e0042")
-    assert hidden == said("GET_NOTE", "get THE note.") == said("getNote", "Get the note.")
+    hidden = words("g\u200bet_note", "Get\u2060 the no\u200bte.\U000e0041\U000e0042")
+    assert hidden == words("GET_NOTE", "get THE note.") == words("getNote", "Get the note.")
 
 
 def test_only_so_much_of_a_description_is_read():
-    assert said("a", "word " * 400 + "needle") == said("a", "word " * 400)
+    assert words("a", "word " * 400 + "needle") == words("a", "word " * 400)
 
 
 @pytest.mark.parametrize("word", ["not", "without", "all", "before", "last", "no", "every", "only"])
@@ -231,16 +236,16 @@ NAMES = st.lists(
     min_size=1,
     max_size=3,
 ).map("_".join)
-SAID = st.builds(said, NAMES, SENTENCES)
+WORDS = st.builds(words, NAMES, SENTENCES)
 
 
-@given(SAID, SAID)
+@given(WORDS, WORDS)
 def test_what_is_left_over_are_words_of_the_one_in_order(one, other):
     left = unsaid(one, other)
     assert list(left) == [word for word in one.words if word in left]
 
 
-@given(SAID)
+@given(WORDS)
 def test_nothing_is_left_over_beside_itself(one):
     assert unsaid(one, one) == ()
 
@@ -248,7 +253,7 @@ def test_nothing_is_left_over_beside_itself(one):
 @given(
     NAMES,
     SENTENCES,
-    SAID,
+    WORDS,
     st.lists(
         st.sampled_from("this tool simply allows you to provide the given input data".split()),
         max_size=6,
@@ -256,12 +261,12 @@ def test_nothing_is_left_over_beside_itself(one):
 )
 def test_a_sentence_of_filler_adds_no_word(name, description, other, filler):
     filler = " ".join(word for word in filler.split() if is_filler(word))
-    before, after = said(name, description), said(name, f"{description}. {filler}.")
+    before, after = words(name, description), words(name, f"{description}. {filler}.")
     assert set(unsaid(after, other)) <= set(unsaid(before, other))
     assert set(unsaid(other, after)) <= set(unsaid(other, before))
 
 
-@given(st.lists(SAID, min_size=2, max_size=4))
+@given(st.lists(WORDS, min_size=2, max_size=4))
 def test_own_words_are_those_that_no_other_one_says(tools):
     for at, own in enumerate(own_words(tools)):
         others = [other for place, other in enumerate(tools) if place != at]

@@ -42,35 +42,37 @@ FAMILY = (
 @st.composite
 def catalogs(draw):
     random = [draw(merging_tools(f"r{at}")) for at in range(draw(st.integers(0, 3)))]
-    found = draw(st.permutations([*TOOLS, *FAMILY, *random]))[:9]
+    tools = draw(st.permutations([*TOOLS, *FAMILY, *random]))[:9]
     servers = draw(st.lists(st.sampled_from(["", "x", "y"]), min_size=9, max_size=9))
-    return [replace(one, id=f"t{at}", server=servers[at]) for at, one in enumerate(found)]
+    return [replace(one, id=f"t{at}", server=servers[at]) for at, one in enumerate(tools)]
 
 
 @given(catalogs())
 def test_relation_outcome_and_probabilities_tell_one_story(tools):
     judge, weights = prepared(*tools), shipped_weights()
     for left, right in combinations(range(len(tools)), 2):
-        found = judge.verdict(left, right)
-        same_job = found.relation in ("duplicate", "subsumes")
-        assert (found.outcome == "merge") == (same_job and found.probability >= weights.merge_at)
-        assert (found.outcome == "merge") == (found.probability >= weights.merge_at)
-        assert (found.outcome == "family") == (found.relation == "parametric")
-        assert (found.outcome == "family") == (found.family >= weights.family_at)
-        assert found.outcome == weights.outcome(found.probability, found.family)
-        assert found.serves == "none" or same_job
-        assert found.relation != "subsumes" or found.serves != "both"
+        judgement = judge.verdict(left, right)
+        same_job = judgement.relation in ("duplicate", "subsumes")
+        assert (judgement.outcome == "merge") == (
+            same_job and judgement.probability >= weights.merge_at
+        )
+        assert (judgement.outcome == "merge") == (judgement.probability >= weights.merge_at)
+        assert (judgement.outcome == "family") == (judgement.relation == "parametric")
+        assert (judgement.outcome == "family") == (judgement.family >= weights.family_at)
+        assert judgement.outcome == weights.outcome(judgement.probability, judgement.family)
+        assert judgement.serves == "none" or same_job
+        assert judgement.relation != "subsumes" or judgement.serves != "both"
         if same_job:
-            assert found.serves == serving(tools[left], tools[right])
-        assert found.differs == judge.signals.unsaid(left, right)
+            assert judgement.serves == serving(tools[left], tools[right])
+        assert judgement.differs == judge.signals.unsaid(left, right)
 
 
 @given(catalogs())
 def test_a_verdict_does_not_depend_on_the_order_of_the_pair_or_of_the_catalog(tools):
     judge = prepared(*tools)
     back = list(reversed(range(len(tools))))
-    found = judge.verdicts(np.array(back[:-1]), np.array(back[1:]))
-    assert found == judge.verdicts(np.array(back[1:]), np.array(back[:-1]))
+    verdicts = judge.verdicts(np.array(back[:-1]), np.array(back[1:]))
+    assert verdicts == judge.verdicts(np.array(back[1:]), np.array(back[:-1]))
 
 
 @given(catalogs())
@@ -94,10 +96,14 @@ def test_the_thresholds_are_ordered():
 
 def test_exact_copies_are_duplicates_that_serve_each_other():
     one = TOOLS[0]
-    found = verdict(one, replace(one, id="z", server="elsewhere"))
-    assert (found.relation, found.serves, found.probability) == ("duplicate", "both", 1.0)
-    assert found.differs == ((), ())
-    assert found.family < shipped_weights().family_at
+    judgement = verdict(one, replace(one, id="z", server="elsewhere"))
+    assert (judgement.relation, judgement.serves, judgement.probability) == (
+        "duplicate",
+        "both",
+        1.0,
+    )
+    assert judgement.differs == ((), ())
+    assert judgement.family < shipped_weights().family_at
 
 
 @pytest.mark.parametrize("more", ["undeclared", "undescribed", "foreign"])
@@ -110,9 +116,9 @@ def test_an_unclear_tool_is_at_most_unsure(more):
             one, id="z", description="Holt den Kurs für zwei Währungen von der Bank."
         ),
     }[more]
-    found = verdict(one, other)
-    assert found.outcome in ("unsure", "keep", "family")
-    assert found.probability < shipped_weights().merge_at
+    judgement = verdict(one, other)
+    assert judgement.outcome in ("unsure", "keep", "family")
+    assert judgement.probability < shipped_weights().merge_at
 
 
 SOURCE = {"source": TEXT}
@@ -129,9 +135,9 @@ def test_who_serves_whom_is_read_off_the_schemas(serves, case):
     ours, theirs, relation = case
     one = takes("get_exchange_rate", RATE, ["source"], **ours)
     other = takes("fetch_exchange_rate", RATE.replace("Get", "Fetch"), ["source"], **theirs)
-    found = verdict(one, replace(other, id="z"))
-    assert found.outcome == "merge"
-    assert (found.serves, found.relation) == (serves, relation)
+    judgement = verdict(one, replace(other, id="z"))
+    assert judgement.outcome == "merge"
+    assert (judgement.serves, judgement.relation) == (serves, relation)
     back = verdict(replace(other, id="a"), replace(one, id="z"))
     assert back.serves == {"left": "right", "right": "left"}.get(serves, serves)
 
@@ -141,10 +147,14 @@ def test_another_value_of_one_slot_is_a_family_and_says_which():
         tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
         tool("b", "bluewing_fares", "List the fares of Bluewing.", "day"),
     )
-    found = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
-    assert (found.relation, found.outcome, found.serves) == ("parametric", "family", "none")
-    assert found.differs == (("skyhop",), ("bluewing",))
-    assert found.evidence[0] == "The same operation for another provider: skyhop / bluewing."
+    judgement = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
+    assert (judgement.relation, judgement.outcome, judgement.serves) == (
+        "parametric",
+        "family",
+        "none",
+    )
+    assert judgement.differs == (("skyhop",), ("bluewing",))
+    assert judgement.evidence[0] == "The same operation for another provider: skyhop / bluewing."
 
 
 def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():
@@ -158,8 +168,12 @@ def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():
         language=LANGUAGES,
     )
     judge = prepared(general, french, german)
-    found = judge.verdict(0, 1)
-    assert (found.relation, found.serves, found.outcome) == ("subsumes", "left", "merge")
+    judgement = judge.verdict(0, 1)
+    assert (judgement.relation, judgement.serves, judgement.outcome) == (
+        "subsumes",
+        "left",
+        "merge",
+    )
     assert judge.verdict(1, 2).outcome == "merge"
     assert judge.verdict(1, 2).family < shipped_weights().family_at
     assert prepared(french, german).verdict(0, 1).outcome != "merge"

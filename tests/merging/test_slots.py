@@ -79,16 +79,16 @@ def test_every_member_has_a_value_of_its_own_and_calls_can_be_told_apart(made):
         (tool("_".join(("get", *words)), server, town=TEXT) for words, server in made),
         key=lambda one: one.id,
     )
-    found = synthesise(members, family=True)
-    assert found.kind == "router"
-    schema = found.document.schema
+    router = synthesise(members, family=True)
+    assert router.kind == "router"
+    schema = router.document.schema
     Draft202012Validator.check_schema(schema)
-    listed = schema["properties"][found.selector]["enum"]
-    values = [alpha.constants[found.selector] for alpha in found.arguments]
+    listed = schema["properties"][router.selector]["enum"]
+    values = [alpha.constants[router.selector] for alpha in router.arguments]
     assert sorted(values) == sorted(set(listed))
-    canonical = [alpha.tool_id for alpha in found.arguments].index(found.canonical)
-    assert listed[0] == values[canonical] == schema["properties"][found.selector]["default"]
-    for alpha in found.arguments:
+    canonical = [alpha.tool_id for alpha in router.arguments].index(router.canonical)
+    assert listed[0] == values[canonical] == schema["properties"][router.selector]["default"]
+    for alpha in router.arguments:
         assert alpha.lossless
         call = map_call(alpha, {"town": "Rome"})
         assert valid(schema, call.arguments)

@@ -108,5 +108,5 @@ def test_a_surmised_argument_is_left_to_a_person():
 def test_the_evidence_says_what_would_have_to_be_converted():
     left, right = tool("a", "temp_c", ""), tool("b", "temp_f", "")
     readings = read_tool(left), read_tool(right)
-    said = explain(Compared((left, right), readings, 0.9, "duplicate", "none", ((), ())), {})
-    assert any("temp_c would have to be converted for temp_f" in s for s in said)
+    sentences = explain(Compared((left, right), readings, 0.9, "duplicate", "none", ((), ())), {})
+    assert any("temp_c would have to be converted for temp_f" in s for s in sentences)

@@ -140,14 +140,14 @@ LICENSED = {
 }
 
 
-@pytest.mark.parametrize(("one", "other", "told"), TRAPS.values(), ids=TRAPS)
-def test_what_is_read_apart_is_a_reason_whichever_is_kept(one, other, told):
-    assert any(told in reason for reason in reasons(one, other))
+@pytest.mark.parametrize(("one", "other", "fragment"), TRAPS.values(), ids=TRAPS)
+def test_what_is_read_apart_is_a_reason_whichever_is_kept(one, other, fragment):
+    assert any(fragment in reason for reason in reasons(one, other))
     assert reasons(other, one)
 
 
-@pytest.mark.parametrize(("one", "other", "told"), TRAPS.values(), ids=TRAPS)
-def test_no_probability_lets_auto_accept_pass_by_a_reason(one, other, told):
+@pytest.mark.parametrize(("one", "other", "fragment"), TRAPS.values(), ids=TRAPS)
+def test_no_probability_lets_auto_accept_pass_by_a_reason(one, other, fragment):
     catalog = Catalog(tuple(sorted((one, other), key=lambda tool: tool.id)))
     group = Group(tuple(tool.id for tool in catalog.tools), 0.99)
     built = build_clusters(catalog, [group], Constraints(), {}, 0.9)
@@ -218,8 +218,8 @@ def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
     kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
     pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
     alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
-    found = list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
-    assert found == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
+    sentences = list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
+    assert sentences == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
 
 
 def test_what_is_always_given_one_value_is_no_reason():
@@ -250,12 +250,14 @@ def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
     tools = [one for pair in list(TRAPS.values())[:8] for one in pair[:2]]
     catalog = Catalog(tuple(sorted(tools, key=lambda tool: tool.id)))
     config = AnalysisConfig(threshold=0.01)
-    found = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
+    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
     pairs = [Pair.of(one.id, other.id) for one, other, _ in list(TRAPS.values())[:8]]
-    said = {
+    verdicts = {
         pair: Verdict(pair, 0.9, 0.99, "merge", judge="yes", relation="duplicate") for pair in pairs
     }
-    plan = plan_merge(replace(found, opinions=Opinions("yes", said)), [], PlanConfig(accept="auto"))
+    plan = plan_merge(
+        replace(analysis, opinions=Opinions("yes", verdicts)), [], PlanConfig(accept="auto")
+    )
     proposed = [cluster for cluster in plan.clusters if cluster.relation != "parametric"]
     assert len(proposed) == len(pairs)
     assert all(cluster.reasons and cluster.state == "proposed" for cluster in proposed)
@@ -267,8 +269,8 @@ PAIRS = st.sampled_from([pair[:2] for pair in (*TRAPS.values(), *LICENSED.values
 
 @given(PAIRS, PAIRS)
 def test_a_tool_has_nothing_against_itself(one, other):
-    for found in (*one, *other):
-        assert reasons(found, found) == []
+    for each in (*one, *other):
+        assert reasons(each, each) == []
 
 
 def operation(called, method, path, description):
@@ -302,10 +304,10 @@ def test_what_a_path_gives_in_its_place_tells_nothing():
 
 
 def test_an_argument_that_calls_leave_out_licenses_nothing():
-    said = "Lists the doors."
-    with_key = tool("list_doors", said, floor=TEXT, key=TEXT)
-    by_floor = tool("list_doors_by_floor", said, floor=TEXT)
+    text = "Lists the doors."
+    with_key = tool("list_doors", text, floor=TEXT, key=TEXT)
+    by_floor = tool("list_doors_by_floor", text, floor=TEXT)
     assert reasons(with_key, by_floor) == []
-    without = tool("list_doors", said, [], house=TEXT, floor=TEXT)
-    unset = tool("list_doors_by_floor", said, ["house"], house=TEXT)
+    without = tool("list_doors", text, [], house=TEXT, floor=TEXT)
+    unset = tool("list_doors_by_floor", text, ["house"], house=TEXT)
     assert any("floor" in reason for reason in reasons(without, unset))

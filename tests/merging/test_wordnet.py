@@ -23,23 +23,23 @@ WORDS = st.sampled_from(
 
 
 def test_the_tables_are_whole():
-    found = tables()
-    last = len(found.above)
-    assert len(found.senses) > 50_000
-    assert all(word == word.lower() and codes for word, codes in found.senses.items())
-    assert all(1 <= rank <= 4 for codes in found.senses.values() for rank in codes.values())
-    assert all(0 <= sense < last for codes in found.senses.values() for sense in codes)
-    assert all(-1 <= above < last for above in found.above)
-    assert set(found.names) <= set(found.above)
+    all_tables = tables()
+    last = len(all_tables.above)
+    assert len(all_tables.senses) > 50_000
+    assert all(word == word.lower() and codes for word, codes in all_tables.senses.items())
+    assert all(1 <= rank <= 4 for codes in all_tables.senses.values() for rank in codes.values())
+    assert all(0 <= sense < last for codes in all_tables.senses.values() for sense in codes)
+    assert all(-1 <= above < last for above in all_tables.above)
+    assert set(all_tables.names) <= set(all_tables.above)
 
 
 def test_the_tables_are_read_once():
     assert tables() is tables()
 
 
-@pytest.mark.parametrize(("word", "known"), [("note", True), ("ebay", False), ("", False)])
-def test_words(word, known):
-    assert is_word(word) is known
+@pytest.mark.parametrize(("word", "expected"), [("note", True), ("ebay", False), ("", False)])
+def test_words(word, expected):
+    assert is_word(word) is expected
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_opposites(one, other, opposite):
 
 
 def test_opposites_hold_in_either_order():
-    found = tables().opposites
-    assert found == {(other, one) for one, other in found}
+    opposites = tables().opposites
+    assert opposites == {(other, one) for one, other in opposites}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def synset(name, words, *above):
 
 
 def test_the_four_most_common_senses_of_single_words_are_kept():
-    found = derive_wordnet.tables(
+    derived = derive_wordnet.tables(
         [
             synset("1", {"thing": 1}),
             synset("2", {"tongue": 2, "mother tongue": 1, "Latin": 1}, "1", "3"),
@@ -114,7 +114,7 @@ def test_the_four_most_common_senses_of_single_words_are_kept():
         ],
         [["latin", "greek"], ["in the sun", "shady"]],
     )
-    assert found == {
+    assert derived == {
         "words": {"latin": [9], "organ": [17], "thing": [1], "tongue": [10]},
         "above": [-1, 0, -1],
         "names": {"0": "thing"},

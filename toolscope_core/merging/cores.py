@@ -30,8 +30,8 @@ def with_cores(
     Groups that people decided on, or put forward, stay; so does one without a core. A rest of one
     tool is in no group.
     """
-    found = [part for group in groups for part in _divided(group, is_clean, weakest, auto_at)]
-    return tuple(sorted(found, key=lambda group: group.members))
+    parts = [part for group in groups for part in _divided(group, is_clean, weakest, auto_at)]
+    return tuple(sorted(parts, key=lambda group: group.members))
 
 
 def _divided(group: Group, is_clean: Clean, weakest: Weakest, auto_at: float) -> list[Group]:

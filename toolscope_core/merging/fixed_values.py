@@ -28,7 +28,7 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
                 added = _words(value) - own if isinstance(value, str) else frozenset()
                 if added:
                     named.setdefault((tool.server, own | added), []).append(tool)
-    found: dict[str, str] = {}
+    general_by_id: dict[str, str] = {}
     for tool in tools:
         fitting = [
             general
@@ -39,8 +39,10 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
             and not alpha.surmised
         ]
         if fitting:
-            found[tool.id] = min(general.id for general in fitting)
-    return {tool: general for tool, general in found.items() if general not in found}
+            general_by_id[tool.id] = min(general.id for general in fitting)
+    return {
+        tool: general for tool, general in general_by_id.items() if general not in general_by_id
+    }
 
 
 def _words(name: str) -> frozenset[str]:

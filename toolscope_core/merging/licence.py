@@ -48,18 +48,17 @@ class Said:
     """What a tool says, lower case, hidden characters left out.
 
     ``words`` are those of name and description without filler, in order, no repeats, and ``keys``
-    what each may be known by; ``named``
-    those of the name, ``told`` those of the description; ``name`` and ``text`` are all words of
-    both. ``lead`` is what the words of the name and the first sentence may be known by, ``spoken``
-    all words, ``heard`` those of the arguments as well.
-    ``compounds`` are two words in a row written as one, with the two; ``initials`` the first
-    letters of all words in a row.
+    what each may be known by; ``named`` those of the name, ``description_words`` those of the
+    description; ``name`` and ``text`` are all words of both. ``lead`` is what the words of the name
+    and the first sentence may be known by, ``spoken`` all words, ``heard`` those of the arguments
+    as well. ``compounds`` are two words in a row written as one, with the two; ``initials`` the
+    first letters of all words in a row.
     """
 
     words: tuple[str, ...]
     keys: tuple[Keys, ...]
     named: tuple[str, ...]
-    told: tuple[str, ...]
+    description_words: tuple[str, ...]
     name: tuple[str, ...]
     text: tuple[str, ...]
     lead: Keys
@@ -83,15 +82,15 @@ def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
     named = _distinct(_telling(name))
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
-    told = _distinct(word for word in text if not is_filler(word))
-    words = _distinct((*named, *told))
+    description_words = _distinct(word for word in text if not is_filler(word))
+    words = _distinct((*named, *description_words))
     spoken = frozenset(key for word in words for key in keys_of(word))
     first = words_of(_SENTENCE.split(description.strip(), maxsplit=1)[0])
     return Said(
         words=words,
         keys=tuple(map(keys_of, words)),
         named=named,
-        told=told,
+        description_words=description_words,
         name=tuple(name),
         text=tuple(text),
         lead=frozenset(key for word in (*named, *first) for key in keys_of(word)),
@@ -129,10 +128,10 @@ def keys_of(word: str) -> Keys:
     and *dependencies* have one.
     """
     forms, senses = base_forms(word), wordnet.tables().senses
-    known = [form for form in forms if wordnet.is_word(form)]
+    dictionary_forms = [form for form in forms if wordnet.is_word(form)]
     return frozenset(
         (
-            *(known or map(stem, forms)),
+            *(dictionary_forms or map(stem, forms)),
             *(_GROUPS_FROM + group for group in groups_of(word)),
             *(
                 sense
@@ -174,8 +173,8 @@ def _shortened(word: str, own: Said, other: Said) -> bool:
     """
     if len(word) < 3 or word in _WHOLE:
         return False
-    both = (long for long in own.told if long.startswith(word) and long in other.plain)
-    if word in own.named and word not in own.told and any(both):
+    both = (long for long in own.description_words if long.startswith(word) and long in other.plain)
+    if word in own.named and word not in own.description_words and any(both):
         return True
     if is_english(word):
         return False

@@ -80,8 +80,8 @@ class Makings:
             return False
         if any(alpha.surmised for alpha in made.arguments):
             return False
-        found = self.differences(members, made)
-        return not (found.arguments or found.words or found.guards)
+        differences = self.differences(members, made)
+        return not (differences.arguments or differences.words or differences.guards)
 
     def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not

@@ -64,13 +64,13 @@ def proper_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
     written = [frozenset(_WORD.findall(text)) for text in texts]
     capital = {word.lower() for text in texts for word in _CAPITAL.findall(text)}
     names = capital.difference(*written)
-    found = []
+    names_by_tool = []
     for tool, text, words in zip(tools, texts, written, strict=True):
         own = {word for word in product_words(tool.server) if word in text.lower()}
         own |= product_words(tool.server).intersection(split_name(tool.name))
         mentioned = names.intersection((*split_name(tool.name), *map(str.lower, words)))
-        found.append(mentioned | own)
-    return tuple(map(frozenset, found))
+        names_by_tool.append(mentioned | own)
+    return tuple(map(frozenset, names_by_tool))
 
 
 def keeps_things(words: Iterable[str]) -> bool:
@@ -86,11 +86,11 @@ def is_anywhere(words: Iterable[str]) -> bool:
 def shared_product(one: str, other: str, rarity: Mapping[str, float]) -> float:
     """How rare, in [0, 1], the rarest product word is that two servers share, or begin alike."""
     ours, theirs = product_words(one), product_words(other)
-    found = [rarity[word] for word in ours & theirs]
-    found += [
+    rarities = [rarity[word] for word in ours & theirs]
+    rarities += [
         1.0
         for a in ours
         for b in theirs
         if a != b and len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
     ]
-    return max(found, default=0.0)
+    return max(rarities, default=0.0)

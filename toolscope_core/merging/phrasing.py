@@ -24,7 +24,7 @@ _COUNTED = frozenset("list lists number count set collection array".split())
 
 def are_turned(one: Said, other: Said) -> bool:
     """Whether one goes from a to b and the other from b to a: *json to toml*, *toml to json*."""
-    ours, theirs = ({*_turns(said.name), *_turns(said.text)} for said in (one, other))
+    ours, theirs = ({*_turns(side.name), *_turns(side.text)} for side in (one, other))
     return any((b, a) in theirs for a, b in ours - theirs)
 
 
@@ -32,17 +32,17 @@ def number_apart(one: Said, other: Said, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
     *members*), and the descriptions are not the same; ``described``: or in the descriptions alone.
     """
-    verbs = {stem(said.text[0]) for said in (one, other) if said.text}
+    verbs = {stem(side.text[0]) for side in (one, other) if side.text}
     shared = {stem(word) for word in one.named} & {stem(word) for word in other.named} - verbs
     for root in shared:
-        named, told = (
+        in_name, in_description = (
             [{is_plural(word) for word in words if stem(word) == root} for words in both]
-            for both in ((one.named, other.named), (one.told, other.told))
+            for both in ((one.named, other.named), (one.description_words, other.description_words))
         )
         same = one.text and _stems(one.text) == _stems(other.text)
-        if named[0].isdisjoint(named[1]) and not same:
+        if in_name[0].isdisjoint(in_name[1]) and not same:
             return True
-        if described and all(told) and told[0].isdisjoint(told[1]):
+        if described and all(in_description) and in_description[0].isdisjoint(in_description[1]):
             return True
     return False
 
@@ -51,7 +51,7 @@ def repeated(one: Said, other: Said) -> str:
     """The first word that both names say, one of them more often: *account*, *transaction
     account*, both of a transaction. Empty if there is none.
     """
-    ours, theirs = (Counter(map(stem, said.name)) for said in (one, other))
+    ours, theirs = (Counter(map(stem, side.name)) for side in (one, other))
     return next((word for word in ours if ours[word] != theirs.get(word, ours[word])), "")
 
 
@@ -62,8 +62,8 @@ def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
     if one.text and _stems(one.text) == _stems(other.text):
         return None
     here, there = (
-        {stem(word): (word, _voice(said.name, word)) for word in said.named}
-        for said in (one, other)
+        {stem(word): (word, _voice(side.name, word)) for word in side.named}
+        for side in (one, other)
     )
     for root in sorted(here.keys() & there.keys()):
         (word, voice), (counterpart, voice_there) = here[root], there[root]
@@ -90,7 +90,7 @@ def alternatives(one: Said, other: Said) -> tuple[str, str] | None:
 
 def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of each name that the other name says in no form."""
-    keys = [frozenset(key for word in said.named for key in keys_of(word)) for said in (one, other)]
+    keys = [frozenset(key for word in side.named for key in keys_of(word)) for side in (one, other)]
     return (
         tuple(word for word in one.named if keys[1].isdisjoint(keys_of(word))),
         tuple(word for word in other.named if keys[0].isdisjoint(keys_of(word))),
@@ -100,8 +100,8 @@ def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def in_one_order(one: Said, other: Said) -> bool:
     """Whether the words that both descriptions say stand in one order in both."""
     ours, theirs = (
-        [stem(word) for word in dict.fromkeys(said.text) if _has_a_place(word)]
-        for said in (one, other)
+        [stem(word) for word in dict.fromkeys(side.text) if _has_a_place(word)]
+        for side in (one, other)
     )
     place = {word: at for at, word in reversed(list(enumerate(theirs)))}
     shared = [place[word] for word in dict.fromkeys(ours) if word in place]
@@ -146,14 +146,14 @@ def _voice(name: Sequence[str], word: str) -> str:
 
 def _head(words: Iterable[str]) -> str:
     """The last noun before the first preposition that follows one; empty if there is none."""
-    found = ""
+    noun = ""
     for word in words:
         if is_border(word) or word in ("that", "which", "who", "whose", "their", "its"):
-            if found and found not in _COUNTED:
+            if noun and noun not in _COUNTED:
                 break
         elif _has_a_place(word) and word not in KEY_WORDS:
-            found = word
-    return found
+            noun = word
+    return noun
 
 
 def _without_verb(name: Sequence[str]) -> Sequence[str]:

@@ -239,9 +239,9 @@ def _values(made: Synthesis) -> str:
     if not made.selector:
         return "no argument says which of them is meant"
     values = [str(alpha.constants.get(made.selector, "")) for alpha in made.arguments]
-    told = " / ".join(value for value in values[:_MOST_NAMED] if value)
+    text = " / ".join(value for value in values[:_MOST_NAMED] if value)
     more = len(values) - _MOST_NAMED
-    return f"`{made.selector}` is {told}{f' and {more} more' if more > 0 else ''}"
+    return f"`{made.selector}` is {text}{f' and {more} more' if more > 0 else ''}"
 
 
 def documented(tool: Tool, document: Document) -> Tool:

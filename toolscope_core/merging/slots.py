@@ -67,12 +67,12 @@ def slot_of(tools: Sequence[Tool], unsaid: Sequence[Sequence[str]]) -> tuple[str
     values = [_value(tool, words) for tool, words in zip(tools, unsaid, strict=True)]
     if all(values) and _are_distinct(values):
         return _kind(values), tuple(values)
-    for name, told in (
+    for name, labels in (
         ("server", [tool.server for tool in tools]),
         ("variant", [tool.name for tool in tools]),
     ):
-        if all(told) and _are_distinct(told):
-            return name, tuple(told)
+        if all(labels) and _are_distinct(labels):
+            return name, tuple(labels)
     return "variant", tuple(tool.id for tool in tools)
 
 

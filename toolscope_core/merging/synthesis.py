@@ -64,8 +64,8 @@ def synthesise(
         (tool, maps) for tool in allowed if not family and (maps := serving_maps(tool, members))
     ]
     if serving:
-        said = {tool.id: said_by(tool) for tool in members} if len(serving) > 1 else {}
-        canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], said))
+        words_by_id = {tool.id: said_by(tool) for tool in members} if len(serving) > 1 else {}
+        canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], words_by_id))
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
     return _router(canonical, members, family)
@@ -83,14 +83,14 @@ def earlier_canonical(members: Sequence[Tool], blocked: frozenset[str] = frozens
 
 
 def _preference(
-    tool: Tool, maps: Sequence[ArgumentMap], said: Mapping[str, Said]
+    tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, Said]
 ) -> tuple[int, int, int, str]:
     """What is surmised of fewest arguments first, then the most general: the one that says fewest
     words that others do not; then the shortest name, then the id.
     """
     surmised = sum(len(alpha.surmised) for alpha in maps)
-    own = said.get(tool.id)
-    alone = sum(len(unsaid(own, other)) for other in said.values()) if own else 0
+    own = words_by_id.get(tool.id)
+    alone = sum(len(unsaid(own, other)) for other in words_by_id.values()) if own else 0
     return surmised, alone, len(tool.name), tool.id
 
 
@@ -239,8 +239,8 @@ def _selector(
     """
     ids = [tool.id for tool in ordered]
     if family:
-        slot, told = slot_of(ordered, own_words([said_by(tool) for tool in ordered]))
-        return _free_name(slot, properties), dict(zip(ids, told, strict=True))
+        slot, slot_values = slot_of(ordered, own_words([said_by(tool) for tool in ordered]))
+        return _free_name(slot, properties), dict(zip(ids, slot_values, strict=True))
     for name, values in (
         ("server", {tool.id: tool.server for tool in ordered}),
         ("variant", {tool.id: tool.name for tool in ordered}),

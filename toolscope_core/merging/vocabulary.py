@@ -186,8 +186,8 @@ def base_forms(word: str) -> tuple[str, ...]:
     """The word and the English words it may come from: *notes* → note, *analysis* → analyze."""
     forms = [word]
     for rules, shortest in ((_INFLECTED, 2), (_DERIVED, 3)):
-        for known in tuple(forms):
-            forms += _without_ending(known, rules, shortest)
+        for form in tuple(forms):
+            forms += _without_ending(form, rules, shortest)
     return tuple(dict.fromkeys(forms))
 
 
@@ -279,22 +279,22 @@ def _verb_forms(word: str) -> tuple[str, ...]:
 
 def _without_ending(word: str, rules: _Endings, shortest: int) -> list[str]:
     """The English words that come of taking an ending off, or another in its place."""
-    found = []
+    bases = []
     for ending, others in rules:
         if not word.endswith(ending) or len(word) < len(ending) + shortest:
             continue
         root = word[: -len(ending)]
         if ending.endswith("s") and stem(word) == word:
             continue  # *gas*, *news*: the s is no ending
-        found += [
+        bases += [
             root + other
             for other in others
             if _is_base(root + other, rules)
             and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
         ]
         if rules is _INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
-            found.append(root[:-1])
-    return found
+            bases.append(root[:-1])
+    return bases
 
 
 def _is_base(word: str, rules: _Endings) -> bool:

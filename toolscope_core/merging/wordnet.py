@@ -97,7 +97,7 @@ def _senses(word: str) -> dict[int, int]:
 @lru_cache(maxsize=65_536)
 def _chain(sense: int) -> tuple[int, ...]:
     above = tables().above
-    found: list[int] = []
-    while len(found) < _STEPS and (sense := above[sense]) >= 0:
-        found.append(sense)
-    return tuple(found)
+    chain: list[int] = []
+    while len(chain) < _STEPS and (sense := above[sense]) >= 0:
+        chain.append(sense)
+    return tuple(chain)
