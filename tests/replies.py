@@ -32,8 +32,10 @@ def answering(verdict=None, groups=None, document=None, score=3):
         for question, tokens in questions.items():
             row = {"question": question, "reason": "So."}
             if request.name == "verdicts":
-                said = verdict(tools[tokens[0]], tools[tokens[-1]])
-                row |= judged(tokens, *(said if isinstance(said, tuple) else (said,)))
+                judgement = verdict(tools[tokens[0]], tools[tokens[-1]])
+                row |= judged(
+                    tokens, *(judgement if isinstance(judgement, tuple) else (judgement,))
+                )
             elif request.name == "groups":
                 own = {token: tools[f"{question} {token}"] for token in tokens}
                 row |= {"groups": groups(tokens, own) if groups else [tokens]}
@@ -50,9 +52,9 @@ def answering(verdict=None, groups=None, document=None, score=3):
     return reply
 
 
-def judged(tokens, said, confidence=0.9, serves=None):
+def judged(tokens, verdict, confidence=0.9, serves=None):
     """The fields of an answer on a pair."""
-    relation = RELATIONS.get(said, said)
+    relation = RELATIONS.get(verdict, verdict)
     served = "both" if relation == "duplicate" else "none"
     if serves is not None:
         served = serves if isinstance(serves, str) else tokens[serves]

@@ -137,13 +137,16 @@ def test_pairs_carry_their_evidence(files, analysis):
 
 def test_a_pair_says_how_its_tools_are_related(files, analysis):
     rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
-    known = {verdict.pair: verdict for verdict in analysis.verdicts(pairs_of(rows))}
+    by_pair = {verdict.pair: verdict for verdict in analysis.verdicts(pairs_of(rows))}
     for row in rows:
-        said = known[Pair(row["left"], row["right"])]
-        assert (row["relation"], row["verdict"]) == (said.relation, said.outcome)
-        assert (row["probability"], row["family"]) == (said.probability, said.family)
-        assert row["serves"] == said.serves
-        assert row["differs"] == {"left": list(said.differs[0]), "right": list(said.differs[1])}
+        verdict = by_pair[Pair(row["left"], row["right"])]
+        assert (row["relation"], row["verdict"]) == (verdict.relation, verdict.outcome)
+        assert (row["probability"], row["family"]) == (verdict.probability, verdict.family)
+        assert row["serves"] == verdict.serves
+        assert row["differs"] == {
+            "left": list(verdict.differs[0]),
+            "right": list(verdict.differs[1]),
+        }
     assert {row["serves"] for row in rows} >= {"both", "none", "left"}
     assert any(row["differs"]["left"] != row["differs"]["right"] for row in rows)
 

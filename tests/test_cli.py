@@ -197,8 +197,8 @@ def test_merge_counts_the_families_among_its_proposals(tmp_path):
     catalog = tmp_path / "t.json"
     tools = [price(f"get_{shop}_price") for shop in ("amazon", "walmart")]
     catalog.write_text(json.dumps(tools), "utf-8")
-    told = run("merge", catalog, "--out", tmp_path / "b").output
-    assert "0 clusters merged, 1 proposed for review, families among them: 1" in told
+    output = run("merge", catalog, "--out", tmp_path / "b").output
+    assert "0 clusters merged, 1 proposed for review, families among them: 1" in output
     catalog.write_text(json.dumps(tools[:1]), "utf-8")
     assert "among them" not in run("merge", catalog, "--out", tmp_path / "b").output
 
@@ -264,8 +264,8 @@ def test_relabel_refuses_a_bundle_of_another_version(tmp_path, bundle, version):
     file = bundle / "arguments.json"
     content = json.loads(file.read_text("utf-8"))
     del content["version"]
-    told = {} if version is None else {"version": version}
-    file.write_text(json.dumps({**told, **content}), "utf-8")
+    field = {} if version is None else {"version": version}
+    file.write_text(json.dumps({**field, **content}), "utf-8")
     queries = tmp_path / "queries.jsonl"
     queries.write_text('{"gold": []}', "utf-8")
     done = run("relabel", queries, "--bundle", bundle, "--out", tmp_path / "new.jsonl", code=2)

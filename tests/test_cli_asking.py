@@ -125,16 +125,16 @@ def test_the_estimate_asks_nobody_and_names_every_task(server):
 
 
 def test_grades_are_written_for_every_tool(server, tmp_path):
-    told = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
+    output = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
     rows = [json.loads(row) for row in (tmp_path / "q.jsonl").read_text().splitlines()]
-    assert len(rows) == len(TOOLS) and f"0 High, {len(TOOLS)} Medium, 0 Low" in told
+    assert len(rows) == len(TOOLS) and f"0 High, {len(TOOLS)} Medium, 0 Low" in output
     assert {(row["score"], row["band"]) for row in rows} == {(3, "Medium")}
 
 
 def test_a_tool_without_a_usable_grade_is_a_row_without_one(server, tmp_path):
     server.mode = "refusal"
-    told = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
-    assert f"{len(TOOLS)} unanalysed" in told
+    output = run("quality", EXAMPLE, "--out", tmp_path / "q.jsonl").output
+    assert f"{len(TOOLS)} unanalysed" in output
     rows = [json.loads(row) for row in (tmp_path / "q.jsonl").read_text().splitlines()]
     assert {row["score"] for row in rows} == {None}
 

@@ -58,19 +58,23 @@ def test_opposites_are_not_proposed(plans):
 
 
 def test_a_near_miss_waits_for_a_person(plans):
-    found = cluster_of(plans["auto"], "wayfare-travel/convert_currency")
-    assert found.state == "proposed"
-    assert any("says today where" in reason for reason in found.reasons)
-    assert any("would no longer be reached" in reason for reason in found.reasons)
+    cluster = cluster_of(plans["auto"], "wayfare-travel/convert_currency")
+    assert cluster.state == "proposed"
+    assert any("says today where" in reason for reason in cluster.reasons)
+    assert any("would no longer be reached" in reason for reason in cluster.reasons)
 
 
 def test_two_airlines_are_a_family_with_the_airline_as_selector(plans):
-    found = cluster_of(plans["all"], "wayfare-travel/skyhop_check_fares")
-    assert (found.kind, found.relation, found.selector) == ("router", "parametric", "provider")
-    schema = found.document.schema["properties"]["provider"]
+    cluster = cluster_of(plans["all"], "wayfare-travel/skyhop_check_fares")
+    assert (cluster.kind, cluster.relation, cluster.selector) == (
+        "router",
+        "parametric",
+        "provider",
+    )
+    schema = cluster.document.schema["properties"]["provider"]
     assert schema["enum"] == ["skyhop", "bluewing"], "the canonical's first"
-    assert len(found.members) == 2
-    ids = set(found.members)
+    assert len(cluster.members) == 2
+    ids = set(cluster.members)
     assert ids <= {item.tool.id for item in plans["all"].tools}, "nothing is pruned"
 
 

@@ -84,18 +84,18 @@ def tool(name, description, server="office"):
     return Tool(name, name, description, server, schema=SCHEMA)
 
 
-def told(payload, text):
+def holds_order(payload, text):
     """Whether a text as it is shown holds the order inside the payload."""
     return any(order in payload and order in text for order in ORDERS)
 
 
 def obeying(payload, number=0):
     def verdict(one, other):
-        hit = any(told(payload, f"{t['server']} {t['description']}") for t in (one, other))
+        hit = any(holds_order(payload, f"{t['server']} {t['description']}") for t in (one, other))
         return ("merge", 1.0) if hit else ("keep", 0.9)
 
     def groups(tokens, tools):
-        hit = any(told(payload, t["description"]) for t in tools.values())
+        hit = any(holds_order(payload, t["description"]) for t in tools.values())
         return ANSWERS[number % len(ANSWERS)](tokens) if hit else [[token] for token in tokens]
 
     return answering(verdict, groups)
@@ -164,12 +164,12 @@ def test_a_server_that_gives_orders_merges_nothing_on_it(payload, served, cache)
     analysis = analysed(
         cache, tool("find_notes", LONG, payload), tool("note_lookup", f"{OTHER} Quickly.", payload)
     )
-    told = opine(
+    opinions = opine(
         analysis, Constraints(), asking(served(obeying(payload))), QuestionConfig(paper=True)
     )
-    assert [said.outcome for said in told.verdicts.values()] == ["merge"]
-    assert told.wary == {"find_notes", "note_lookup"}
-    assert not accepted(analysis, told)
+    assert [verdict.outcome for verdict in opinions.verdicts.values()] == ["merge"]
+    assert opinions.wary == {"find_notes", "note_lookup"}
+    assert not accepted(analysis, opinions)
 
 
 def two_alike(cache):
@@ -196,12 +196,12 @@ def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(
     bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "search_notes")])
     assert bars.unsure_at <= p < EVEN
     model = served(answering(lambda one, other: ("merge", 1.0)))
-    told = opine(two, Constraints(), asking(model), QuestionConfig(paper=True))
-    plan = plan_merge(replace(two, opinions=told), (), PlanConfig("auto", routers=True))
+    opinions = opine(two, Constraints(), asking(model), QuestionConfig(paper=True))
+    plan = plan_merge(replace(two, opinions=opinions), (), PlanConfig("auto", routers=True))
     (cluster,) = plan.clusters
     assert cluster.state == "proposed" and not plan.applied
     assert cluster.reasons == (
-        f"{told.judge} says merge, the offline judge is not convinced: find_notes and search_notes "
+        f"{opinions.judge} says merge, the offline judge is not convinced: find_notes and search_notes "
         f"({p:.2f})",
     )
 

@@ -17,7 +17,7 @@ BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")
 
 
-def said(outcome, probability=0.95, pair=AB, similarity=0.8, family=0.0, serves="both"):
+def verdict_of(outcome, probability=0.95, pair=AB, similarity=0.8, family=0.0, serves="both"):
     served = serves if outcome == "merge" else "none"
     return Verdict(
         pair, similarity, probability, outcome, ("So.",), "m at h", family=family, serves=served
@@ -26,10 +26,10 @@ def said(outcome, probability=0.95, pair=AB, similarity=0.8, family=0.0, serves=
 
 def fixed(family=0.9, pair=AB, similarity=0.8):
     """A family, by the model."""
-    return said("family", 1.0 - family, pair, similarity, family)
+    return verdict_of("family", 1.0 - family, pair, similarity, family)
 
 
-def opinions(*verdicts, **given):
+def opinions_of(*verdicts, **given):
     return Opinions("m at h", {verdict.pair: verdict for verdict in verdicts}, **given)
 
 
@@ -38,36 +38,40 @@ def at(probability):
 
 
 def test_the_models_merges_are_edges_and_its_keeps_are_none():
-    told = opinions(said("merge"), said("keep", 0.1, AC), said("unanalysed", 0.5, BC))
-    assert told.edges({AC: 0.99, BC: 0.99}, BARS) == {AB: 0.95}
+    opinions = opinions_of(
+        verdict_of("merge"), verdict_of("keep", 0.1, AC), verdict_of("unanalysed", 0.5, BC)
+    )
+    assert opinions.edges({AC: 0.99, BC: 0.99}, BARS) == {AB: 0.95}
 
 
 def test_pairs_that_were_not_asked_about_keep_the_offline_verdict():
-    assert opinions(said("keep", 0.1)).edges({AC: 0.97}, BARS) == {AC: 0.97}
+    assert opinions_of(verdict_of("keep", 0.1)).edges({AC: 0.97}, BARS) == {AC: 0.97}
 
 
 def test_a_merge_below_theta_is_no_edge_at_a_higher_theta():
-    assert opinions(said("merge")).edges({}, BARS, least=0.9) == {}
+    assert opinions_of(verdict_of("merge")).edges({}, BARS, least=0.9) == {}
 
 
 def test_a_hesitant_merge_is_an_edge_at_the_threshold():
-    assert opinions(said("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
+    assert opinions_of(verdict_of("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
 
 
 def test_a_family_is_no_edge_of_a_merge_and_takes_the_offline_edge_away():
-    told = opinions(fixed(), said("merge", 0.95, AC))
-    assert told.edges({AB: 0.99, BC: 0.97}, BARS) == {AC: 0.95, BC: 0.97}
+    opinions = opinions_of(fixed(), verdict_of("merge", 0.95, AC))
+    assert opinions.edges({AB: 0.99, BC: 0.97}, BARS) == {AC: 0.95, BC: 0.97}
 
 
 def test_families_are_what_the_model_calls_so_and_offline_ones_of_pairs_not_asked():
-    told = opinions(fixed(0.9, AB), said("merge", 0.95, AC), said("unanalysed", 0.5, BC))
+    opinions = opinions_of(
+        fixed(0.9, AB), verdict_of("merge", 0.95, AC), verdict_of("unanalysed", 0.5, BC)
+    )
     offline = {AC: 0.99, BC: 0.99, Pair("a", "d"): 0.7}
-    assert told.families(offline, BARS) == {AB: 0.9, Pair("a", "d"): 0.7}
+    assert opinions.families(offline, BARS) == {AB: 0.9, Pair("a", "d"): 0.7}
 
 
 def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
-    assert opinions(fixed(0.51)).families({}, BARS) == {AB: 0.6}
-    assert opinions(fixed()).families({}, BARS, least=0.9) == {}
+    assert opinions_of(fixed(0.51)).families({}, BARS) == {AB: 0.6}
+    assert opinions_of(fixed()).families({}, BARS, least=0.9) == {}
 
 
 @pytest.mark.parametrize(
@@ -75,55 +79,57 @@ def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
     [
         (fixed(0.95), 0.1, 0.95),
         (fixed(0.51), 0.99, 0.6),
-        (said("merge", 0.95), 0.99, 0.0),
-        (said("keep", 0.02, family=0.02), 0.99, 0.02),
-        (said("unanalysed", 0.5), 0.99, 0.599),
-        (said("unanalysed", 0.5), 0.3, 0.3),
+        (verdict_of("merge", 0.95), 0.99, 0.0),
+        (verdict_of("keep", 0.02, family=0.02), 0.99, 0.02),
+        (verdict_of("unanalysed", 0.5), 0.99, 0.599),
+        (verdict_of("unanalysed", 0.5), 0.3, 0.3),
     ],
 )
 def test_what_is_heard_of_a_family(verdict, offline, heard):
-    found = opinions(verdict).heard_family([AB, AC], at(offline), BARS)
-    assert found.tolist() == pytest.approx([heard, offline])
+    chances = opinions_of(verdict).heard_family([AB, AC], at(offline), BARS)
+    assert chances.tolist() == pytest.approx([heard, offline])
 
 
 def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be():
-    told = opinions(
+    opinions = opinions_of(
         fixed(0.9, AB), fixed(0.9, BC), audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),)
     )
-    assert told.heard_family([AB, AC, BC], at(0.7), BARS).tolist() == [0.9, 0.7, 0.0]
-    assert told.heard([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
+    assert opinions.heard_family([AB, AC, BC], at(0.7), BARS).tolist() == [0.9, 0.7, 0.0]
+    assert opinions.heard([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
 
 
 @pytest.mark.parametrize(
     ("verdict", "offline", "heard"),
     [
-        (said("merge", 0.95), 0.1, 0.95),
+        (verdict_of("merge", 0.95), 0.1, 0.95),
         (fixed(0.9), 0.99, 0.1),
         (fixed(0.5), 0.99, 0.5),
-        (said("merge", 0.6), 0.99, 0.85),
-        (said("keep", 0.0), 0.99, 0.0),
-        (said("unsure", 0.5), 0.99, 0.5),
-        (said("unanalysed", 0.5), 0.99, 0.849),
-        (said("unanalysed", 0.5), 0.3, 0.3),
+        (verdict_of("merge", 0.6), 0.99, 0.85),
+        (verdict_of("keep", 0.0), 0.99, 0.0),
+        (verdict_of("unsure", 0.5), 0.99, 0.5),
+        (verdict_of("unanalysed", 0.5), 0.99, 0.849),
+        (verdict_of("unanalysed", 0.5), 0.3, 0.3),
     ],
 )
 def test_what_correction_hears_of_a_pair(verdict, offline, heard):
-    found = opinions(verdict).heard([AB, AC], at(offline), BARS)
-    assert found.tolist() == pytest.approx([heard, offline])
+    chances = opinions_of(verdict).heard([AB, AC], at(offline), BARS)
+    assert chances.tolist() == pytest.approx([heard, offline])
 
 
 def test_an_audit_is_heard_above_the_verdicts():
-    told = opinions(
-        said("merge", 1.0, AB),
-        said("keep", 0.0, BC),
+    opinions = opinions_of(
+        verdict_of("merge", 1.0, AB),
+        verdict_of("keep", 0.0, BC),
         audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),),
     )
-    assert told.heard([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
+    assert opinions.heard([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
 
 
 def test_a_rejected_audit_is_not_heard():
-    bare = opinions(said("merge", 0.95))
-    rejected = opinions(said("merge", 0.95), audits=(Audit(("a", "b", "c"), (), "no partition"),))
+    bare = opinions_of(verdict_of("merge", 0.95))
+    rejected = opinions_of(
+        verdict_of("merge", 0.95), audits=(Audit(("a", "b", "c"), (), "no partition"),)
+    )
     pairs = [AB, AC, BC]
     assert np.array_equal(rejected.heard(pairs, at(0.5), BARS), bare.heard(pairs, at(0.5), BARS))
     assert [audit.reason for audit in rejected.rejected] == ["no partition"]
@@ -133,8 +139,8 @@ def test_a_rejected_audit_is_not_heard():
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(0, 3))
 def test_doubts_do_not_depend_on_the_order(order, cut):
     groups = tuple(g for g in (tuple(order[:cut]), tuple(order[cut:])) if g)
-    told = opinions(said("merge"), audits=(Audit(tuple(sorted(order)), groups),))
-    assert set(told.doubts(order, at(0.5), BARS)) == set(told.doubts("abcd", at(0.5), BARS))
+    opinions = opinions_of(verdict_of("merge"), audits=(Audit(tuple(sorted(order)), groups),))
+    assert set(opinions.doubts(order, at(0.5), BARS)) == set(opinions.doubts("abcd", at(0.5), BARS))
 
 
 @pytest.mark.parametrize(
@@ -153,52 +159,56 @@ def test_doubts_do_not_depend_on_the_order(order, cut):
     ],
 )
 def test_auto_accept_needs_the_model_and_an_offline_judge_at_even_odds(verdict, offline, doubt):
-    told = opinions(*([said(verdict)] if verdict else []))
-    found = told.doubts("ab", at(offline), BARS)
-    assert (doubt is None and not found) or doubt in found[0]
+    opinions = opinions_of(*([verdict_of(verdict)] if verdict else []))
+    doubts = opinions.doubts("ab", at(offline), BARS)
+    assert (doubt is None and not doubts) or doubt in doubts[0]
 
 
 @pytest.mark.parametrize(("serves", "safe"), [("both", 1), ("left", 1), ("right", 1), ("none", 0)])
 def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe):
-    found = opinions(said("merge", serves=serves)).doubts("ab", at(0.95), BARS)
-    assert (not found) == safe
-    assert safe or "neither serves the other as it is: a and b" in found[0]
+    doubts = opinions_of(verdict_of("merge", serves=serves)).doubts("ab", at(0.95), BARS)
+    assert (not doubts) == safe
+    assert safe or "neither serves the other as it is: a and b" in doubts[0]
 
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
-    told = opinions(said("merge"), wary=frozenset("b"))
-    assert "text that speaks to models" in told.doubts("ab", at(0.5), BARS)[0]
-    assert not told.doubts("ab", at(0.95), BARS)
+    opinions = opinions_of(verdict_of("merge"), wary=frozenset("b"))
+    assert "text that speaks to models" in opinions.doubts("ab", at(0.5), BARS)[0]
+    assert not opinions.doubts("ab", at(0.95), BARS)
 
 
 def test_every_pair_of_the_cluster_counts():
-    told = opinions(said("merge"), said("merge", 0.9, BC))
-    assert told.doubts("abc", at(0.5), BARS) == ("neither judge is sure of a merge: a and c",)
+    opinions = opinions_of(verdict_of("merge"), verdict_of("merge", 0.9, BC))
+    assert opinions.doubts("abc", at(0.5), BARS) == ("neither judge is sure of a merge: a and c",)
 
 
 def test_many_pairs_are_counted():
-    (doubt,) = opinions().doubts("abcd", at(0.5), BARS)
+    (doubt,) = opinions_of().doubts("abcd", at(0.5), BARS)
     assert doubt.endswith("and 3 more pairs")
 
 
 def test_disagreements_come_widest_first_and_the_unanalysed_are_none():
-    told = opinions(said("merge", 0.95), said("keep", 0.3, AC), said("unanalysed", 0.5, BC))
+    opinions = opinions_of(
+        verdict_of("merge", 0.95), verdict_of("keep", 0.3, AC), verdict_of("unanalysed", 0.5, BC)
+    )
 
     def offline(pairs):
         return [Verdict(pair, 0.8, 0.1, "keep") for pair in pairs]
 
-    (found,) = disagreements(told, offline)
-    assert (found.pair, round(found.gap, 2)) == (AB, 0.85)
+    (disagreement,) = disagreements(opinions, offline)
+    assert (disagreement.pair, round(disagreement.gap, 2)) == (AB, 0.85)
 
 
 def test_the_gap_of_a_family_is_as_wide_as_its_own_probability():
-    told = opinions(fixed(0.95))
-    (found,) = disagreements(told, lambda pairs: [Verdict(AB, 0.8, 0.1, "keep", family=0.2)])
-    assert found.gap == pytest.approx(0.75)
+    opinions = opinions_of(fixed(0.95))
+    (disagreement,) = disagreements(
+        opinions, lambda pairs: [Verdict(AB, 0.8, 0.1, "keep", family=0.2)]
+    )
+    assert disagreement.gap == pytest.approx(0.75)
 
 
 def test_the_unanalysed_are_listed_with_the_reason():
-    assert opinions(said("unanalysed")).unanalysed == {AB: "So."}
+    assert opinions_of(verdict_of("unanalysed")).unanalysed == {AB: "So."}
 
 
 def test_the_most_contested_clusters_come_first():
@@ -209,7 +219,7 @@ def test_the_most_contested_clusters_come_first():
     def gap(a, b, model):
         pair = Pair(a, b)
         keep = Verdict(pair, 0.8, 0.1, "keep")
-        return Disagreement(pair, keep, said("merge", model, pair))
+        return Disagreement(pair, keep, verdict_of("merge", model, pair))
 
     clusters = [cluster("z", "a", "b"), cluster("y", "c", "d", "e"), cluster("x", "f", "g")]
     found = [gap("a", "c", 1.0), gap("d", "e", 0.9), gap("c", "d", 0.6), gap("a", "b", 0.7)]

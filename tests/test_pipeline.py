@@ -317,7 +317,9 @@ def test_no_policy_prunes_a_family(apps, accept, correct):
         pruned = [c.members for c in plan.clusters if c.kind == "prune"]
         inside = {Pair(*two) for members in pruned for two in combinations(members, 2)}
         assert not inside.intersection(labelled_families(apps.catalog))
-        assert not [said for said in apps.verdicts(sorted(inside)) if said.outcome == "family"]
+        assert not [
+            verdict for verdict in apps.verdicts(sorted(inside)) if verdict.outcome == "family"
+        ]
         if not routers:
             gone = {row.old_id for row in plan.relabels if row.old_id != row.new_id}
             assert not gone & {member for c in families for member in c.members}

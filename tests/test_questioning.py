@@ -89,11 +89,11 @@ def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
 
 def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example):
     ask, _ = asking(answering(same_verb))
-    told = opine(example, NOBODY, ask)
-    least, pairs = QuestionConfig().sure_below, list(told.verdicts)
+    opinions = opine(example, NOBODY, ask)
+    least, pairs = QuestionConfig().sure_below, list(opinions.verdicts)
     assert (example.probabilities(pairs) >= least).all()
-    assert told.saved.sure == sum(example.scores.probability < least)
-    assert 0 < len(told.verdicts) < len(example.scores) / 2
+    assert opinions.saved.sure == sum(example.scores.probability < least)
+    assert 0 < len(opinions.verdicts) < len(example.scores) / 2
 
 
 def test_the_uncertain_are_asked_first(example):
@@ -195,10 +195,10 @@ def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
 
 def test_broken_answers_are_unanalysed_with_the_reason(example):
     ask, _ = asking(answering(lambda one, other: ("MERGE", 0.9)))
-    told = opine(example, NOBODY, ask)
-    assert {v.outcome for v in told.verdicts.values()} == {"unanalysed"}
-    assert all("relation is 'MERGE'" in reason for reason in told.unanalysed.values())
-    assert not told.audits
+    opinions = opine(example, NOBODY, ask)
+    assert {v.outcome for v in opinions.verdicts.values()} == {"unanalysed"}
+    assert all("relation is 'MERGE'" in reason for reason in opinions.unanalysed.values())
+    assert not opinions.audits
 
 
 @pytest.mark.parametrize(
@@ -216,11 +216,11 @@ def test_a_relation_is_a_verdict_with_two_probabilities(
     example, relation, confidence, outcome, probability, family
 ):
     ask, _ = asking(answering(lambda one, other: (relation, confidence)))
-    told = opine(example, NOBODY, ask, PAPER)
-    for said in told.verdicts.values():
-        assert said.outcome == outcome
-        assert (said.probability, said.family) == (probability, family)
-        assert said.relation == ("different" if relation == "unsure" else relation)
+    opinions = opine(example, NOBODY, ask, PAPER)
+    for verdict in opinions.verdicts.values():
+        assert verdict.outcome == outcome
+        assert (verdict.probability, verdict.family) == (probability, family)
+        assert verdict.relation == ("different" if relation == "unsure" else relation)
 
 
 def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
@@ -229,9 +229,9 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
     def verdict(one, other):
         return "subsumes", 0.9, int(one["name"] > other["name"])
 
-    told = opine(example, NOBODY, asking(answering(verdict))[0], PAPER)
+    opinions = opine(example, NOBODY, asking(answering(verdict))[0], PAPER)
     tools = example.catalog.by_id
-    names = [(tools[p.left].name, tools[p.right].name, v) for p, v in told.verdicts.items()]
+    names = [(tools[p.left].name, tools[p.right].name, v) for p, v in opinions.verdicts.items()]
     sides = {v.serves: left < right for left, right, v in names if left != right}
     assert sides == {"left": True, "right": False}
 
@@ -247,11 +247,13 @@ def test_a_family_that_is_surely_no_merge_costs_no_question(example):
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
-    told = opine(example, NOBODY, asking(always("family"))[0], PAPER)
-    assert {said.outcome for said in told.verdicts.values()} == {"family"} and not told.audits
-    assert set(told.families({}, bars_of(example))) == set(told.verdicts)
+    opinions = opine(example, NOBODY, asking(always("family"))[0], PAPER)
+    assert {verdict.outcome for verdict in opinions.verdicts.values()} == {
+        "family"
+    } and not opinions.audits
+    assert set(opinions.families({}, bars_of(example))) == set(opinions.verdicts)
     copies = {example.copies[t] for t in example.copies if example.copies[t] != t}
-    plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
+    plan = plan_merge(replace(example, opinions=opinions), (), PlanConfig())
     for cluster in plan.clusters:
         one_job = bool(copies & set(cluster.members))
         kinds = ("prune", "duplicate") if one_job else ("router", "parametric")
@@ -301,11 +303,11 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(
     analysis = analyse(
         Catalog((long, other)), AnalysisConfig(threshold=0.4), WordEmbedder(), VectorCache(tmp_path)
     )
-    told = opine(analysis, NOBODY, asking(always(outcome))[0], PAPER)
-    (verdict,) = told.verdicts.values()
+    opinions = opine(analysis, NOBODY, asking(always(outcome))[0], PAPER)
+    (verdict,) = opinions.verdicts.values()
     assert (verdict.outcome, verdict.serves) == ("unsure", "none")
     assert any("were not shown" in line for line in verdict.evidence)
-    assert told.notes.keys() == {"a", "b"}
+    assert opinions.notes.keys() == {"a", "b"}
 
 
 def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
@@ -313,8 +315,8 @@ def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     analysis = analyse(
         Catalog(tuple(tools)), AnalysisConfig(threshold=0.1), WordEmbedder(), VectorCache(tmp_path)
     )
-    told = opine(analysis, NOBODY, asking(always("keep"))[0], PAPER)
-    assert told.notes.keys() == {"sh\u200belf"}
+    opinions = opine(analysis, NOBODY, asking(always("keep"))[0], PAPER)
+    assert opinions.notes.keys() == {"sh\u200belf"}
 
 
 def test_grades_are_by_tool(example):

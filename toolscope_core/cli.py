@@ -204,8 +204,8 @@ def judge(
 
     counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
     outcomes = ("merge", "family", "unsure", "keep")
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes)
-    typer.echo(f"{counts.total()} pairs: {told}; verdicts: {out}")
+    summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes)
+    typer.echo(f"{counts.total()} pairs: {summary}; verdicts: {out}")
 
 
 @app.command()

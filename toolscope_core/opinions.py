@@ -135,8 +135,10 @@ class Opinions:
         """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
         it was not asked about. ``least`` is the cosine of a candidate pair.
         """
-        told = self._told("merge", lambda said: said.probability, bars.merge_at, least)
-        return dict(sorted({**self._not_asked(offline), **told}.items()))
+        by_model = self._edges_of(
+            "merge", lambda verdict: verdict.probability, bars.merge_at, least
+        )
+        return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
     def families(
         self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
@@ -144,8 +146,8 @@ class Opinions:
         """The family edges, with the probability of a family: what the model calls one, and
         ``offline`` edges of pairs that it was not asked about. ``least`` as in ``edges``.
         """
-        told = self._told("family", lambda said: said.family, bars.family_at, least)
-        return dict(sorted({**self._not_asked(offline), **told}.items()))
+        by_model = self._edges_of("family", lambda verdict: verdict.family, bars.family_at, least)
+        return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
     def heard(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
@@ -156,15 +158,17 @@ class Opinions:
         *merge* is at least ``bars.merge_at``, whatever else was said is below it; two that an
         audit told apart are at 0.
         """
-        found = offline(pairs).copy()
+        chances = offline(pairs).copy()
         for row, pair in enumerate(pairs):
-            audited, said = self._together(pair), self.verdicts.get(pair)
-            if said is not None:
-                meant = said.outcome == "merge"
-                found[row] = _heard(said, said.probability, meant, found[row], bars.merge_at)
+            audited, verdict = self._together(pair), self.verdicts.get(pair)
+            if verdict is not None:
+                meant = verdict.outcome == "merge"
+                chances[row] = _heard(
+                    verdict, verdict.probability, meant, chances[row], bars.merge_at
+                )
             if audited is not None:
-                found[row] = max(found[row], bars.merge_at) if audited else 0.0
-        return found
+                chances[row] = max(chances[row], bars.merge_at) if audited else 0.0
+        return chances
 
     def heard_family(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
@@ -174,15 +178,15 @@ class Opinions:
         *family* is at least ``bars.family_at``, whatever else was said is below it; two that an
         audit put together do the same job and are at 0.
         """
-        found = offline(pairs).copy()
+        chances = offline(pairs).copy()
         for row, pair in enumerate(pairs):
-            said = self.verdicts.get(pair)
+            verdict = self.verdicts.get(pair)
             if self._together(pair):
-                found[row] = 0.0
-            elif said is not None:
-                meant = said.outcome == "family"
-                found[row] = _heard(said, said.family, meant, found[row], bars.family_at)
-        return found
+                chances[row] = 0.0
+            elif verdict is not None:
+                meant = verdict.outcome == "family"
+                chances[row] = _heard(verdict, verdict.family, meant, chances[row], bars.family_at)
+        return chances
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Why a cluster that rests on the model must wait for a person, as sentences; empty where
@@ -190,44 +194,44 @@ class Opinions:
         serves the other, at even odds or better by the offline judge (DESIGN, auto-accept).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
-        found: dict[str, list[str]] = {}
+        pairs_by_doubt: dict[str, list[str]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
             for doubt in self._doubts(pair, p, bars):
                 named = f"{pair.left} and {pair.right}"
                 odds = f" ({p:.2f})" if doubt.endswith(_UNCONVINCED) else ""
-                found.setdefault(doubt, []).append(named + odds)
-        told = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(found.items())]
+                pairs_by_doubt.setdefault(doubt, []).append(named + odds)
+        reasons = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(pairs_by_doubt.items())]
         own = set(members)
         for audit in self.rejected:
             if own & set(audit.members):
-                told.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
-        return tuple(told)
+                reasons.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
+        return tuple(reasons)
 
     def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
-        said = self.verdicts.get(pair)
-        if said is None:
+        verdict = self.verdicts.get(pair)
+        if verdict is None:
             if p < bars.auto_at:
                 yield "neither judge is sure of a merge"
-        elif said.outcome == "unanalysed":
+        elif verdict.outcome == "unanalysed":
             yield f"{self.judge} gave no usable answer"
-        elif said.outcome != "merge":
-            yield f"{self.judge} says {said.outcome}, so they are joined only through a third"
+        elif verdict.outcome != "merge":
+            yield f"{self.judge} says {verdict.outcome}, so they are joined only through a third"
         else:
-            if said.serves == "none":
+            if verdict.serves == "none":
                 yield f"{self.judge} says merge, but that neither serves the other as it is"
             if p < EVEN:
                 yield f"{self.judge} says merge, {_UNCONVINCED}"
             elif p < bars.auto_at and self.wary & {pair.left, pair.right}:
                 yield f"{self.judge} says merge, but it read text that speaks to models"
 
-    def _told(
+    def _edges_of(
         self, outcome: Outcome, chance: Callable[[Verdict], float], at: float, least: float
     ) -> dict[Pair, float]:
         """The pairs of one verdict, at least at a bar."""
         return {
-            pair: max(chance(said), at)
-            for pair, said in self.verdicts.items()
-            if said.outcome == outcome and said.similarity >= least
+            pair: max(chance(verdict), at)
+            for pair, verdict in self.verdicts.items()
+            if verdict.outcome == outcome and verdict.similarity >= least
         }
 
     def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
@@ -295,13 +299,13 @@ def most_contested(clusters: Sequence[Cluster], found: Sequence[Disagreement]) -
     return tuple(sorted(widest, key=lambda known: (-widest[known], known)))
 
 
-def _heard(said: Verdict, chance: float, meant: bool, offline: float, at: float) -> float:
+def _heard(verdict: Verdict, chance: float, meant: bool, offline: float, at: float) -> float:
     """A probability by the model's verdict: from ``at`` on where the verdict is ``meant``, below
     it otherwise.
     """
     if meant:
         return max(chance, at)
-    return min(offline if said.outcome == "unanalysed" else chance, at - _JUST_BELOW)
+    return min(offline if verdict.outcome == "unanalysed" else chance, at - _JUST_BELOW)
 
 
 def _listed(pairs: Sequence[str]) -> str:

@@ -134,8 +134,8 @@ def opine(
         verdicts = _verdicts(analysis, plan.pairs, asking, task)
     else:
         verdicts = _in_rounds(analysis, plan, asking, task)
-    told = {tool for pair in verdicts for tool in (pair.left, pair.right)}
-    read = {tool.id: _read(tool) for tool in analysis.catalog.tools if tool.id in told}
+    tool_ids = {tool for pair in verdicts for tool in (pair.left, pair.right)}
+    read = {tool.id: _read(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
     opinions = Opinions(
         judge=asking.name,
         verdicts=_careful(verdicts, read),
@@ -313,11 +313,11 @@ def _chances(outcome: Outcome, confidence: float) -> tuple[float, float]:
     """The probabilities of the same job and of a family: what was said has from one half to all,
     by the confidence.
     """
-    said = (1.0 + confidence) / 2
+    chance = (1.0 + confidence) / 2
     return {
-        "merge": (said, 0.0),
-        "family": (1.0 - said, said),
-        "keep": ((1.0 - said) / 2, (1.0 - said) / 2),
+        "merge": (chance, 0.0),
+        "family": (1.0 - chance, chance),
+        "keep": ((1.0 - chance) / 2, (1.0 - chance) / 2),
     }.get(outcome, (0.5, 0.25))
 
 
@@ -326,13 +326,13 @@ def _careful(verdicts: Mapping[Pair, Verdict], read: Mapping[str, Shown]) -> dic
     evidence.
     """
     careful = {}
-    for pair, said in verdicts.items():
+    for pair, verdict in verdicts.items():
         sides = [(tool, read[tool]) for tool in (pair.left, pair.right)]
         notes = tuple(f"{tool}: {note}" for tool, text in sides for note in text.notes)
-        seen = replace(said, evidence=(*said.evidence, *notes))
-        if said.outcome in ("merge", "family") and any(text.cut for _, text in sides):
-            seen = replace(seen, outcome="unsure", relation="different", serves="none")
-        careful[pair] = seen
+        result = replace(verdict, evidence=(*verdict.evidence, *notes))
+        if verdict.outcome in ("merge", "family") and any(text.cut for _, text in sides):
+            result = replace(result, outcome="unsure", relation="different", serves="none")
+        careful[pair] = result
     return careful
 
 
@@ -350,11 +350,12 @@ def _clusters(
     graph = merge_graph(edges, links)
     weakest: dict[str, float] = {}
     for pair, p in graph.edges.items():
-        said = opinions.verdicts.get(pair)  # an edge of the model is raised to where merges begin
-        sure = said.probability if said else p
+        # an edge of the model is raised to where merges begin
+        verdict = opinions.verdicts.get(pair)
+        sure = verdict.probability if verdict else p
         for tool in (pair.left, pair.right):
             weakest[tool] = min(sure, weakest.get(tool, 1.0))
-    found = []
+    clusters = []
     for component in graph.components:
         whole = config.paper or len(component) <= config.largest_cluster
         parts = [component] if whole else _parts(analysis, links, opinions, graph, component)
@@ -363,8 +364,8 @@ def _clusters(
             if len(contents) == 1 or frozenset(ids) in links.must:
                 continue
             weak = min(weakest[tool] for tool in ids) < bars.auto_at
-            found.append((ids, config.paper or len(contents) > 2 or weak))
-    return found
+            clusters.append((ids, config.paper or len(contents) > 2 or weak))
+    return clusters
 
 
 def _parts(

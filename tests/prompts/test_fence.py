@@ -78,12 +78,12 @@ def test_what_is_no_text_is_replaced(text):
 def test_servers_are_told_only_on_demand_cleaned_and_counted():
     one = tool(server="alpha")
     assert "alpha" not in shown(one).text
-    told = shown(one, ("al\u200bpha", ""))
-    assert json.loads(told.text)["server"] == "alpha" and told.hidden == 1
+    block = shown(one, ("al\u200bpha", ""))
+    assert json.loads(block.text)["server"] == "alpha" and block.hidden == 1
     assert shown(one, ("",)) == shown(one) == shown(tool(server="beta"))
 
 
 def test_many_servers_are_told_in_part():
     names = [f"s{number}" for number in range(10, 40)]
-    told = json.loads(shown(tool(), names[::-1]).text)["server"]
-    assert told == [*names[:MOST_SERVERS], "and 22 more"]
+    servers = json.loads(shown(tool(), names[::-1]).text)["server"]
+    assert servers == [*names[:MOST_SERVERS], "and 22 more"]

@@ -16,8 +16,8 @@ TASK = Judging()
 
 
 def answer(key, **other):
-    said = {"relation": "duplicate", "serves": "both", "confidence": 0.9, "reason": "Same job."}
-    return {"question": question_id(key), **said, **other}
+    fields = {"relation": "duplicate", "serves": "both", "confidence": 0.9, "reason": "Same job."}
+    return {"question": question_id(key), **fields, **other}
 
 
 def read(*rows, items=None):
@@ -85,8 +85,8 @@ def test_the_schema_allows_the_questions_relations_and_tokens_only():
 
 
 def test_a_good_answer_is_read():
-    (found,) = read(answer(KEY)).values()
-    assert found == {
+    (value,) = read(answer(KEY)).values()
+    assert value == {
         "relation": "duplicate",
         "serves": "both",
         "confidence": 0.9,
@@ -103,18 +103,18 @@ def test_who_serves_whom_depends_on_no_token_and_no_order(beside, turned):
     lines = TASK.request(items).user.split("\n")
     at = next(number for number, line in enumerate(lines) if '"name": "find_notes"' in line)
     token = lines[at - 1].split(" ")[2]
-    found = read(answer(KEY, relation="subsumes", serves=token), items=items)[KEY]
-    assert found["serves"] == ("first" if A.fingerprint < B.fingerprint else "second")
-    assert serves_of(two, found) == ("right" if turned else "left")
+    value = read(answer(KEY, relation="subsumes", serves=token), items=items)[KEY]
+    assert value["serves"] == ("first" if A.fingerprint < B.fingerprint else "second")
+    assert serves_of(two, value) == ("right" if turned else "left")
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("serves", ["t1", "t2", "both", "none"])
 def test_an_answer_that_contradicts_itself_is_read_to_the_careful_side(relation, serves):
-    (found,) = read(answer(KEY, relation=relation, serves=serves)).values()
-    side = serves_of(Two(A, B), found)
+    (value,) = read(answer(KEY, relation=relation, serves=serves)).values()
+    side = serves_of(Two(A, B), value)
     may = {"duplicate": {"t1", "t2", "both"}, "subsumes": {"t1", "t2"}}.get(relation, set())
-    assert found["relation"] == relation
+    assert value["relation"] == relation
     assert (side != "none") == (serves in may)
     assert (side == "both") == (relation == "duplicate" and serves == "both")
 
@@ -149,23 +149,23 @@ def test_anything_else_is_a_reason(bad, said):
 
 
 def test_two_answers_to_one_question_are_none():
-    (found,) = read(answer(KEY), answer(KEY, relation="related")).values()
-    assert found == "it was answered more than once"
+    (value,) = read(answer(KEY), answer(KEY, relation="related")).values()
+    assert value == "it was answered more than once"
 
 
 def test_a_bad_answer_spoils_no_other():
     items = keyed(TASK, Two(A, B), Two(A, C))
     one, other = items
-    found = read(answer(one, relation="yes"), answer(other), items=items)
-    assert isinstance(found[one], str) and found[other]["relation"] == "duplicate"
+    values = read(answer(one, relation="yes"), answer(other), items=items)
+    assert isinstance(values[one], str) and values[other]["relation"] == "duplicate"
 
 
 def test_a_token_of_another_question_of_the_call_serves_nobody():
     items = keyed(TASK, Two(A, B), Two(A, C))
     lines = TASK.request(items).user.split("\n")
     at = next(number for number, line in enumerate(lines) if "delete_notes" in line)
-    found = read(answer(KEY, serves=lines[at - 1].split(" ")[2]), items=items)[KEY]
-    assert "serves is " in found
+    value = read(answer(KEY, serves=lines[at - 1].split(" ")[2]), items=items)[KEY]
+    assert "serves is " in value
 
 
 def test_a_reason_is_one_short_clean_line():

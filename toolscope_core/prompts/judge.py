@@ -25,10 +25,10 @@ from toolscope_core.prompts.replies import (
     share,
 )
 
-Said = Literal[Relation, "unsure"]
-RELATIONS: tuple[Said, ...] = (*get_args(Relation), "unsure")
+RelationAnswer = Literal[Relation, "unsure"]
+RELATIONS: tuple[RelationAnswer, ...] = (*get_args(Relation), "unsure")
 """What the model may say of a pair."""
-OUTCOMES: Mapping[Said, Outcome] = {
+OUTCOMES: Mapping[RelationAnswer, Outcome] = {
     "duplicate": "merge",
     "subsumes": "merge",
     "parametric": "family",
@@ -131,11 +131,11 @@ class Judging:
 
 def serves_of(item: Two, answer: JsonObject) -> Serves:
     """Which tool of the pair, as it is turned, serves the other by a stored answer."""
-    said: str = answer["serves"]
-    if said not in _SIDES:
-        return "both" if said == "both" else "none"
+    side: str = answer["serves"]
+    if side not in _SIDES:
+        return "both" if side == "both" else "none"
     turned = item.left.fingerprint > item.right.fingerprint
-    return "left" if (said == "first") != turned else "right"
+    return "left" if (side == "first") != turned else "right"
 
 
 def _tokens(items: Iterable[Two]) -> dict[str, str]:

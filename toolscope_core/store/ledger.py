@@ -60,10 +60,10 @@ def count_earlier(store: Store, tasks: Mapping[str, str], subjects: Collection[s
         and_(col(AnswerRow.task) == name, col(AnswerRow.version) != version)
         for name, version in tasks.items()
     ]
-    known = frozenset(subjects)
+    subject_set = frozenset(subjects)
     with store.read() as session:
         rows = session.connection().execute(core_select(col(AnswerRow.subjects)).where(or_(*other)))
-        return sum(known.issuperset(row.subjects) for row in rows)
+        return sum(subject_set.issuperset(row.subjects) for row in rows)
 
 
 def _answers(session: Session, keys: Sequence[str]) -> Iterator[Answer]:
