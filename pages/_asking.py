@@ -131,14 +131,14 @@ def _earlier(count: int, takes: Estimates | None = None) -> None:
     """That answers of before are no longer heard, and what it takes to ask again."""
     if not count:
         return
-    told = "1 answer" if count == 1 else f"{count:,} answers"
-    told += f" to an earlier form of the question {'is' if count == 1 else 'are'} no longer used"
+    text = "1 answer" if count == 1 else f"{count:,} answers"
+    text += f" to an earlier form of the question {'is' if count == 1 else 'are'} no longer used"
     if takes is not None:
         cost = "" if takes.cost is None else f", at most {takes.cost:,.2f} of money"
-        told += (
+        text += (
             f"; asking again takes about {takes.calls:,} calls, {sum(takes.tokens):,} tokens{cost}"
         )
-    st.caption(f"{told}.")
+    st.caption(f"{text}.")
 
 
 def _ended(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> None:

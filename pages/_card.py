@@ -129,8 +129,8 @@ def words(card: Card) -> None:
         others = "the other says" if len(card.tools) == 2 else "the others say"
         st.markdown(f":green[:material/check:] Each says all that {others}.")
         return
-    said = [f"- {_ui.sentence(reason)}" for reason in card.unlicensed]
-    st.markdown("\n".join([":orange[:material/warning:] Words without a reason:", "", *said]))
+    lines = [f"- {_ui.sentence(reason)}" for reason in card.unlicensed]
+    st.markdown("\n".join([":orange[:material/warning:] Words without a reason:", "", *lines]))
 
 
 def _family(card: Card, slot: Slot) -> None:
@@ -208,11 +208,11 @@ def arguments(card: Card) -> None:
 def evidence(card: Card) -> None:
     """The judge's words on the weakest pairs."""
     st.markdown("**What the judge says of the pairs, weakest first**")
-    for said in card.evidence:
-        judge = f" :gray[({_ui.untrusted(said.judge)})]" if " at " in said.judge else ""
-        verdict = f"{_outcomes.probability(said)} {_outcomes.short(said.outcome)}"
-        st.markdown(f"**{verdict}** · {_both(said.pair)}{judge}")
-        st.markdown("\n".join(f"- {_ui.untrusted(sentence)}" for sentence in said.evidence))
+    for verdict in card.evidence:
+        judge = f" :gray[({_ui.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
+        headline = f"{_outcomes.probability(verdict)} {_outcomes.short(verdict.outcome)}"
+        st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}")
+        st.markdown("\n".join(f"- {_ui.untrusted(sentence)}" for sentence in verdict.evidence))
     if card.pairs > len(card.evidence):
         st.caption(f"The weakest {len(card.evidence)} of {card.pairs} pairs.")
 
@@ -223,12 +223,12 @@ def differing(card: Card) -> None:
         return
     st.markdown(":material/difference: **Where the judges differ**, the widest gap first")
     for one in card.disagreements[:DIFFERING_SHOWN]:
-        said, judge = one.model, _ui.untrusted(one.model.judge)
-        why = f": {_ui.untrusted(said.evidence[0])}" if said.evidence else ""
+        verdict, judge = one.model, _ui.untrusted(one.model.judge)
+        why = f": {_ui.untrusted(verdict.evidence[0])}" if verdict.evidence else ""
         st.markdown(
             f"- {_both(one.pair)}: offline **{_outcomes.short(one.offline.outcome)}** "
-            f"{_outcomes.probability(one.offline)}, {judge} **{_outcomes.short(said.outcome)}** "
-            f"{_outcomes.probability(said)}{why}"
+            f"{_outcomes.probability(one.offline)}, {judge} **{_outcomes.short(verdict.outcome)}** "
+            f"{_outcomes.probability(verdict)}{why}"
         )
     if len(card.disagreements) > DIFFERING_SHOWN:
         st.caption(f"{DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")

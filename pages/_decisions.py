@@ -97,8 +97,8 @@ def keep_merged(item: LookAgain) -> None:
 def keep_apart(item: LookAgain) -> None:
     """Take the doubtful members out of an accepted merge, for good."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
-    said = f"Kept apart: {', '.join((item.cluster.canonical, *item.doubtful))}"
-    attempt(lambda: review.keep_apart(catalog_id, item, _ui.reviewer()), said)
+    message = f"Kept apart: {', '.join((item.cluster.canonical, *item.doubtful))}"
+    attempt(lambda: review.keep_apart(catalog_id, item, _ui.reviewer()), message)
 
 
 def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:

@@ -34,8 +34,8 @@ def short(outcome: Outcome) -> str:
     return word if color == "gray" else f":{color}[{word}]"
 
 
-def probability(said: Verdict) -> str:
+def probability(verdict: Verdict) -> str:
     """The probability that led to the verdict: of a family, or of the same job."""
-    if said.outcome == "family":
-        return f"{said.family:.2f}"
-    return f"{said.probability:.2f}"
+    if verdict.outcome == "family":
+        return f"{verdict.family:.2f}"
+    return f"{verdict.probability:.2f}"

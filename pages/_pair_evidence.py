@@ -39,12 +39,12 @@ def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
 
 
 def _signals(view: PairView) -> None:
-    said = view.offline
+    verdict = view.offline
     job, family = st.columns(2)
-    job.metric("Same job", f"{said.probability:.2f}", help="What the bars below add up to.")
+    job.metric("Same job", f"{verdict.probability:.2f}", help="What the bars below add up to.")
     family.metric(
         "Family",
-        f"{said.family:.2f}",
+        f"{verdict.family:.2f}",
         help="The same operation for another provider or value. It has a model of its own; from "
         f"{view.family_at:.2f} on the judge says so, unless it says merge.",
     )

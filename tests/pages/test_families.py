@@ -41,12 +41,12 @@ def test_the_first_page_counts_each_kind_and_leads_to_it(page):
     assert figures["Duplicates to prune now"] == "1"
     assert figures["Families a gateway could fold"] == "2"
     assert int(figures["Siblings to tell apart"]) >= 1
-    found = links(page)
-    assert found["Review duplicates"].query_string == "show=Duplicates"
-    assert found["Look at families"].query_string == "show=Families"
-    assert found["Compare siblings"].query_string == "verdict=keep"
-    assert "Look at 2 families" in found
-    assert not found["Look at families"].disabled
+    by_label = links(page)
+    assert by_label["Review duplicates"].query_string == "show=Duplicates"
+    assert by_label["Look at families"].query_string == "show=Families"
+    assert by_label["Compare siblings"].query_string == "verdict=keep"
+    assert "Look at 2 families" in by_label
+    assert not by_label["Look at families"].disabled
 
 
 def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
@@ -112,8 +112,8 @@ def test_the_licence_stands_on_the_card_of_a_prune(page):
 
 def test_a_family_is_accepted_as_one(page):
     page.open("review", show="Families").press(f"accept_{by_name(page.work, 1, SCHWAB).id}")
-    (said,) = page.review.standing(1)
-    assert said.detail == {"relation": "parametric"}
+    (decision,) = page.review.standing(1)
+    assert decision.detail == {"relation": "parametric"}
     assert title(page) == "pearstore_orders"
 
 

@@ -157,8 +157,8 @@ def test_two_kept_apart_are_listed_as_never_to_merge(own):
     accept_as_before(work, i, "accept", BANKS[:2])
     (item,) = work.review.look_again(i)
     work.review.keep_apart(i, item, "ben")
-    (said,) = work.review.standing(i)
-    assert (said.action, said.ids) == ("reject", tuple(BANKS[:2]))
+    (decision,) = work.review.standing(i)
+    assert (decision.action, decision.ids) == ("reject", tuple(BANKS[:2]))
 
 
 def test_what_was_decided_beside_is_decided_again(own):
@@ -167,8 +167,8 @@ def test_what_was_decided_beside_is_decided_again(own):
     accept_as_before(work, i, "split", ids, {"groups": [BANKS[:2], RECIPES]})
     (item,) = work.review.look_again(i)
     work.review.keep_apart(i, item, "ben")
-    (said,) = work.review.standing(i)
-    assert set(said.parts) == {(BANKS[0],), (BANKS[1],), tuple(RECIPES)}
+    (decision,) = work.review.standing(i)
+    assert set(decision.parts) == {(BANKS[0],), (BANKS[1],), tuple(RECIPES)}
     assert by_name(work, i, "get_recipe").state == "accepted"
 
 
@@ -177,8 +177,8 @@ def test_a_member_that_was_dropped_before_stays_dropped(own):
     accept_as_before(work, i, "drop", BANKS, {"drop": [BANKS[0]]})
     (item,) = work.review.look_again(i)
     work.review.keep_apart(i, item, "ben")
-    (said,) = work.review.standing(i)
-    assert said.action == "drop" and set(said.parts[0]) == {BANKS[0], *item.doubtful}
+    (decision,) = work.review.standing(i)
+    assert decision.action == "drop" and set(decision.parts[0]) == {BANKS[0], *item.doubtful}
 
 
 def test_only_the_doubtful_members_leave(own, monkeypatch):

@@ -234,10 +234,10 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
     family = np.array([1.0, weights.family_at, weights.family_at - 1e-6, 0.0, 0.9, 0.0])
     left, right = np.arange(6, dtype=np.int32), np.full(6, 7, np.int32)
     judged = replace(analysis, scores=PairScores(left, right, at, at, family))
-    found = pair_list(judged, PairFilter(), COST)
-    said = ["merge", "family", "unsure", "unsure", "family", "keep"]
-    assert [row.verdict for row in found.rows] == said
-    assert (found.merges, found.families) == (1, 2)
+    pairs = pair_list(judged, PairFilter(), COST)
+    verdicts = ["merge", "family", "unsure", "unsure", "family", "keep"]
+    assert [row.verdict for row in pairs.rows] == verdicts
+    assert (pairs.merges, pairs.families) == (1, 2)
     assert [row.family for row in pair_list(judged, PairFilter("family"), COST).rows] == [
         0.9,
         weights.family_at,

@@ -36,10 +36,10 @@ def names(clusters):
 
 def test_duplicates_families_and_siblings_are_counted_apart(own):
     work, i = own
-    found = work.overview.findings(i)
-    assert (found.duplicates, found.waiting, found.safe) == (1, 1, 1)
-    assert (found.families, found.undecided, found.gateways) == (2, 2, 0)
-    assert found.siblings == work.explore.pairs(i, PairFilter("keep")).matching >= 1
+    findings = work.overview.findings(i)
+    assert (findings.duplicates, findings.waiting, findings.safe) == (1, 1, 1)
+    assert (findings.families, findings.undecided, findings.gateways) == (2, 2, 0)
+    assert findings.siblings == work.explore.pairs(i, PairFilter("keep")).matching >= 1
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     after = work.overview.findings(i)
     assert (after.families, after.undecided, after.duplicates) == (2, 1, 1)
@@ -94,8 +94,8 @@ def test_accept_safe_leaves_families_out_and_says_so(own):
 
 def test_an_accepted_family_stays_a_router(own):
     work, i = own
-    said = work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    assert said.detail == {"relation": "parametric"}
+    decision = work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    assert decision.detail == {"relation": "parametric"}
     cluster = by_name(work, i, SCHWAB)
     assert (cluster.state, cluster.kind, cluster.relation) == ("accepted", "router", "parametric")
     assert work.review.look_again(i) == ()
@@ -175,12 +175,15 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
 
 def test_the_list_of_pairs_knows_families(own):
     work, i = own
-    found = work.explore.pairs(i, PairFilter("family"))
-    assert found.matching == found.families == 4
-    first = found.rows[0]
+    listing = work.explore.pairs(i, PairFilter("family"))
+    assert listing.matching == listing.families == 4
+    first = listing.rows[0]
     assert (first.verdict, first.family) == ("family", 0.8)
     assert first.relation == "the same operation for another value"
-    assert {row.differs for row in found.rows} >= {"fidelity / robinhood", "pearstore / plumstore"}
+    assert {row.differs for row in listing.rows} >= {
+        "fidelity / robinhood",
+        "pearstore / plumstore",
+    }
 
 
 def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
@@ -188,8 +191,8 @@ def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
     record = work.prepare()
     analysis = work.analyses.get(record.id)
     scores = analysis.scores
-    said = analysis.judge.verdicts(scores.left, scores.right)
-    related = sum(v.outcome == "keep" and v.relation == "related" for v in said)
+    verdicts = analysis.judge.verdicts(scores.left, scores.right)
+    related = sum(v.outcome == "keep" and v.relation == "related" for v in verdicts)
     assert siblings_in(analysis) == related > 0
     work.close()
 

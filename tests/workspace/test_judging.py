@@ -90,16 +90,16 @@ def test_a_run_that_is_done_makes_the_plan(server, desk):
 def test_every_view_hears_the_same_judge(server, desk):
     work, catalog_id = desk
     run(work, catalog_id)
-    told = work.judging.opinions(catalog_id)
-    judge, rows = told.judge, work.explore.pairs(catalog_id, PairFilter()).rows
-    asked = {(pair.left, pair.right) for pair in told.verdicts}
+    opinions = work.judging.opinions(catalog_id)
+    judge, rows = opinions.judge, work.explore.pairs(catalog_id, PairFilter()).rows
+    asked = {(pair.left, pair.right) for pair in opinions.verdicts}
     assert {(r.left_id, r.right_id) for r in rows if r.model} == asked
     plan = work.review.plan(catalog_id)
     judges = [v.judge for c in plan.clusters for v in work.review.card(catalog_id, c).evidence]
     assert judge in judges
-    pair = next(iter(told.verdicts))
+    pair = next(iter(opinions.verdicts))
     view = work.pairs.view(catalog_id, pair)
-    heard = replace(told.verdicts[pair], differs=view.offline.differs)
+    heard = replace(opinions.verdicts[pair], differs=view.offline.differs)
     assert view.verdict == heard and view.offline.judge != judge
     assert view.waterfall.probability == view.offline.probability
     files = work.review.bundle(catalog_id, PlanConfig())

@@ -40,11 +40,11 @@ def look_again(
     joins, items = Joins(log), []
     for cluster in clusters:
         if cluster.state == "accepted" and cluster.kind == "prune":
-            said = joins.of(_prints(analysis.catalog, cluster.members))
-            pairs = _unseen(analysis.catalog, cluster, said)
+            decisions = joins.of(_prints(analysis.catalog, cluster.members))
+            pairs = _unseen(analysis.catalog, cluster, decisions)
             doubts = [v for v in analysis.verdicts(pairs) if v.outcome in ("family", "keep")]
             if doubts:
-                items.append(_again(analysis.catalog, cluster, doubts, said))
+                items.append(_again(analysis.catalog, cluster, doubts, decisions))
     return tuple(items)
 
 
@@ -96,7 +96,7 @@ def parting(
 
 def _without(decision: Decision, doubtful: Collection[str], reviewer: str) -> Decision:
     """The decision said again, with the doubtful fingerprints apart from all others."""
-    kept = {key: said for key, said in decision.detail.items() if key == "relation"}
+    kept = {key: value for key, value in decision.detail.items() if key == "relation"}
     again = Decision(decision.action, decision.members, decision.ids, reviewer, detail=kept)
     if decision.action == "split":
         groups = [list(group) for group in decision.detail["groups"]]
@@ -112,10 +112,10 @@ def _without(decision: Decision, doubtful: Collection[str], reviewer: str) -> De
     return replace(again, action="drop", detail={**kept, "drop": apart})
 
 
-def _unseen(catalog: Catalog, cluster: Cluster, said: Sequence[Decision]) -> list[Pair]:
+def _unseen(catalog: Catalog, cluster: Cluster, decisions: Sequence[Decision]) -> list[Pair]:
     """The canonical with each pruned member that only decisions without a relation put to it."""
-    seen = [part for d in said if d.detail.get("relation") for part in _joined(d)]
-    if all(decision.detail.get("relation") for decision in said):
+    seen = [part for d in decisions if d.detail.get("relation") for part in _joined(d)]
+    if all(decision.detail.get("relation") for decision in decisions):
         return []
     return [
         Pair.of(cluster.canonical, member)
@@ -126,7 +126,7 @@ def _unseen(catalog: Catalog, cluster: Cluster, said: Sequence[Decision]) -> lis
 
 
 def _again(
-    catalog: Catalog, cluster: Cluster, doubts: Sequence[Verdict], said: Sequence[Decision]
+    catalog: Catalog, cluster: Cluster, doubts: Sequence[Verdict], decisions: Sequence[Decision]
 ) -> LookAgain:
     tools = catalog.by_id
     sentences = [relation_of(v, (tools[v.pair.left], tools[v.pair.right])) for v in doubts]
@@ -136,7 +136,7 @@ def _again(
         cluster=cluster,
         why=tuple(dict.fromkeys((*sentences, *words))),
         doubtful=tuple(sorted(ends - {cluster.canonical})),
-        seqs=tuple(decision.seq for decision in said),
+        seqs=tuple(decision.seq for decision in decisions),
     )
 
 

@@ -94,10 +94,12 @@ class Presuming:
         pair = Pair.of(item.left.id, item.right.id)
         p = float(self._analysis.probabilities([pair])[0])
         bars = bars_of(self._analysis)
-        said = "duplicate" if p >= bars.merge_at else "unsure" if p >= bars.unsure_at else "related"
+        relation = (
+            "duplicate" if p >= bars.merge_at else "unsure" if p >= bars.unsure_at else "related"
+        )
         # whether it would be a family decides no further question
         value = {
-            "relation": said,
+            "relation": relation,
             "serves": "none",
             "confidence": abs(2.0 * p - 1.0),
             "reason": "",

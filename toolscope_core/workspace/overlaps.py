@@ -108,23 +108,23 @@ def pair_list(
     selected = named[scores.left] + named[scores.right]
     if wanted.only:
         passing &= selected > 0
-    found = np.flatnonzero(passing)
+    matches = np.flatnonzero(passing)
     chances = scores.family if wanted.verdict == "family" else scores.probability
-    strength = (found, -scores.similarity[found], -chances[found])
-    ranked = found[np.lexsort((*strength, selected[found] == 0))][:limit]
+    strength = (matches, -scores.similarity[matches], -chances[matches])
+    ranked = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
     verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
     rows = [
         replace(
-            _row(analysis, row, said, tokens),
+            _row(analysis, row, verdict, tokens),
             verdict=str(outcomes[row]),
             model=str(model[row]),
             selected=int(selected[row]),
         )
-        for row, said in zip(ranked.tolist(), verdicts, strict=True)
+        for row, verdict in zip(ranked.tolist(), verdicts, strict=True)
     ]
     return PairList(
         rows=tuple(rows),
-        matching=len(found),
+        matching=len(matches),
         total=len(scores),
         merges=int((outcomes == "merge").sum()),
         families=int((outcomes == "family").sum()),
@@ -143,16 +143,16 @@ def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     return pair, float(near.similarity[row])
 
 
-def _row(analysis: Analysis, row: int, said: Verdict, tokens: Mapping[str, int]) -> PairRow:
+def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, int]) -> PairRow:
     scores = analysis.scores
     left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
     return PairRow(
         probability=float(scores.probability[row]),
         family=float(scores.family[row]),
         similarity=float(scores.similarity[row]),
-        verdict=said.outcome,
-        relation=RELATIONS[said.relation],
-        differs=differs_of(said),
+        verdict=verdict.outcome,
+        relation=RELATIONS[verdict.relation],
+        differs=differs_of(verdict),
         selected=0,
         left=left.name,
         left_server=left.server,

@@ -122,14 +122,14 @@ class Overview:
         Raises ``JobError`` before the analysis is finished.
         """
         plan = self._review.plan(catalog_id)
-        known = self._steps.get(catalog_id)
-        if known is None or known[0] is not plan:
+        entry = self._steps.get(catalog_id)
+        if entry is None or entry[0] is not plan:
             broken = self._broken.setdefault(catalog_id, {})
             unsure = 0 if _proposals(plan) else self._unsure(catalog_id)
             again = len(self._review.look_again(catalog_id))
-            known = plan, (*review_steps(plan, unsure, again), *export_steps(plan, broken))
-            self._steps[catalog_id] = known
-        return known[1]
+            entry = plan, (*review_steps(plan, unsure, again), *export_steps(plan, broken))
+            self._steps[catalog_id] = entry
+        return entry[1]
 
     def _unsure(self, catalog_id: int) -> int:
         """How many pairs the judge is unsure of, that nobody said never to merge."""

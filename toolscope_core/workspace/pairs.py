@@ -168,8 +168,8 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
     cosine = np.clip(analysis.vectors @ analysis.vectors[row], -1.0, 1.0).round(6)
     order = np.lexsort((np.arange(len(cosine)), -cosine))
     near = [at for at in order[: count + 1].tolist() if at != row][:count]
-    found = [analysis.catalog.tools[at] for at in near]
-    pairs = [Pair.of(tool.id, other.id) for other in found]
+    others = [analysis.catalog.tools[at] for at in near]
+    pairs = [Pair.of(tool.id, other.id) for other in others]
     chances = analysis.probabilities(pairs).tolist()
     families = analysis.family_probabilities(pairs).tolist()
     return tuple(
@@ -183,7 +183,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
             key=pair_key(pair),
         )
         for other, at, pair, chance, family in zip(
-            found, near, pairs, chances, families, strict=True
+            others, near, pairs, chances, families, strict=True
         )
     )
 

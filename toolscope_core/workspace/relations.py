@@ -57,16 +57,16 @@ class Slot:
         return f"{self.name}: {' / '.join(value for _, value in self.values)}"
 
 
-def relation_of(said: Verdict, tools: tuple[Tool, Tool]) -> str:
+def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     """What the two are to each other, in a sentence."""
-    perhaps = "They may do" if said.outcome == "unsure" else "They do"
-    match said.relation:
+    perhaps = "They may do" if verdict.outcome == "unsure" else "They do"
+    match verdict.relation:
         case "duplicate":
             return f"{perhaps} the same job."
         case "subsumes":
             return f"{perhaps} the same job, one of them for more callers."
         case "parametric":
-            slot, values = slot_of(tools, said.differs)
+            slot, values = slot_of(tools, verdict.differs)
             return f"The same operation for another {slot}: {' / '.join(values)}."
         case "related":
             return "They have to do with each other, but they are not one job."
@@ -74,7 +74,7 @@ def relation_of(said: Verdict, tools: tuple[Tool, Tool]) -> str:
             return "They have little to do with each other."
 
 
-def serving_of(said: Verdict, tools: tuple[Tool, Tool]) -> str:
+def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     """Who could serve the callers of whom, in a sentence."""
     one, other = names_of(tools)
     return {
@@ -82,19 +82,23 @@ def serving_of(said: Verdict, tools: tuple[Tool, Tool]) -> str:
         "left": f"{one} could serve every caller of {other}, not the other way round.",
         "right": f"{other} could serve every caller of {one}, not the other way round.",
         "none": "Neither could serve the callers of the other as it is.",
-    }[said.serves]
+    }[verdict.serves]
 
 
-def apart_of(said: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
+def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     """The words that only one of the two says, a sentence for each that has any."""
-    sides = zip(names_of(tools), said.differs, strict=True)
+    sides = zip(names_of(tools), verdict.differs, strict=True)
     sentences = tuple(f"Only {name} says {_listed(words)}." for name, words in sides if words)
     return sentences or ("Each says all that the other says.",)
 
 
-def differs_of(said: Verdict) -> str:
+def differs_of(verdict: Verdict) -> str:
     """The words that only one says, in a cell: ``fidelity / robinhood``."""
-    return " / ".join(_listed(words) or "–" for words in said.differs) if any(said.differs) else ""
+    return (
+        " / ".join(_listed(words) or "–" for words in verdict.differs)
+        if any(verdict.differs)
+        else ""
+    )
 
 
 def names_of(tools: tuple[Tool, Tool]) -> tuple[str, str]:
