@@ -71,12 +71,12 @@ def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
     )
 
 
-def rejudged(found: Analysis, weights: Weights) -> Analysis:
-    judge = OfflineJudge.of(found.catalog.tools, found.vectors, weights)
-    old = found.scores
-    said = judge.chances(old.left, old.right)
-    scores = PairScores(old.left, old.right, old.similarity, said.same_job, said.family)
-    return replace(found, judge=judge, scores=scores).forgetful()
+def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
+    judge = OfflineJudge.of(analysis.catalog.tools, analysis.vectors, weights)
+    old = analysis.scores
+    chances = judge.chances(old.left, old.right)
+    scores = PairScores(old.left, old.right, old.similarity, chances.same_job, chances.family)
+    return replace(analysis, judge=judge, scores=scores).forgetful()
 
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:

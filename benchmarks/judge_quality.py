@@ -78,10 +78,10 @@ def share(right: int, of: int) -> str:
     return f"{right} of {of} = {right / of:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def report(catalog: Labelled, said: Chances) -> None:
+def report(catalog: Labelled, chances: Chances) -> None:
     """The figures of one catalog, of the pairs labelled by who could serve whom."""
     afresh = catalog.only(catalog.afresh)
-    said = Chances(said.same_job[catalog.afresh], said.family[catalog.afresh])
+    chances = Chances(chances.same_job[catalog.afresh], chances.family[catalog.afresh])
     cosine = cosines(afresh.vectors, afresh.left, afresh.right)
     everything = np.ones(len(afresh.merge), dtype=np.bool_)
     print(
@@ -98,42 +98,43 @@ def report(catalog: Labelled, said: Chances) -> None:
             ("the rest", ~afresh.family),
         ):
             rows = among & rest
-            ours, plain = (area(afresh.merge[rows], of[rows]) for of in (said.same_job, cosine))
+            ours, plain = (area(afresh.merge[rows], of[rows]) for of in (chances.same_job, cosine))
             print(f"  AUC{place} against {against:<11} judge {ours}   cosine {plain}")
-    report_thresholds(afresh, said)
+    report_thresholds(afresh, chances)
     report_candidates(afresh)
-    error = calibration_error(afresh.merge, said.same_job)
-    brier = brier_score_loss(afresh.merge, said.same_job)
+    error = calibration_error(afresh.merge, chances.same_job)
+    brier = brier_score_loss(afresh.merge, chances.same_job)
     print(f"  Brier {brier:.3f}, calibration error {error:.3f}")
 
 
-def report_thresholds(catalog: Labelled, said: Chances) -> None:
+def report_thresholds(catalog: Labelled, chances: Chances) -> None:
     weights = shipped_weights()
     right = np.array([side != "none" for side in catalog.serves])
-    among = prunable(catalog) & (said.same_job >= weights.merge_at)
+    among = prunable(catalog) & (chances.same_job >= weights.merge_at)
     print(
         f"  merge (≥ {weights.merge_at:.2f}), of what one schema could serve: right "
         f"{share(int((right & among).sum()), int(among.sum()))}"
     )
-    called = (said.family >= weights.family_at) & (said.family > said.same_job)
+    called = (chances.family >= weights.family_at) & (chances.family > chances.same_job)
     hits = int((called & catalog.family).sum())
     print(
         f"  family (≥ {weights.family_at:.2f}): precision {share(hits, int(called.sum()))}, "
         f"recall {share(hits, int(catalog.family.sum()))}"
     )
-    kept = int((catalog.merge & (said.same_job >= weights.unsure_at)).sum())
+    kept = int((catalog.merge & (chances.same_job >= weights.unsure_at)).sum())
     print(f"  not keep (≥ {weights.unsure_at:.2f}): {kept} of {int(catalog.merge.sum())} same jobs")
 
 
 def report_candidates(catalog: Labelled) -> None:
     threshold = default_threshold(DEFAULT_MODEL)
-    found = nearest(catalog.vectors, _NEIGHBOURS, threshold)
-    codes = set((found.left.astype(np.int64) * len(catalog.tools) + found.right).tolist())
+    candidates = nearest(catalog.vectors, _NEIGHBOURS, threshold)
+    codes = set((candidates.left.astype(np.int64) * len(catalog.tools) + candidates.right).tolist())
     low, high = np.minimum(catalog.left, catalog.right), np.maximum(catalog.left, catalog.right)
     merges = (low.astype(np.int64) * len(catalog.tools) + high)[catalog.merge]
     kept = sum(int(code) in codes for code in merges)
     print(
-        f"  θ {threshold}: {len(found)} candidate pairs, {kept} of {len(merges)} same jobs in them"
+        f"  θ {threshold}: {len(candidates)} candidate pairs, "
+        f"{kept} of {len(merges)} same jobs in them"
     )
 
 
@@ -157,12 +158,12 @@ def report_ablation(catalogs: Sequence[Labelled], whole: dict[str, Chances]) -> 
         less = [replace(catalog, signals=_without(catalog, at)) for catalog in catalogs]
         lost = []
         for catalog in measured:
-            said = unseen(less, catalog.name).same_job[catalog.afresh]
+            ablated = unseen(less, catalog.name).same_job[catalog.afresh]
             merge, full = (
                 catalog.merge[catalog.afresh],
                 whole[catalog.name].same_job[catalog.afresh],
             )
-            lost.append(roc_auc_score(merge, full) - roc_auc_score(merge, said))
+            lost.append(roc_auc_score(merge, full) - roc_auc_score(merge, ablated))
         each = "  ".join(f"{one:+.3f}" for one in lost)
         print(f"  {signal:<18} {np.mean(lost):+.4f}   {each}")
 

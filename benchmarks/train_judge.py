@@ -217,8 +217,8 @@ def unseen(catalogs: Sequence[Labelled], name: str) -> judge.Chances:
     job, family = np.zeros(len(catalog.merge)), np.zeros(len(catalog.merge))
     for held, seen in folds(catalog):
         if held.any():
-            found = by_signals(catalog.only(held), fit([*others, catalog.only(seen)]))
-            job[held], family[held] = found.same_job, found.family
+            chances = by_signals(catalog.only(held), fit([*others, catalog.only(seen)]))
+            job[held], family[held] = chances.same_job, chances.family
     return judge.Chances(job, family)
 
 
@@ -235,17 +235,17 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     100 are right. unsure: the greatest with mean recall ≥ .9 of the same job on catalogs of
     functions.
     """
-    right, given, recall = [], [], []
+    right, chances, recall = [], [], []
     for catalog in catalogs:
         if catalog.name == REGISTRY:
             continue
-        found = unseen(catalogs, catalog.name).same_job
+        same_job = unseen(catalogs, catalog.name).same_job
         among = catalog.afresh & prunable(catalog)
         right.append(np.array([side not in ("", "none") for side in catalog.serves])[among])
-        given.append(found[among])
+        chances.append(same_job[among])
         if catalog.name in FUNCTIONS:
-            recall.append([float((found[catalog.merge] >= at).mean()) for at in _GRID])
-    pooled = np.concatenate(right), np.concatenate(given)
+            recall.append([float((same_job[catalog.merge] >= at).mean()) for at in _GRID])
+    pooled = np.concatenate(right), np.concatenate(chances)
     sound = [_precision(*pooled, at) >= _PRECISION for at in _GRID]
     merge = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
     means = np.mean(recall, axis=0)
@@ -306,13 +306,13 @@ def _labels(name: str) -> list[dict[str, Any]]:
     if name in APPS:
         return rows_of(_OWN / f"{name}.labels.jsonl")
     data = read_environment().data_dir
-    found = rows_of(data / "relations" / f"{name}.jsonl")
-    known = {frozenset((pair["left"], pair["right"])) for pair in found}
+    labels = rows_of(data / "relations" / f"{name}.jsonl")
+    newer_pairs = {frozenset((pair["left"], pair["right"])) for pair in labels}
     older = data / "pairs" / f"{name}.jsonl"
     for pair in rows_of(older) if older.exists() else ():
-        if frozenset((pair["left"], pair["right"])) not in known:
+        if frozenset((pair["left"], pair["right"])) not in newer_pairs:
             kept = pair["relation"] in ("related", "different")
-            found.append(
+            labels.append(
                 {
                     "left": pair["left"],
                     "right": pair["right"],
@@ -321,7 +321,7 @@ def _labels(name: str) -> list[dict[str, Any]]:
                     "weight": _OLDER if kept else _OLDER_MERGES,
                 }
             )
-    return found
+    return labels
 
 
 def _fit(catalogs: Sequence[Labelled], family: bool) -> Model:
@@ -329,12 +329,12 @@ def _fit(catalogs: Sequence[Labelled], family: bool) -> Model:
     wanted = np.concatenate([c.family if family else c.merge for c in catalogs])
     share = np.concatenate([_balanced(catalog) for catalog in catalogs])
     share *= len(share) / share.sum()
-    known = ~np.isnan(signals) * share[:, None]
+    shares = ~np.isnan(signals) * share[:, None]
     values = np.nan_to_num(signals)
-    seen = known.any(axis=0)
-    total = np.where(seen, known.sum(axis=0), 1.0)
-    mean = np.where(seen, (values * known).sum(axis=0) / total, _UNSEEN_MEAN)
-    scale = np.sqrt((((values - mean) ** 2) * known).sum(axis=0) / total)
+    seen = shares.any(axis=0)
+    total = np.where(seen, shares.sum(axis=0), 1.0)
+    mean = np.where(seen, (values * shares).sum(axis=0) / total, _UNSEEN_MEAN)
+    scale = np.sqrt((((values - mean) ** 2) * shares).sum(axis=0) / total)
     varies = seen & (scale > 1e-6)
     scale = np.where(varies, scale, _UNSEEN_SCALE)
     standard = np.where(varies, np.nan_to_num((signals - mean) / scale), 0.0)

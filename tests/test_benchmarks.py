@@ -244,10 +244,10 @@ def test_newer_labels_come_before_those_of_the_first_rounds(tmp_path, monkeypatc
         names = ("left", "right", "relation", "confidence")
         lines = [json.dumps(dict(zip(names, label, strict=True))) for label in labels]
         (tmp_path / folder / "bfcl.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    found = train_judge._labels("bfcl")
-    assert [(one["left"], one["right"], one["relation"]) for one in found] == [
+    merged = train_judge._labels("bfcl")
+    assert [(one["left"], one["right"], one["relation"]) for one in merged] == [
         ("a", "b", "parametric"),
         ("a", "c", "duplicate"),
         ("a", "d", "related"),
     ]
-    assert [one.get("weight", 1.0) for one in found] == [1.0, 0.25, 0.6]
+    assert [one.get("weight", 1.0) for one in merged] == [1.0, 0.25, 0.6]
