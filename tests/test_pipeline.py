@@ -26,7 +26,7 @@ from toolscope_core.pipeline import (
     groups_at,
     plan_merge,
 )
-from toolscope_core.workspace.endpoints import embedder_of
+from toolscope_core.workspace.embedders import embedder_of
 from toolscope_core.workspace.example import example_path
 
 

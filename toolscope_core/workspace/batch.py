@@ -47,7 +47,7 @@ from toolscope_core.workspace.batch_asking import (
     spent_on,
     with_opinions,
 )
-from toolscope_core.workspace.endpoints import embedder_of
+from toolscope_core.workspace.embedders import embedder_of
 from toolscope_core.workspace.estimates import Estimates
 
 _DOCUMENT = ("name", "description", "schema")

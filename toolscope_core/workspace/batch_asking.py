@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from toolscope_core.asking import Purse, Terms
 from toolscope_core.backends import Progress, silent
@@ -22,10 +23,11 @@ from toolscope_core.opinions import Grade, Opinions, Spent
 from toolscope_core.pipeline import Analysis
 from toolscope_core.questioning import Asking, opine, with_grades
 from toolscope_core.review import constraints
-from toolscope_core.store import Store, StoredLedger
-from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.estimates import Estimates, grading_takes, judging_takes
 from toolscope_core.workspace.inquiries import configuration, keyless
+
+if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
+    from toolscope_core.store import Store
 
 NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
@@ -75,6 +77,8 @@ def estimates_of(
     analysis: Analysis, asked: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
     """What judging and grading would take, by kind; sends nothing."""
+    from toolscope_core.store import StoredLedger
+
     with _store(settings) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
         model, prices = keyless(endpoint), endpoint.prices
@@ -117,6 +121,8 @@ def _asking(
     asked: AskRequest, settings: Settings, progress: Progress
 ) -> Iterator[tuple[Endpoint, Asking]]:
     """Someone to ask; raises at the end where questions stay open."""
+    from toolscope_core.store import StoredLedger
+
     with _store(settings) as store:
         endpoint = _endpoint(asked, settings, store)
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
@@ -133,6 +139,8 @@ def _asking(
 
 @contextmanager
 def _store(settings: Settings) -> Iterator[Store]:
+    from toolscope_core.store import Store
+
     store = Store(settings.store_url)
     try:
         yield store
@@ -141,6 +149,8 @@ def _store(settings: Settings) -> Iterator[Store]:
 
 
 def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
+    from toolscope_core.workspace.endpoints import Endpoints
+
     endpoints = Endpoints(settings, store)
     saved = endpoints.get()
     base_url = asked.base_url or (saved.base_url if saved else settings.base_url)

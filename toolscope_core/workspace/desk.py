@@ -9,7 +9,8 @@ from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.curves import Curves
-from toolscope_core.workspace.endpoints import Endpoints, embedder_of
+from toolscope_core.workspace.embedders import embedder_of
+from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.hearing import Hearing
 from toolscope_core.workspace.heatmaps import Heatmaps

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
-from toolscope_core.backends import Embedder
 from toolscope_core.config import Budget, Endpoint, Key, Prices, Settings, key_for
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ConfigError
-from toolscope_core.llm import Connection, EndpointEmbedder, check_connection
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.llm import Connection, check_connection
 from toolscope_core.store import Store, read_setting, write_setting
 
 SETTING = "endpoint"
@@ -90,29 +88,6 @@ def default_endpoint(
     """The endpoint given, what is missing from the environment; ``None`` if it misses there."""
     base_url, model = base_url or settings.base_url, model or settings.model
     return Endpoint(base_url, model) if base_url and model else None
-
-
-def embedder_of(
-    settings: Settings,
-    local: str | None = None,
-    remote: str | None = None,
-    base_url: str | None = None,
-) -> Embedder:
-    """A sentence-transformers model by name or folder, or a model of an endpoint; neither: what
-    the environment says, else the default.
-    """
-    if local and remote:
-        raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
-    remote = remote or settings.embeddings_model
-    if local or not remote:
-        return SentenceEmbedder(local) if local else SentenceEmbedder()
-    address = base_url or settings.base_url
-    if not address:
-        raise ConfigError(
-            f"the embedding model {remote} has no address; give --base-url or TOOLSCOPE_BASE_URL"
-        )
-    endpoint = Endpoint(address, remote)
-    return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
 
 
 def on_this_machine(origin: str) -> bool:

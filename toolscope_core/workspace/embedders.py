@@ -1,0 +1,32 @@
+"""Which embedder turns texts of tools into vectors: a local model, or one of an endpoint."""
+
+from __future__ import annotations
+
+from toolscope_core.backends import Embedder
+from toolscope_core.config import Endpoint, Settings, key_for
+from toolscope_core.errors import ConfigError
+from toolscope_core.llm import EndpointEmbedder
+from toolscope_core.providers import SentenceEmbedder
+
+
+def embedder_of(
+    settings: Settings,
+    local: str | None = None,
+    remote: str | None = None,
+    base_url: str | None = None,
+) -> Embedder:
+    """A sentence-transformers model by name or folder, or a model of an endpoint; neither: what
+    the environment says, else the default.
+    """
+    if local and remote:
+        raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
+    remote = remote or settings.embeddings_model
+    if local or not remote:
+        return SentenceEmbedder(local) if local else SentenceEmbedder()
+    address = base_url or settings.base_url
+    if not address:
+        raise ConfigError(
+            f"the embedding model {remote} has no address; give --base-url or TOOLSCOPE_BASE_URL"
+        )
+    endpoint = Endpoint(address, remote)
+    return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
