@@ -29,6 +29,7 @@ from toolscope_core.datamodel import Tool
 from toolscope_core.merging import judge
 from toolscope_core.merging.alignment import serving
 from toolscope_core.merging.judge import MODELS, Model, OfflineJudge, Weights
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import Rows, tool_text
@@ -225,7 +226,8 @@ def unseen(catalogs: Sequence[Labelled], name: str) -> judge.Chances:
 def prunable(catalog: Labelled) -> NDArray[np.bool_]:
     """The labelled pairs of which one schema takes all calls to the other."""
     pairs = zip(catalog.left.tolist(), catalog.right.tolist(), strict=True)
-    return np.array([serving(catalog.tools[a], catalog.tools[b]) != "none" for a, b in pairs])
+    two = [(catalog.tools[a], catalog.tools[b]) for a, b in pairs]
+    return np.array([serving(*tools, match_parameters(*tools)) != "none" for tools in two])
 
 
 def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:

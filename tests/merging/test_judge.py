@@ -17,6 +17,7 @@ from toolscope_core.datamodel import Pair, Tool
 from toolscope_core.merging import judge as judge_module
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.judge import MODELS, OfflineJudge, Weights, shipped_weights
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.merging.vocabulary import is_foreign
@@ -236,6 +237,7 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
         relation="related",
         serves="none",
         unsaid=(tuple(f"x{at}" for at in range(9)), ()),
+        matches=match_parameters(*many),
     )
     counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "name_words_apart": -0.2}
     sentences = explain(compared, counted)

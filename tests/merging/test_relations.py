@@ -13,6 +13,7 @@ from tests.merging.test_judge import RATE, TOOLS, biased, embed, tool
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.alignment import serving
 from toolscope_core.merging.judge import OfflineJudge, shipped_weights
+from toolscope_core.merging.matching import match_parameters
 
 TEXT = {"type": "string"}
 LANGUAGES = {"type": "string", "enum": ["French", "German"]}
@@ -62,8 +63,9 @@ def test_relation_outcome_and_probabilities_tell_one_story(tools):
         assert judgement.outcome == weights.outcome(judgement.probability, judgement.family)
         assert judgement.serves == "none" or same_job
         assert judgement.relation != "subsumes" or judgement.serves != "both"
+        two = tools[left], tools[right]
         if same_job:
-            assert judgement.serves == serving(tools[left], tools[right])
+            assert judgement.serves == serving(*two, match_parameters(*two))
         assert judgement.differs == judge.signals.unsaid(left, right)
 
 

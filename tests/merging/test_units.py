@@ -5,6 +5,7 @@ from toolscope_core.datamodel import Catalog, Constraints, Group, Parameter, Too
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.evidence import Compared, explain
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.plan import accept, build_clusters
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.units import difference
@@ -107,6 +108,8 @@ def test_a_surmised_argument_is_left_to_a_person():
 
 def test_the_evidence_says_what_would_have_to_be_converted():
     left, right = tool("a", "temp_c", ""), tool("b", "temp_f", "")
-    readings = read_tool(left), read_tool(right)
-    sentences = explain(Compared((left, right), readings, 0.9, "duplicate", "none", ((), ())), {})
+    readings, matches = (read_tool(left), read_tool(right)), match_parameters(left, right)
+    sentences = explain(
+        Compared((left, right), readings, 0.9, "duplicate", "none", ((), ()), matches), {}
+    )
     assert any("temp_c would have to be converted for temp_f" in s for s in sentences)

@@ -19,7 +19,7 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.matching import Match, match_parameters
+from toolscope_core.merging.matching import Match, match_parameters, turned
 from toolscope_core.merging.moves import move_to, refusal
 from toolscope_core.merging.subschema import core, inline_references, refers
 from toolscope_core.merging.units import difference
@@ -37,10 +37,11 @@ _PLAIN_KEYWORDS = frozenset(
 )
 
 
-def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
+def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = None) -> ArgumentMap:
     """α from ``tool`` to ``target``, whose own schema is left as it is.
 
-    What has no place is in ``dropped``, what would not validate in ``lossy``.
+    What has no place is in ``dropped``, what would not validate in ``lossy``. ``matches`` are those
+    of ``match_parameters``, where they are at hand.
     """
     if tool.id == target.id or tool.content_hash == target.content_hash:
         moves = tuple(ArgumentMove(p.name, p.name) for p in tool.parameters)
@@ -48,16 +49,18 @@ def argument_map(tool: Tool, target: Tool) -> ArgumentMap:
     obstacle = unmappable(target)
     if obstacle:
         return ArgumentMap(tool.id, target.id, lossy=(obstacle,))
-    matches = match_parameters(tool, target)
+    matches = match_parameters(tool, target) if matches is None else matches
     pairs = {match.left: match.right for match in matches}
     alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
     return replace(alpha, surmised=surmises(tool, matches))
 
 
-def serving(left: Tool, right: Tool) -> Serves:
-    """Which of the two takes every call to the other, going by their schemas."""
-    by_left = argument_map(right, left).lossless
-    if argument_map(left, right).lossless:
+def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
+    """Which of the two takes every call to the other, going by their schemas; ``matches`` are those
+    of ``match_parameters``.
+    """
+    by_left = argument_map(right, left, turned(matches)).lossless
+    if argument_map(left, right, matches).lossless:
         return "both" if by_left else "right"
     return "left" if by_left else "none"
 

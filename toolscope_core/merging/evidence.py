@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.datamodel import Relation, Serves, Tool
-from toolscope_core.merging.matching import Match, match_parameters
+from toolscope_core.merging.matching import Match
 from toolscope_core.merging.reading import Reading
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.units import difference
@@ -40,7 +40,8 @@ COUNTS = {
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Two tools beside each other: how they read, what they are to each other, the words that
-    only the one and only the other says, and the general tool that both are forms of, if any.
+    only the one and only the other says, their parameters that are the same, and the general tool
+    that both are forms of, if any.
     """
 
     tools: tuple[Tool, Tool]
@@ -49,6 +50,7 @@ class Compared:
     relation: Relation
     serves: Serves
     unsaid: tuple[tuple[str, ...], tuple[str, ...]]
+    matches: tuple[Match, ...]
     general: str = ""
 
 
@@ -72,7 +74,7 @@ def explain(
         _on_closeness(compared.similarity),
         *_on_actions(left, right, *readings),
         *_on_words(compared),
-        *([] if brief else (*_on_doubt(left, right), *_on_arguments(left, right))),
+        *([] if brief else (*_on_doubt(left, right), *_on_arguments(compared))),
         *_on_servers(left, right, *readings),
         *_on_what_decided(contributions),
     )
@@ -147,16 +149,16 @@ def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
             yield f"{_who(tool, other)} is not described in English, so a person must look."
 
 
-def _on_arguments(left: Tool, right: Tool) -> Iterator[str]:
+def _on_arguments(compared: Compared) -> Iterator[str]:
+    left, right = compared.tools
     if left.schema is None or right.schema is None:
         return
     if not left.parameters and not right.parameters:
         yield "Neither takes arguments."
         return
-    matches = match_parameters(left, right)
-    yield from _on_matches(matches)
-    yield from _on_units(left, right, matches)
-    ours, theirs = {m.left for m in matches}, {m.right for m in matches}
+    yield from _on_matches(compared.matches)
+    yield from _on_units(left, right, compared.matches)
+    ours, theirs = {m.left for m in compared.matches}, {m.right for m in compared.matches}
     for tool, other, taken in ((left, right, ours), (right, left, theirs)):
         rest = [
             f"{p.name} ({'required' if p.required else 'optional'})"
@@ -200,11 +202,11 @@ def _on_servers(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str
 
 
 def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
-    ranked = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
-    told = [(name, added) for name, added in ranked if abs(added) >= 0.05][:3]
+    counted = [(name, added) for name, added in contributions.items() if abs(added) >= 0.05]
+    most = sorted(counted, key=lambda item: (-abs(item[1]), item[0]))[:3]
     for verdict, names in (
-        ("for", [COUNTS[name] for name, added in told if added > 0]),
-        ("against", [COUNTS[name] for name, added in told if added < 0]),
+        ("for", [COUNTS[name] for name, added in most if added > 0]),
+        ("against", [COUNTS[name] for name, added in most if added < 0]),
     ):
         if names:
             yield f"What counted most {verdict} merging: {'; '.join(names)}."

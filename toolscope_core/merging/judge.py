@@ -26,6 +26,7 @@ from toolscope_core.merging.alignment import serving, unmappable
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
 from toolscope_core.merging.guards import effect
+from toolscope_core.merging.matching import Match, match_parameters
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals, codes
 from toolscope_core.merging.slots import FIXED, kind_of
 from toolscope_core.merging.vocabulary import is_foreign
@@ -263,14 +264,18 @@ class OfflineJudge:
             same_job, family = float(chances.same_job[at]), float(chances.family[at])
             outcome = self.weights.outcome(same_job, family)
             unsaid = self.signals.unsaid(a, b)
-            relation, serves = self._relation((a, b), near[at], (same_job, family), unsaid)
+            tools = self.tools[a], self.tools[b]
+            short = brief and outcome in ("keep", "family")
+            matches = () if short and same_job < _EVEN else match_parameters(*tools)
+            relation, serves = self._relation(tools, matches, near[at], (same_job, family), unsaid)
             compared = Compared(
-                tools=(self.tools[a], self.tools[b]),
+                tools=tools,
                 readings=(self.signals.readings[a], self.signals.readings[b]),
                 similarity=near[at],
                 relation=relation,
                 serves=serves,
                 unsaid=unsaid,
+                matches=matches,
                 general=self._general(a, b),
             )
             yield Verdict(
@@ -281,7 +286,7 @@ class OfflineJudge:
                 evidence=explain(
                     compared,
                     dict(zip(SIGNALS, added[at], strict=True)),
-                    brief and outcome in ("keep", "family"),
+                    short,
                 ),
                 judge=self.name,
                 relation=relation,
@@ -292,7 +297,8 @@ class OfflineJudge:
 
     def _relation(
         self,
-        rows: tuple[int, int],
+        tools: tuple[Tool, Tool],
+        matches: Sequence[Match],
         similarity: float,
         chances: tuple[float, float],
         unsaid: tuple[tuple[str, ...], tuple[str, ...]],
@@ -303,7 +309,7 @@ class OfflineJudge:
             return "parametric", "none"
         if same_job < _EVEN:
             return ("different" if similarity < _FAR else "related"), "none"
-        serves = serving(self.tools[rows[0]], self.tools[rows[1]])
+        serves = serving(*tools, matches)
         one_sided = bool(unsaid[0]) != bool(unsaid[1])
         if serves in ("left", "right") or (serves == "none" and one_sided):
             return "subsumes", serves

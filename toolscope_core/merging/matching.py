@@ -54,6 +54,11 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
     return tuple(sorted(found, key=lambda match: order[match.left]))
 
 
+def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
+    """The matches of ``match_parameters`` with the tools swapped; their order stays."""
+    return tuple(Match(m.right, m.left, m.score, m.surmised) for m in matches)
+
+
 _Scored = tuple[float, str, str]
 
 

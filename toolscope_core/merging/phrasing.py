@@ -7,7 +7,7 @@ and *blocking*, one member and its group's members.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from toolscope_core.merging.licence import KEY_WORDS, Said, keys_of
@@ -24,7 +24,7 @@ _COUNTED = frozenset("list lists number count set collection array".split())
 
 def are_turned(one: Said, other: Said) -> bool:
     """Whether one goes from a to b and the other from b to a: *json to toml*, *toml to json*."""
-    ours, theirs = ({*_turns(side.name), *_turns(side.text)} for side in (one, other))
+    ours, theirs = (_turns(side.name, side.text) for side in (one, other))
     return any((b, a) in theirs for a, b in ours - theirs)
 
 
@@ -167,7 +167,12 @@ def _are_one(word: str, other: str) -> bool:
     return not keys_of(word).isdisjoint(keys_of(other))
 
 
-def _turns(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for a, between, b in zip(words, words[1:], words[2:], strict=False):
-        if between in ("to", "into", "2"):
-            yield stem(a), stem(b)
+@lru_cache(maxsize=16_384)
+def _turns(*texts: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    """From what to what the texts go, by stem."""
+    return frozenset(
+        (stem(a), stem(b))
+        for words in texts
+        for a, between, b in zip(words, words[1:], words[2:], strict=False)
+        if between in ("to", "into", "2")
+    )

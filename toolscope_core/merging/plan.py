@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -283,14 +283,19 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
     return tuple(
         Dangling(item.tool.id, name, gone[name])
         for item in (tools if gone else ())
-        for name in sorted(_words(item.tool, forms) & gone.keys())
+        for name in sorted(_words(_texts(item.tool, gone), forms) & gone.keys())
     )
 
 
-def _words(tool: Tool, forms: Sequence[re.Pattern[str]]) -> set[str]:
+def _texts(tool: Tool, names: Iterable[str]) -> list[str]:
+    """The texts of a tool in which a name stands, be it within a word."""
     texts = [tool.description, *_descriptions(tool.schema), *_descriptions(tool.returns)]
-    found = (word for text in texts for form in forms for word in form.findall(text))
-    return {word.strip(".-/:") for word in found}
+    return [text for text in texts if any(name in text for name in names)]
+
+
+def _words(texts: Sequence[str], forms: Sequence[re.Pattern[str]]) -> set[str]:
+    words = (word for text in texts for form in forms for word in form.findall(text))
+    return {word.strip(".-/:") for word in words}
 
 
 def _descriptions(schema: Any) -> Iterator[str]:
