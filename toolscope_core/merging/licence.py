@@ -28,19 +28,19 @@ from toolscope_core.similarity import split_name
 Key = str | int
 Keys = frozenset[Key]
 
-SYNONYM_RANK = 1
-"""A sense counts as shared where it is the most common one of both words: from 2 on, *speed* would
-be *acceleration*.
-"""
-
 KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
 """In a name of an argument they do not say which thing it is about."""
 
 _LONGEST = 2_000
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|blockquote|br|center|code|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|small|span"
+    r"|strong|sub|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]*>",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _WHOLE = frozenset("not non all any".split())
 _GROUPS_FROM = 10_000_000
-"""Keys of the lines of our own list begin here, above those of senses."""
+"""Keys of the lines of our own list begin here, above those of WordNet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def said_by(tool: Tool) -> Said:
 
 @lru_cache(maxsize=65_536)
 def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
-    description = without_hidden(description)
+    description = _TAG.sub(" ", without_hidden(description))
     name = split_name(without_hidden(tool_name))
     text = words_of(description)
     named = _distinct(_telling(name))
@@ -124,21 +124,16 @@ def unsaid(
 @lru_cache(maxsize=65_536)
 def keys_of(word: str) -> Keys:
     """What a word may be known by: its base forms, the lines of our own list it stands in, and
-    the common senses of its base forms. Stems are for what is no English word only: *dependents*
+    the synonyms of its base forms. Stems are for what is no English word only: *dependents*
     and *dependencies* have one.
     """
-    forms, senses = base_forms(word), wordnet.tables().senses
+    forms, synonyms = base_forms(word), wordnet.tables().synonyms
     dictionary_forms = [form for form in forms if wordnet.is_word(form)]
     return frozenset(
         (
             *(dictionary_forms or map(stem, forms)),
             *(_GROUPS_FROM + group for group in groups_of(word)),
-            *(
-                sense
-                for form in forms
-                for sense, rank in senses.get(form, {}).items()
-                if rank <= SYNONYM_RANK
-            ),
+            *(group for form in forms for group in synonyms.get(form, ())),
         )
     )
 

@@ -143,7 +143,7 @@ _OPPOSITES = """encrypt/decrypt encode/decode compress/decompress login/logout m
     send/receive join/leave book/cancel before/after income/expense revenue/cost profit/loss
     latitude/longitude approve/reject accept/decline accept/reject pause/resume grant/revoke
     undo/redo copy/move copy/rename move/rename arrival/departure landing/departure import/export
-    upload/download""".split()
+    upload/download back/forward previous/next input/output inbound/outbound""".split()
 _NEGATING = ("un", "de", "dis", "non", "in")
 _BORDERS = frozenset(
     """of for from to in on at by with and or using based given within via between into through

@@ -2,7 +2,9 @@
 
 Derived from the Open English WordNet (CC BY 4.0; the notices stand beside the tables) by
 ``benchmarks/derive_wordnet.py``: single words in their four most common senses. A sense has a rank
-for each of its words, 1 where it is that word's most common one. Words are in lower case.
+for each of its words, 1 where it is that word's most common one. Synonyms share the most common
+sense of both and are close by meaning as well, so that *book* is no *word*. Words are in lower
+case.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ _STEPS = 8
 @dataclass(frozen=True, slots=True)
 class Tables:
     """``senses`` of a word as numbers with their rank; ``above`` by sense, −1 where none is;
-    ``names`` of the senses that have others below them.
+    ``names`` of the senses that have others below them; ``synonyms`` are the numbers of the groups
+    of words that a word is in.
     """
 
     senses: dict[str, dict[int, int]]
+    synonyms: dict[str, list[int]]
     above: list[int]
     names: dict[int, str]
     opposites: frozenset[tuple[str, str]]
@@ -40,6 +44,7 @@ def tables() -> Tables:
             word: {code // 8: code % 8 for code in codes}
             for word, codes in content["words"].items()
         },
+        synonyms=content["synonyms"],
         above=content["above"],
         names={int(sense): name for sense, name in content["names"].items()},
         opposites=frozenset(pairs) | {(other, one) for one, other in pairs},
