@@ -10,7 +10,7 @@ from tests.merging.test_subschema import valid
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import argument_map, silent_changes, unmappable
+from toolscope_core.merging.alignment import argument_map, unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.subschema import inline_references
@@ -416,37 +416,6 @@ def test_a_number_is_not_written_as_a_text_of_a_form(written):
     left = tool("a", "f", ["since"], since={"type": "integer"})
     assert argument_map(left, tool("b", "g", ["since"], since=text())).lossless
     assert argument_map(left, tool("b", "g", ["since"], since=text(**written))).dropped
-
-
-def changes(left, right):
-    return silent_changes(left, right, argument_map(left, right))
-
-
-def test_calls_that_come_to_mean_something_else_are_told_of():
-    loud = tool("a", "f", dry={"type": "boolean", "default": True}, zip={"type": "integer"})
-    quiet = tool("b", "g", dry={"type": "boolean", "default": False}, zip=text())
-    assert changes(loud, quiet) == (
-        "left out, `dry` of a is true and `dry` of b false",
-        "`zip` of a would be written as text",
-    )
-    unsaid = tool("c", "h", dry={"type": "boolean"}, zip={"type": "integer"})
-    assert changes(loud, unsaid) == ()
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [("Any", "any"), (None, "x"), ("null", "x"), ("", "x"), ("None", None)]
-)
-def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
-    left, right = (
-        tool(i, i, ["x"], x=text(default=d)) for i, d in zip("ab", (one, other), strict=True)
-    )
-    assert changes(left, right) == ()
-
-
-def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
-    unset = tool("a", "f", paid={"type": "boolean", "default": None})
-    off = tool("b", "g", paid={"type": "boolean", "default": False})
-    assert changes(unset, off) == ("left out, `paid` of a is null and `paid` of b false",)
 
 
 def paired(ours, theirs, names=("f", "g")):

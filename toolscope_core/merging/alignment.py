@@ -30,7 +30,6 @@ _DIRECTIONS = frozenset(
     avoid avoiding hide hiding disable disabling remove off nor cannot other un""".split()
 )
 
-_NOTHING = frozenset({"", "none", "null"})
 _CONDITIONS = frozenset("allOf anyOf oneOf if then else dependentSchemas".split())
 _PLAIN_KEYWORDS = frozenset(
     "type properties required additionalProperties $defs definitions".split()
@@ -166,38 +165,6 @@ def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
         for m, unit in units
         if unit
     )
-
-
-def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, ...]:
-    """Sentences on what calls to ``tool`` come to mean on ``target`` by ``alpha`` though nothing is
-    lost: what is left out has another default, a number is written as text (an id is no number).
-    """
-    ours, theirs = ({p.name: p for p in inlined(one).parameters} for one in (tool, target))
-    told = []
-    for move in alpha.moves:
-        values = [_default(ours[move.source]), _default(theirs[move.target])]
-        stated = None not in values or _is_open(ours[move.source])
-        if stated and values[1] is not None and len(set(map(spelling, values))) > 1:
-            first, second = map(canonical_json, values)
-            told.append(
-                f"left out, `{move.source}` of {tool.id} is {first} and `{move.target}` of "
-                f"{target.id} {second}"
-            )
-        if move.op == "cast" and plain_words(move.source)[-1:] not in (("id",), ("ids",)):
-            told.append(f"`{move.source}` of {tool.id} would be written as text")
-    return tuple(told)
-
-
-def _default(parameter: Parameter) -> Any:
-    """What the argument is where it is left out; ``None`` if nothing, in whatever spelling."""
-    value = parameter.schema.get("default")
-    return None if isinstance(value, str) and value.casefold() in _NOTHING else value
-
-
-def _is_open(parameter: Parameter) -> bool:
-    """Whether it is a switch of which nothing is said to be the default: one of three positions."""
-    unset = "default" in parameter.schema and _default(parameter) is None
-    return unset and parameter.type == "boolean"
 
 
 def _parameter(name: str, schema: JsonObject | bool) -> Parameter:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toolscope_core.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool, digest
-from toolscope_core.merging.alignment import argument_map, silent_changes, unit_conflicts
+from toolscope_core.merging.alignment import argument_map, unit_conflicts
+from toolscope_core.merging.defaults import silent_changes
 from toolscope_core.merging.guards import Companions, guards
 from toolscope_core.merging.licence import Said, said_by
 from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synthesise
