@@ -383,6 +383,37 @@ def test_what_reads_and_what_writes_is_never_one_job():
     assert judge.shares(0, 1)[-1].name == "one reads, the other writes"
 
 
+def verdict_of_one_job(*tools):
+    """The verdict on two tools that the signals take for one job, and what overrules them last."""
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, job_across=16.0))
+    return judge.verdict(0, 1), judge.shares(0, 1)[-1].name
+
+
+def test_a_distinction_makes_at_most_unsure_and_is_said():
+    attic, cellar = (
+        tool(key, "get_door", f"Get a door of the {key}.", f"{key}_id", required=[f"{key}_id"])
+        for key in ("attic", "cellar")
+    )
+    verdict, overruled = verdict_of_one_job(attic, cellar)
+    assert verdict.outcome == "unsure"
+    assert overruled == "what tells them apart, whatever they say"
+    assert "Their keys are of two things: attic / cellar." in verdict.evidence
+    optional = replace(cellar, schema={"type": "object", "properties": cellar.schema["properties"]})
+    assert verdict_of_one_job(attic, optional)[0].outcome == "merge"
+
+
+def test_what_one_server_names_apart_is_at_most_unsure():
+    def verdict(server):
+        return verdict_of_one_job(
+            tool("a", "get_rate", "Get the rate of a team.", "source", server=server),
+            tool("b", "get_team_rate", "Get the rate of a team.", "source", server="bank"),
+        )[0]
+
+    apart = "One server has both and tells their names apart (nothing / team)."
+    assert (verdict("bank").outcome, apart in verdict("bank").evidence) == ("unsure", True)
+    assert (verdict("shop").outcome, apart in verdict("shop").evidence) == ("merge", False)
+
+
 def test_tools_that_do_another_thing_are_no_family():
     tools = (
         tool("a", "hold_place", "Hold a place.", "place"),

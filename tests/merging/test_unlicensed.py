@@ -105,6 +105,21 @@ TRAPS = {
         tool("get_fund_returns", "Get the fund's returns.", fund=TEXT),
         "only `get_fund_returns` says returns",
     ),
+    "keys of two things": (
+        tool("get_box", "Get it with its lid.", ["attic_id"], attic_id=TEXT),
+        tool("fetch_box", "Get it with its lid.", ["cellar_id"], cellar_id=TEXT),
+        "their keys are of two things: attic / cellar",
+    ),
+    "both of one taxonomy": (
+        tool("list_films", "Lists what is shown: films, or movies of a series."),
+        tool("list_movies", "Lists what is shown: movies, or films of a series."),
+        "one says films where the other says movies, and they speak of both",
+    ),
+    "a word in the markup": (
+        tool("get_doors", '<div class="gate">Doors</div>'),
+        tool("get_gate_doors", '<div class="gate">Doors</div>'),
+        "only `get_gate_doors` says gate",
+    ),
     "more than four words": (
         tool("play", "Play."),
         tool("play_old_slow_sad_long_song", "Play."),
@@ -288,6 +303,26 @@ APART = {
         operation("door", "get", "/doors/{id}", "A door."),
         operation("show_door", "get", "/attic/doors/{id}", "A door."),
         "only one of their paths says attic",
+    ),
+    "a word that one path says twice": (
+        operation("see", "get", "/doors/{id}/locks", "What is there."),
+        operation("view", "get", "/doors/{id}/locks/doors", "What is there."),
+        "only one of their paths says doors",
+    ),
+    "one and several": (
+        operation("door", "get", "/doors/{id}", "A door."),
+        operation("show_door", "get", "/doors", "A door."),
+        "one of their paths leads to one thing, the other to several",
+    ),
+    "one and several by the last word": (
+        operation("door", "get", "/houses/{id}/door", "A door."),
+        operation("show_door", "get", "/houses/{id}/doors", "A door."),
+        "one of their paths leads to one thing, the other to several",
+    ),
+    "another order": (
+        operation("door", "get", "/attics/{id}/doors", "A door."),
+        operation("show_door", "get", "/doors/{id}/attics", "A door."),
+        "their paths say the same words in another order",
     ),
 }
 

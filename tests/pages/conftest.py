@@ -11,7 +11,7 @@ from tests.workspace.conftest import work  # noqa: F401
 @pytest.fixture
 def bench(monkeypatch):
     """Benches on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.workspace.endpoints.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.workspace.embedders.SentenceEmbedder", WordEmbedder)
     _ui.workspace.clear()
     made = []
 

@@ -40,8 +40,8 @@ COUNTS = {
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Two tools beside each other: how they read, what they are to each other, the words that
-    only the one and only the other says, their parameters that are the same, and the general tool
-    that both are forms of, if any.
+    only the one and only the other says, their parameters that are the same, what tells them apart
+    whatever they say, and the general tool that both are forms of, if any.
     """
 
     tools: tuple[Tool, Tool]
@@ -51,6 +51,7 @@ class Compared:
     serves: Serves
     unsaid: tuple[tuple[str, ...], tuple[str, ...]]
     matches: tuple[Match, ...]
+    distinctions: tuple[str, ...] = ()
     general: str = ""
 
 
@@ -72,6 +73,7 @@ def explain(
     return (
         *_on_relation(compared),
         _on_closeness(compared.similarity),
+        *(f"{text[0].upper()}{text[1:]}." for text in compared.distinctions),
         *_on_actions(left, right, *readings),
         *_on_words(compared),
         *([] if brief else (*_on_doubt(left, right), *_on_arguments(compared))),

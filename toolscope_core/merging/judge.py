@@ -23,6 +23,7 @@ from toolscope_core.backends import Vectors
 from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
 from toolscope_core.merging.alignment import serving, unmappable
+from toolscope_core.merging.distinctions import distinctions, named_apart
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
 from toolscope_core.merging.guards import effect
@@ -276,6 +277,7 @@ class OfflineJudge:
                 serves=serves,
                 unsaid=unsaid,
                 matches=matches,
+                distinctions=tuple(self._distinctions(a, b)) if same_job >= _EVEN else (),
                 general=self._general(a, b),
             )
             yield Verdict(
@@ -386,8 +388,11 @@ class OfflineJudge:
         single = np.where(fixed, np.minimum(single, below), single)
         reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
         acting = np.where(reads_and_writes, np.minimum(single, below), single)
+        contrary = signals[:, SIGNALS.index("opposite_words")] > 0
+        told_apart = contrary | self._told_apart(left, right, acting)
+        distinct = np.where(told_apart, np.minimum(acting, below), acting)
         of_one = self._of_one_general(left, right)
-        general = np.where(of_one, np.maximum(acting, _OF_ONE_GENERAL), acting)
+        general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
         clear = self.mappable & ~self._unclear
         unclear = ~(clear[left] & clear[right])
         held = np.where(unclear, self._held_back(general), general)
@@ -396,10 +401,25 @@ class OfflineJudge:
             ("signals", first),
             ("rather a family", single),
             ("one reads, the other writes", acting),
+            ("what tells them apart, whatever they say", distinct),
             ("forms of one general tool", general),
             ("held back: a person must look", held),
             ("exact copies", np.where(copies, 1.0, held)),
         ]
+
+    def _told_apart(
+        self, left: Rows, right: Rows, same_job: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Of the pairs that would be merged by ``same_job``: those with a distinction."""
+        apart = np.zeros(len(left), dtype=np.bool_)
+        for at in np.flatnonzero(same_job >= self.weights.merge_at).tolist():
+            apart[at] = any(self._distinctions(int(left[at]), int(right[at])))
+        return apart
+
+    def _distinctions(self, left: int, right: int) -> Iterator[str]:
+        one, other = ((self.tools[row], self.signals.said[row]) for row in (left, right))
+        yield from distinctions(one, other)
+        yield from named_apart(one, other)
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""

@@ -30,21 +30,22 @@ def are_turned(one: Said, other: Said) -> bool:
 
 def number_apart(one: Said, other: Said, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
-    *members*), and the descriptions are not the same; ``described``: or in the descriptions alone.
+    *members*), and the descriptions are not the same; ``described``: or one of the descriptions.
     """
     verbs = {stem(side.text[0]) for side in (one, other) if side.text}
-    shared = {stem(word) for word in one.named} & {stem(word) for word in other.named} - verbs
-    for root in shared:
-        in_name, in_description = (
-            [{is_plural(word) for word in words if stem(word) == root} for words in both]
-            for both in ((one.named, other.named), (one.description_words, other.description_words))
-        )
-        same = one.text and _stems(one.text) == _stems(other.text)
-        if in_name[0].isdisjoint(in_name[1]) and not same:
-            return True
-        if described and all(in_description) and in_description[0].isdisjoint(in_description[1]):
-            return True
-    return False
+    same = one.text and _stems(one.text) == _stems(other.text)
+    return (not same and _numbers_apart(one.named, other.named, verbs)) or (
+        described and _numbers_apart(one.description_words, other.description_words, verbs)
+    )
+
+
+def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) -> bool:
+    numbers: list[dict[str, set[bool]]] = [{}, {}]
+    for words, number in zip((ours, theirs), numbers, strict=True):
+        for word in words:
+            number.setdefault(stem(word), set()).add(is_plural(word))
+    shared = numbers[0].keys() & numbers[1].keys() - verbs
+    return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
 
 
 def repeated(one: Said, other: Said) -> str:
@@ -97,11 +98,27 @@ def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
+def contrasted(one: Said, other: Said) -> tuple[str, str] | None:
+    """The first two nouns that stand for each other in the names, by a source of synonyms, though
+    a description says both: *categories* and *classes* of a taxonomy that has both.
+    """
+    stems = [_stems(said.named) for said in (one, other)]
+    for a in one.named:
+        for b in other.named:
+            if stem(a) in stems[1] or stem(b) in stems[0] or not _are_one(a, b):
+                continue
+            are_verbs = action_classes(a) or action_classes(b)
+            if not are_verbs and any({stem(a), stem(b)} <= {*_stems(s.text)} for s in (one, other)):
+                return a, b
+    return None
+
+
 def in_one_order(one: Said, other: Said) -> bool:
-    """Whether the words that both descriptions say stand in one order in both."""
+    """Whether the words that both descriptions say, and those of the names, stand in one order."""
+    named = {*one.named, *other.named}
     ours, theirs = (
-        [stem(word) for word in dict.fromkeys(side.text) if _has_a_place(word)]
-        for side in (one, other)
+        [stem(w) for w in dict.fromkeys(said.text) if w in named or _has_a_place(w)]
+        for said in (one, other)
     )
     place = {word: at for at, word in reversed(list(enumerate(theirs)))}
     shared = [place[word] for word in dict.fromkeys(ours) if word in place]

@@ -6,34 +6,25 @@ word on one side narrows or widens; words on both sides are a substitution, so a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
-from toolscope_core.datamodel import ArgumentMap, Parameter, Tool
+from toolscope_core.datamodel import ArgumentMap, Parameter
+from toolscope_core.merging.distinctions import Spoken, distinctions, is_key, listed, method_of
 from toolscope_core.merging.guards import effect
 from toolscope_core.merging.licence import KEY_WORDS, Key, Said, keys_of, unsaid
 from toolscope_core.merging.phrasing import (
-    alternatives,
-    are_turned,
+    contrasted,
     in_one_order,
-    is_plural,
-    number_apart,
     object_apart,
     renamed,
     repeated,
-    voices_apart,
 )
 from toolscope_core.merging.vocabulary import only_gets, words_of
 from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
 from toolscope_core.similarity import split_name
 
-_MOST_NAMED = 4
-_IDS = (("id",), ("ids",), ("uuid",), ("gid",), ("key",))
 
-
-def unlicensed(
-    kept: tuple[Tool, Said], pruned: tuple[Tool, Said], alpha: ArgumentMap
-) -> Iterator[str]:
+def unlicensed(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
     """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is licensed.
 
     ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is licensed
@@ -45,22 +36,20 @@ def unlicensed(
         names = f"`{stays.id}`", f"`{goes.id}`"
     words = list(_left_over(kept, pruned, alpha))
     if all(words):
-        yield f"{names[0]} says {_listed(words[0])} where {names[1]} says {_listed(words[1])}"
+        yield f"{names[0]} says {listed(words[0])} where {names[1]} says {listed(words[1])}"
     for name, left in zip(names, words, strict=True) if not all(words) else ():
         if left:
-            yield f"only {name} says {_listed(left)}"
-    yield from _turned_otherwise(one, other, " and ".join(names))
-    if _other_number(kept, pruned):
-        yield f"one of {names[0]} and {names[1]} is about one thing, the other about several"
+            yield f"only {name} says {listed(left)}"
+    yield from distinctions(kept, pruned)
     if not any(words):
         yield from _put_otherwise(one, other)
     yield from _arguments_apart(kept, pruned, alpha)
-    yield from _addresses_apart(kept, pruned)
+    methods = method_of(stays), method_of(goes)
+    if all(methods) and methods[0] != methods[1]:
+        yield f"they are other operations: {methods[0]}, {methods[1]}"
 
 
-def _left_over(
-    kept: tuple[Tool, Said], pruned: tuple[Tool, Said], alpha: ArgumentMap
-) -> Iterator[list[str]]:
+def _left_over(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[list[str]]:
     """The words that nothing licenses, of the kept and of the pruned tool."""
     (stays, one), (goes, other) = kept, pruned
     set_by_calls = {move.target for move in alpha.moves}
@@ -99,7 +88,7 @@ def _keys(names: Iterable[str]) -> set[Key]:
 def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
     """What the same words say otherwise."""
     ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
-    between = " / ".join(_listed(left) or "nothing" for left in (ours, theirs))
+    between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
     beside = {*unsaid(one, other, at_first=True), *unsaid(other, one, at_first=True)}
     if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
         yield f"the names differ ({between}), and each speaks of the other's only in passing"
@@ -108,13 +97,13 @@ def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
         yield f"the names differ ({between}), and the descriptions use the words in another order"
     if word := repeated(one, other):
         yield f"one of the names says {word} more often"
+    if both := contrasted(one, other):
+        yield f"one says {both[0]} where the other says {both[1]}, and they speak of both"
     if apart := object_apart(one, other):
         yield f"one is about {apart[0]}, the other about {apart[1]}"
 
 
-def _arguments_apart(
-    kept: tuple[Tool, Said], pruned: tuple[Tool, Said], alpha: ArgumentMap
-) -> Iterator[str]:
+def _arguments_apart(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
     """Arguments that are one by what they take, though a name says what the other tool does not:
     a user's token, a developer's token; an id of a thing, the thing.
     """
@@ -130,40 +119,11 @@ def _arguments_apart(
             for word in plain_words(parameter.name)
             if word not in KEY_WORDS
             and meaning(word) not in _meanings(counterpart)
-            and said.heard.isdisjoint(keys_of(word))
+            and said.spoken.isdisjoint(keys_of(word))
         ]
-        keyed = [plain_words(p.name)[-1:] in _IDS for p in (source, target)]
+        keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
             yield f"`{source.name}` of {goes.id} would be `{target.name}`"
-
-
-def _addresses_apart(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> Iterator[str]:
-    """Operations of an API of which one writes where the other reads, or whose paths say what the
-    other does not, however alike their texts are.
-    """
-    here, there = _address(kept[0]), _address(pruned[0])
-    if here is None or there is None:
-        return
-    (method, path), (other_method, other_path) = here, there
-    heard = [
-        said.spoken | _keys(words) for (_, said), words in ((kept, path), (pruned, other_path))
-    ]
-    left = [w for w in path if heard[1].isdisjoint(keys_of(w))]
-    left += [w for w in other_path if heard[0].isdisjoint(keys_of(w))]
-    if method != other_method:
-        yield f"they are other operations: {method}, {other_method}"
-    if left:
-        yield f"only one of their paths says {_listed(left)}"
-
-
-def _address(tool: Tool) -> tuple[str, tuple[str, ...]] | None:
-    """The method and the words of the path of an operation of an API, if it is one."""
-    meta = tool.raw.get("_meta")
-    found = meta.get("toolscope/openapi") if isinstance(meta, Mapping) else None
-    if not isinstance(found, Mapping):
-        return None
-    fixed = re.sub(r"\{[^}]*\}", " ", str(found.get("path", "")))
-    return str(found.get("method", "")), split_name(fixed)
 
 
 def _meanings(parameter: Parameter) -> frozenset[str]:
@@ -175,36 +135,3 @@ def _same_kind(one: Parameter, other: Parameter) -> bool:
     return any(
         "id" in plain_words(p.description) for p in (one, other) if not p.name.endswith("id")
     )
-
-
-def _turned_otherwise(one: Said, other: Said, names: str) -> Iterator[str]:
-    if are_turned(one, other) or are_turned(other, one):
-        yield f"{names} go in opposite directions"
-    if voices := voices_apart(one, other):
-        yield f"{names} look at it from two sides: {voices[0]} / {voices[1]}"
-    if either := alternatives(one, other):
-        yield f"{names} are for {either[0]} and for {either[1]}, of which both speak"
-
-
-def _other_number(kept: tuple[Tool, Said], pruned: tuple[Tool, Said]) -> bool:
-    """Whether one is about one thing and the other about several of them."""
-    lists = [
-        "list" in split_name(tool.name) or one.text[:1] in (("list",), ("lists",))
-        for tool, one in (kept, pruned)
-    ]
-    one_lists = lists[0] != lists[1]
-    plurals = [{is_plural(word) for word in said.named[-1:]} for _, said in (kept, pruned)]
-    keyed = [
-        any(p.required and split_name(p.name)[-1:] in (("id",), ("key",)) for p in tool.parameters)
-        for tool, _ in (kept, pruned)
-    ]
-    if keyed[0] != keyed[1] and plurals[0] != plurals[1]:
-        return True
-    return number_apart(kept[1], pruned[1], described=one_lists) or (
-        one_lists and keyed[0] != keyed[1]
-    )
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_NAMED
-    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
