@@ -405,7 +405,7 @@ def test_a_distinction_makes_at_most_unsure_and_is_said():
 def test_what_one_server_names_apart_is_at_most_unsure():
     def verdict(server):
         return verdict_of_one_job(
-            tool("a", "get_rate", "Get the rate of a team.", "source", server=server),
+            tool("a", "get_rate", "Get the rate.", "source", server=server),
             tool("b", "get_team_rate", "Get the rate of a team.", "source", server="bank"),
         )[0]
 

@@ -53,7 +53,7 @@ _MOST_WORDS = 64
 _PRIOR_TOOLS = 50
 _PRIOR_COSINE = 0.15
 _PRIOR_DOCUMENTS = 100
-_MOST_APART = 2
+_MOST_APART = 3
 _COMES_BACK = 2
 _REMEMBERED = 32_768
 """So many pairs are compared once, about 30 MB."""
@@ -144,7 +144,7 @@ class Signals:
         name words that the other tool says in no form, on the side that has less of them.
         ``all_said``: 1 where neither says a word that the other does not, and both speak of
         one thing or both of several. ``one_word_apart``: 1 where the names are equal but
-        for one or two words. ``strange_words``: 1 where each says a word that the other
+        for one to three words. ``strange_words``: 1 where each says a word that the other
         does not and English does not have. ``names_of_a_kind``: 1 where one stands for the
         other in two or more names of the catalog that are otherwise equal, and one is no
         English word. ``length``: logarithm of how many words both say. ``one_server``: 1
@@ -306,7 +306,7 @@ def _other_action(a: Reading, b: Reading) -> float:
 
 
 def _one_word_apart(a: Said, b: Said, names: Sequence[Sequence[str]]) -> bool:
-    """Whether the names are equal but for one or two words of each."""
+    """Whether the names are equal but for at most three words of each."""
     if not all(0 < len(words) <= _MOST_APART for words in names):
         return False
     rest = [
