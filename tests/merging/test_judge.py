@@ -397,7 +397,10 @@ def test_a_distinction_makes_at_most_unsure_and_is_said():
     verdict, overruled = verdict_of_one_job(attic, cellar)
     assert verdict.outcome == "unsure"
     assert overruled == "what tells them apart, whatever they say"
-    assert "Their keys are of two things: attic / cellar." in verdict.evidence
+    assert verdict.evidence[0] == (
+        "They look like one job, but their keys are of two things: attic / cellar."
+    )
+    assert verdict.serves == "none"
     optional = replace(cellar, schema={"type": "object", "properties": cellar.schema["properties"]})
     assert verdict_of_one_job(attic, optional)[0].outcome == "merge"
 
@@ -409,9 +412,9 @@ def test_what_one_server_names_apart_is_at_most_unsure():
             tool("b", "get_team_rate", "Get the rate of a team.", "source", server="bank"),
         )[0]
 
-    apart = "One server has both and tells their names apart (nothing / team)."
-    assert (verdict("bank").outcome, apart in verdict("bank").evidence) == ("unsure", True)
-    assert (verdict("shop").outcome, apart in verdict("shop").evidence) == ("merge", False)
+    apart = "one server has both and tells their names apart (nothing / team)."
+    assert (verdict("bank").outcome, apart in verdict("bank").evidence[0]) == ("unsure", True)
+    assert (verdict("shop").outcome, apart in verdict("shop").evidence[0]) == ("merge", False)
 
 
 def test_tools_that_do_another_thing_are_no_family():

@@ -9,11 +9,11 @@ from tests.scripted import judge_says
 from tests.workspace import desk, town
 from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Pair
+from toolscope_core.datamodel import Pair, Tool, Verdict
 from toolscope_core.workspace import writing
 from toolscope_core.workspace.overlaps import PairFilter, siblings_in
 from toolscope_core.workspace.overview import NextStep
-from toolscope_core.workspace.relations import slot_in
+from toolscope_core.workspace.relations import apart_of, slot_in
 
 BANKS = tuple(tool.id for tool in town.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -171,6 +171,22 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
     )
     near = {n.id: n.verdict for n in family.neighbours[0]}
     assert near[SCHWAB] == "family"
+
+
+def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
+    def taking(key):
+        return {"type": "object", "properties": {key: {}}, "required": [key]}
+
+    def apart(outcome):
+        tools = tuple(
+            Tool(f"{place}_door", "get_door", "Get a door.", schema=taking(f"{place}_id"))
+            for place in ("attic", "cellar")
+        )
+        verdict = Verdict(Pair.of("attic_door", "cellar_door"), 0.9, 0.7, outcome)
+        return apart_of(verdict, tools)
+
+    assert apart("unsure") == ("Their keys are of two things: attic / cellar.",)
+    assert apart("merge") == ("Each says all that the other says.",)
 
 
 def test_the_list_of_pairs_knows_families(own):

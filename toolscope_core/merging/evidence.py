@@ -73,7 +73,6 @@ def explain(
     return (
         *_on_relation(compared),
         _on_closeness(compared.similarity),
-        *(f"{text[0].upper()}{text[1:]}." for text in compared.distinctions),
         *_on_actions(left, right, *readings),
         *_on_words(compared),
         *([] if brief else (*_on_doubt(left, right), *_on_arguments(compared))),
@@ -86,6 +85,8 @@ def _on_relation(compared: Compared) -> Iterator[str]:
     left, right = compared.tools
     if compared.general:
         yield f"Both are {compared.general}, with an argument fixed or left open."
+    elif compared.distinctions:
+        yield f"They look like one job, but {'; '.join(compared.distinctions)}."
     elif compared.relation == "parametric":
         slot, values = slot_of(compared.tools, compared.unsaid)
         yield f"The same operation for another {slot}: {' / '.join(values)}."

@@ -27,7 +27,7 @@ from toolscope_core.merging.distinctions import distinctions, named_apart
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
 from toolscope_core.merging.guards import effect
-from toolscope_core.merging.matching import Match, match_parameters
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.signals import SIGNALS, Matrix, Signals, codes
 from toolscope_core.merging.slots import FIXED, kind_of
 from toolscope_core.merging.vocabulary import is_foreign
@@ -268,7 +268,10 @@ class OfflineJudge:
             tools = self.tools[a], self.tools[b]
             short = brief and outcome in ("keep", "family")
             matches = () if short and same_job < _EVEN else match_parameters(*tools)
-            relation, serves = self._relation(tools, matches, near[at], (same_job, family), unsaid)
+            perhaps = _EVEN <= same_job < self.weights.merge_at
+            apart = tuple(self._distinctions(a, b)) if perhaps else ()
+            served = "none" if apart or same_job < _EVEN else serving(*tools, matches)
+            relation, serves = self._relation(near[at], (same_job, family), unsaid, served)
             compared = Compared(
                 tools=tools,
                 readings=(self.signals.readings[a], self.signals.readings[b]),
@@ -277,7 +280,7 @@ class OfflineJudge:
                 serves=serves,
                 unsaid=unsaid,
                 matches=matches,
-                distinctions=tuple(self._distinctions(a, b)) if same_job >= _EVEN else (),
+                distinctions=apart,
                 general=self._general(a, b),
             )
             yield Verdict(
@@ -285,11 +288,7 @@ class OfflineJudge:
                 similarity=near[at],
                 probability=same_job,
                 outcome=outcome,
-                evidence=explain(
-                    compared,
-                    dict(zip(SIGNALS, added[at], strict=True)),
-                    short,
-                ),
+                evidence=explain(compared, dict(zip(SIGNALS, added[at], strict=True)), short),
                 judge=self.name,
                 relation=relation,
                 family=family,
@@ -299,19 +298,19 @@ class OfflineJudge:
 
     def _relation(
         self,
-        tools: tuple[Tool, Tool],
-        matches: Sequence[Match],
         similarity: float,
         chances: tuple[float, float],
         unsaid: tuple[tuple[str, ...], tuple[str, ...]],
+        serves: Serves,
     ) -> tuple[Relation, Serves]:
-        """What the two are to each other, and which could serve the callers of the other."""
+        """What the two are to each other, and which could serve the callers of the other; going by
+        their schemas it would be ``serves``.
+        """
         same_job, family = chances
         if family >= self.weights.family_at:
             return "parametric", "none"
         if same_job < _EVEN:
             return ("different" if similarity < _FAR else "related"), "none"
-        serves = serving(*tools, matches)
         one_sided = bool(unsaid[0]) != bool(unsaid[1])
         if serves in ("left", "right") or (serves == "none" and one_sided):
             return "subsumes", serves

@@ -17,6 +17,7 @@ from toolscope_core.datamodel import (
     Tool,
     Verdict,
 )
+from toolscope_core.merging.distinctions import distinctions, named_apart
 from toolscope_core.merging.licence import said_by
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.unlicensed import unlicensed
@@ -86,10 +87,19 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
-    """The words that only one of the two says, a sentence for each that has any."""
+    """What tells the two apart whatever they say, where that decided, and the words that only one
+    says: a sentence each.
+    """
     sides = zip(names_of(tools), verdict.differs, strict=True)
-    sentences = tuple(f"Only {name} says {_listed(words)}." for name, words in sides if words)
-    return sentences or ("Each says all that the other says.",)
+    words = [f"Only {name} says {_listed(words)}." for name, words in sides if words]
+    facts = _facts_of(tools) if verdict.outcome == "unsure" else ()
+    return (*facts, *words) or ("Each says all that the other says.",)
+
+
+def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
+    one, other = ((tool, said_by(tool)) for tool in tools)
+    for fact in (*distinctions(one, other), *named_apart(one, other)):
+        yield f"{fact[0].upper()}{fact[1:]}."
 
 
 def differs_of(verdict: Verdict) -> str:
