@@ -24,6 +24,7 @@ DONE = {
     "edit": "Document edited",
 }
 RECENT = 10
+LONGEST_NOTICE = 400
 
 
 def attempt(work: Callable[[], object], said: str) -> bool:
@@ -126,6 +127,8 @@ def undo_own(seen: int) -> None:
 def notice() -> None:
     """What the last button did, once; a refusal stands out, a batch can be taken back as one."""
     good, text = st.session_state.pop("notice", (True, ""))
+    if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
+        text = f"{text[: LONGEST_NOTICE // 2]} … {text[-LONGEST_NOTICE // 2 :]}"
     if not good:
         st.error(_ui.untrusted(text), icon=":material/error:")
     elif text:
@@ -195,10 +198,24 @@ def reshape(card: Card, seen: str, onward: str | None) -> None:
         )
 
 
-def save(cluster: Cluster, draft: Draft) -> None:
-    """Store an edited document."""
+def save(cluster: Cluster, draft: Draft, then: Callable[[], None]) -> None:
+    """Store an edited document, then forget that it was only typed."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
-    attempt(
+    if attempt(
         lambda: review.edit(catalog_id, cluster, draft, _ui.reviewer()),
         f"Saved the document of {draft.document.name}",
-    )
+    ):
+        then()
+
+
+def reset(cluster: Cluster, made: Draft, then: Callable[[], None]) -> None:
+    """Store the document as it was synthesised, and say what that changed."""
+    review, catalog_id = _ui.workspace().review, _ui.current().id
+    parts = {"name": "name", "description": "description", "schema": "parameters"}
+    before, after = cluster.document, made.document
+    changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
+    if attempt(
+        lambda: review.edit(catalog_id, cluster, made, _ui.reviewer()),
+        f"Reset {before.name} to what was synthesised: {', '.join(changed)}",
+    ):
+        then()

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, fields, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.workspace.drafts import TYPES, Draft, ParameterRow, parsed, rows_of, schema_of
+from toolscope_core.workspace.drafts import TYPES, ParameterRow, with_cells
+
+WAYS = ("Table", "JSON Schema")
 
 
-def editor(draft: Draft, seen: str) -> Draft:
-    """The draft with the parameters as edited. Raises ``DecisionError`` where they make none."""
-    way = st.segmented_control(
-        "Parameters", ["Table", "JSON Schema"], default="Table", required=True, key=f"way_{seen}"
-    )
-    if way == "JSON Schema":
-        return _as_text(draft, seen)
-    rows = rows_of(draft)
+def table(rows: Sequence[ParameterRow], key: str) -> list[ParameterRow]:
+    """A grid of the rows; what it gives back differs from them only in the cells touched."""
     types = [*TYPES, *sorted({row.type for row in rows} - set(TYPES))]
     text = st.column_config.TextColumn
-    edited = st.data_editor(
+    st.data_editor(
         pd.DataFrame(
             [asdict(row) for row in rows],
             columns=[field.name for field in fields(ParameterRow)],
             dtype=object,  # a new line has empty cells in every column
         ),
-        key=f"parameters_{seen}",
+        key=key,
         hide_index=True,
         num_rows="dynamic",
         column_order=["origin", "name", "type", "required", "description", "enum"],
@@ -46,32 +41,15 @@ def editor(draft: Draft, seen: str) -> Draft:
         },
         alt="Parameters of the merged tool",
     )
-    schema, renames = schema_of(draft, [_row(record) for record in edited.to_dict("records")])
-    return Draft(replace(draft.document, schema=schema), renames)
+    return with_cells(rows, st.session_state[key])
 
 
-def _as_text(draft: Draft, seen: str) -> Draft:
-    text = st.text_area(
+def as_text(text: str, key: str) -> str:
+    """A field for the whole schema."""
+    return st.text_area(
         "JSON Schema",
-        json.dumps(draft.document.schema, indent=2, ensure_ascii=False),
-        key=f"schema_{seen}",
+        text,
+        key=key,
         height=360,
         help="Rename a parameter in the table: here it counts as removed and added.",
-    )
-    schema = parsed(text)
-    known = schema.get("properties") or {}
-    renames = {old: new for old, new in draft.renames.items() if new in known}
-    return Draft(replace(draft.document, schema=schema), renames)
-
-
-def _row(record: dict[str, Any]) -> ParameterRow:
-    """A line of the grid; a cell that nobody filled is ``None`` or not a number."""
-    enum = record["enum"] if isinstance(record["enum"], list | tuple) else []
-    texts = {
-        key: record[key] if isinstance(record[key], str) else ""
-        for key in ("origin", "current", "name", "description")
-    }
-    kind = record["type"] if isinstance(record["type"], str) else "string"
-    return ParameterRow(
-        **texts, type=kind, required=record["required"] is True, enum=tuple(map(str, enum))
     )

@@ -1,12 +1,11 @@
 """Documents: what agents will read of a merged tool, edited by a person."""
 
 import json
-from dataclasses import replace
 
 import streamlit as st
 
-from pages import _card, _decisions, _parameters, _selection, _ui, _words
-from toolscope_core.errors import DecisionError
+from pages import _card, _decisions, _form, _selection, _ui, _words
+from toolscope_core.datamodel import Cluster
 
 st.title("Documents")
 _ui.analysis()
@@ -29,16 +28,22 @@ if picked and _selection.only():
         st.stop()
 
 
+def field_key(cluster: Cluster) -> str:
+    return f"{catalog_id}_{cluster.id}_{cluster.version[:8]}"
+
+
 def label(cluster_id: str) -> str:
     cluster = clusters[cluster_id]
     what = "family of " if _card.kind_of(cluster) == "family" else ""
-    return f"{cluster.document.name} ({what}{len(cluster.members)} tools, {cluster.state})"
+    state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
+    return f"{cluster.document.name} ({what}{len(cluster.members)} tools, {state})"
 
 
 def pick() -> None:
     st.query_params["cluster"] = st.session_state["merge"]
 
 
+unsaved = {key for key, one in clusters.items() if _form.waits(field_key(one))}
 if st.query_params.get("cluster") in clusters:
     st.session_state["merge"] = st.query_params["cluster"]
 elif st.session_state.get("merge") not in clusters:
@@ -47,25 +52,13 @@ cluster = clusters[
     st.selectbox("Merge", list(clusters), format_func=label, key="merge", on_change=pick)
 ]
 st.query_params["cluster"] = cluster.id
-seen = f"{cluster.id}_{cluster.version[:8]}"
 _decisions.notice()
 
 draft, made = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
-form, effect = st.columns(2, gap="large")
-problems: tuple[str, ...] = ()
-with form:
-    name = st.text_input("Name", draft.document.name, key=f"name_{seen}")
-    description = st.text_area(
-        "Description", draft.document.description, key=f"description_{seen}", height=160
-    )
-    edited = replace(draft, document=replace(draft.document, name=name, description=description))
-    if draft.document.schema is None:
-        st.caption("The tools do not say what they take, so there are no parameters to edit.")
-    else:
-        try:
-            edited = _parameters.editor(edited, seen)
-        except DecisionError as error:
-            problems = (str(error),)
+left, effect = st.columns(2, gap="large")
+form = _form.Form(field_key(cluster), draft)
+with left:
+    edited, problems = form.show()
 problems += review.document_problems(catalog_id, cluster, edited.document)
 changed = edited.document != cluster.document
 
@@ -77,18 +70,25 @@ with effect:
     with st.container(horizontal=True):
         st.button(
             "Save",
-            key=f"save_{seen}",
+            key=f"save_{form.seen}",
             type="primary",
             disabled=bool(problems) or not changed,
             on_click=_decisions.save,
-            args=(cluster, edited),
+            args=(cluster, edited, form.discard),
+        )
+        st.button(
+            "Discard changes",
+            key=f"discard_{form.seen}",
+            disabled=not form.is_unsaved,
+            help="What was typed and not saved; it waits here while you visit other pages.",
+            on_click=form.discard,
         )
         st.button(
             "Reset to the synthesised document",
-            key=f"reset_{seen}",
+            key=f"reset_{form.seen}",
             disabled=made.document == cluster.document,
-            on_click=_decisions.save,
-            args=(cluster, made),
+            on_click=_decisions.reset,
+            args=(cluster, made, form.discard),
         )
         st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
     st.markdown("**Compared with the canonical tool's own description**")

@@ -126,6 +126,7 @@ def hostile_file(path):
                     {"name": f"send {EVIL}"[:200], **base},
                     {"name": f"post_{number} {EVIL}"[:200], **other},
                     {"name": f"{EVIL} {number}", **base},
+                    {**base, "name": f"archive {EVIL}"[:200], "description": f"Keep it. {EVIL}"},
                     {"name": [EVIL], "description": EVIL},
                 ],
             }

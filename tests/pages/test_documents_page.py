@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.workspace.desk import SUM, by_name, tool
+from toolscope_core.datamodel import canonical_json
 
 
 @pytest.fixture
@@ -118,3 +120,107 @@ def test_tools_without_a_description_have_a_document(bench):
 
 def test_without_merges_there_is_nothing_to_edit(bench):
     assert "no document to edit" in bench(SUM).open("documents").text
+
+
+KEYWORDS = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "minLength": 1},
+        "to": {"type": "string", "enum": ["French", "German"], "examples": ["French"]},
+        "style": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"f": {}}}]},
+    },
+    "required": ["text", "to"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def nested(bench):
+    bench = bench(
+        *(
+            replace(tool(server, "translate", "Translate a text."), schema=KEYWORDS)
+            for server in ("s", "t")
+        )
+    )
+    (cluster,) = bench.review.plan(bench.catalog_id).clusters
+    bench.review.decide(bench.catalog_id, "accept", cluster, "ann", {})
+    return bench.open("documents", cluster=cluster.id)
+
+
+def only(page):
+    (cluster,) = page.review.plan(page.catalog_id).clusters
+    return cluster
+
+
+def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nested):
+    assert nested.button("save_").disabled
+    assert nested.button("reset_").disabled
+    assert nested.button("discard_").disabled
+    shown = json.loads(nested.at.code[-1].value)
+    assert canonical_json(shown) == canonical_json(only(nested).document.schema)
+
+
+def test_a_changed_description_leaves_the_schema_and_the_prune_alone(nested):
+    before = only(nested)
+    nested.widget("text_area", "description_").set_value("Says a text in another language.").run()
+    nested.press("save_")
+    after = only(nested)
+    assert (after.kind, after.state) == ("prune", "accepted")
+    assert after.document.schema == before.document.schema
+    assert nested.review.log(nested.catalog_id)[-1].detail == {
+        "description": "Says a text in another language."
+    }
+
+
+def test_a_cell_of_the_table_changes_its_keyword_only(nested):
+    before = only(nested).document.schema
+    parameters(nested, edited_rows={1: {"description": "Into what."}})
+    nested.press("save_")
+    assert only(nested).document.schema == {
+        **before,
+        "properties": {
+            **before["properties"],
+            "to": {**before["properties"]["to"], "description": "Into what."},
+        },
+    }
+
+
+def test_reset_says_what_it_did(page):
+    page.widget("text_area", "description_").set_value("Mail somebody.").run()
+    page.press("save_")
+    page.press("reset_")
+    notice = "Reset send_mail to what was synthesised: description"
+    assert notice in page.text.replace("\\", "")
+
+
+def test_what_was_typed_waits_while_other_pages_are_open(page):
+    page.widget("text_input", "name_").set_value("mail_it").run()
+    parameters(page, edited_rows={0: {"name": "recipient"}})
+    page.open("review").open("documents")
+    assert page.widget("text_input", "name_").value == "mail_it"
+    assert "recipient" in page.at.code[-1].value
+    assert "not saved" in str(page.at.selectbox(key="merge").options)
+    page.press("save_")
+    saved = by_name(page.work, 1, "mail_it").document
+    assert list(saved.schema["properties"]) == ["recipient", "body"]
+    assert page.button("discard_").disabled
+
+
+def test_what_cannot_be_saved_waits_too_and_can_be_discarded(page):
+    page.at.session_state[f"way_{seen(page)}"] = "JSON Schema"
+    page.at.run()
+    page.widget("text_area", "schema_").set_value("{").run()
+    page.open("review").open("documents")
+    assert page.widget("text_area", "schema_").value == "{"
+    assert "line 1" in page.at.error[0].value
+    page.press("discard_")
+    assert not page.at.error
+    assert page.button("save_").disabled
+    assert page.button("discard_").disabled
+
+
+def test_the_schema_as_text_begins_with_what_the_table_says(page):
+    parameters(page, edited_rows={0: {"name": "recipient"}})
+    page.widget("button_group", "way_").select("JSON Schema").run()
+    assert "recipient" in page.widget("text_area", "schema_").value
+    assert not page.button("save_").disabled

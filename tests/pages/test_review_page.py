@@ -86,6 +86,15 @@ def test_a_link_opens_the_card_it_names(page):
     assert shown(page) == "list_files"
 
 
+def test_a_long_notice_keeps_its_beginning_and_its_end(page):
+    page.at.session_state["notice"] = (False, f"first {'middle ' * 500}last")
+    page.at.run()
+    (shown,) = page.at.error
+    assert len(shown.value) < 500
+    assert shown.value.startswith("first middle")
+    assert shown.value.endswith("middle last")
+
+
 def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
     page.review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "bob")
     page.press(f"accept_{card_id(page)}")

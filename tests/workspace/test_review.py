@@ -1,14 +1,23 @@
+import json
 from dataclasses import replace
 
 import pytest
 
 from tests.workspace.desk import MAIL, SUM, TEXT, by_name, on, open_desk, tool
+from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Document, Finding
 from toolscope_core.errors import DecisionError, JobError, StaleDecisionError
 from toolscope_core.review import version_of
 from toolscope_core.workspace.cards import argument_rows
-from toolscope_core.workspace.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
+from toolscope_core.workspace.drafts import (
+    Draft,
+    ParameterRow,
+    parsed,
+    rows_of,
+    schema_of,
+    with_cells,
+)
 
 
 @pytest.fixture
@@ -359,6 +368,42 @@ def draft(desk):
 def test_rows_that_nobody_touched_give_the_same_schema(draft):
     assert schema_of(draft, rows_of(draft)) == (SCHEMA, {})
     assert [row.type for row in rows_of(draft)] == ["string", "integer", "any"]
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", ["seal-tools", "ultratool", "docker-mcp", "livemcpbench"])
+def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(shared_data, name):
+    folder = shared_data / name
+    path = next(folder.glob("tools.jsonl"), folder / "servers.json")
+    declared = [tool for tool in read_catalog(load_paths([path])).tools if tool.schema is not None]
+    for one in declared:
+        draft = Draft(Document(one.name, one.description, one.schema))
+        rows = with_cells(rows_of(draft), {"edited_rows": {}, "added_rows": [], "deleted_rows": []})
+        assert json.dumps(schema_of(draft, rows)[0]) == json.dumps(one.schema)
+        if rows:  # one cell more leaves all that the others say as it was
+            rows = with_cells(rows_of(draft), {"edited_rows": {0: {"description": "Which one."}}})
+            first, *others = one.schema["properties"]
+            told = schema_of(draft, rows)[0]
+            assert told["properties"][first]["description"] == "Which one."
+            assert all(told["properties"][key] == one.schema["properties"][key] for key in others)
+            rest = {key: value for key, value in one.schema.items() if key != "properties"}
+            assert {key: value for key, value in told.items() if key != "properties"} == rest
+    assert len(declared) > 300
+
+
+def test_cells_are_changed_added_and_removed_in_their_places(draft):
+    rows = with_cells(
+        rows_of(draft),
+        {
+            "edited_rows": {1: {"required": True, "enum": ["1"], "description": None}},
+            "deleted_rows": [0],
+            "added_rows": [{"name": "when", "type": "string", "enum": None}, {}],
+        },
+    )
+    assert [row.name for row in rows] == ["days", "place", "when", ""]
+    assert (rows[0].required, rows[0].enum, rows[0].origin) == (True, ("1",), "days")
+    assert rows[1] == rows_of(draft)[2]
+    assert rows[2] == ParameterRow(name="when")
 
 
 def test_a_cell_changes_only_what_it_shows(draft):

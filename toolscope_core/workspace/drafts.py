@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolscope_core.datamodel import (
@@ -86,9 +86,13 @@ def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
 def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, dict[str, str]]:
     """The draft's schema with the rows for its parameters, and the renames they state.
 
-    What the table does not show of a parameter stays, unless its type was changed. Unchanged rows
-    give an equal schema. Raises ``DecisionError`` for a name that is blank or repeats.
+    Only what a row says otherwise than ``rows_of`` is changed: what the table does not show stays,
+    unless a parameter's type was changed, and untouched rows give the very same schema. Raises
+    ``DecisionError`` for a name that is blank or repeats.
     """
+    stored = rows_of(draft)
+    if tuple(rows) == stored and draft.document.schema is not None:
+        return draft.document.schema, dict(draft.renames)
     names = [row.name.strip() for row in rows]
     wrong = sorted(name for name, count in Counter(names).items() if count > 1 or not name)
     if wrong:
@@ -97,9 +101,15 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
             "parameter a name of its own"
         )
     before = {p.name: p for p in Tool("", "", schema=draft.document.schema).parameters}
-    schema: dict[str, Any] = {"type": "object", **(draft.document.schema or {})}
+    schema: dict[str, Any] = dict(draft.document.schema or {})
+    schema.setdefault("type", "object")
+    properties = schema.get("properties") or {}
+    untouched = {replace(row, name="") for row in stored}
     schema["properties"] = {
-        name: _property(row, before.get(row.current)) for name, row in zip(names, rows, strict=True)
+        name: properties[row.current]
+        if replace(row, name="") in untouched
+        else _property(row, before.get(row.current))
+        for name, row in zip(names, rows, strict=True)
     }
     required = _required(schema.get("required"), before, rows)
     if required or "required" in schema:
@@ -110,6 +120,30 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
         if row.origin and row.origin != name
     }
     return schema, renames
+
+
+def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[ParameterRow]:
+    """The rows after what a grid tells of its cells: ``edited_rows`` (place → column → value),
+    ``deleted_rows`` (places) and ``added_rows``. A cell that nobody touched keeps its value.
+    """
+    changed = {int(at): _cells(cells) for at, cells in edits.get("edited_rows", {}).items()}
+    gone = set(edits.get("deleted_rows", ()))
+    kept = [replace(row, **changed.get(at, {})) for at, row in enumerate(rows) if at not in gone]
+    return kept + [ParameterRow(**_cells(cells)) for cells in edits.get("added_rows", ())]
+
+
+def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that can be edited, in the types of a row; an emptied cell is ``None``."""
+    values: dict[str, Any] = {
+        key: cells[key] or "" for key in ("name", "description") if key in cells
+    }
+    if cells.get("type"):
+        values["type"] = cells["type"]
+    if "required" in cells:
+        values["required"] = cells["required"] is True
+    if "enum" in cells:
+        values["enum"] = tuple(map(str, cells["enum"] or ()))
+    return values
 
 
 def parsed(text: str) -> JsonObject:
