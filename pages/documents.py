@@ -47,11 +47,12 @@ unsaved = {key for key, one in clusters.items() if _form.waits(field_key(one))}
 if st.query_params.get("cluster") in clusters:
     st.session_state["merge"] = st.query_params["cluster"]
 elif st.session_state.get("merge") not in clusters:
-    st.session_state["merge"] = next(iter(clusters))
+    last = st.session_state.get("document")  # Streamlit forgets the field of a page that is left
+    st.session_state["merge"] = last if last in clusters else next(iter(clusters))
 cluster = clusters[
     st.selectbox("Merge", list(clusters), format_func=label, key="merge", on_change=pick)
 ]
-st.query_params["cluster"] = cluster.id
+st.query_params["cluster"] = st.session_state["document"] = cluster.id
 _decisions.notice()
 
 draft, made = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
