@@ -14,7 +14,7 @@ export HF_HUB_OFFLINE ?= 1
 
 app: $(VENV)/.app
 	$(BIN)/python -m toolscope_core prepare
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	$(BIN)/python -m pages --server.port $(PORT)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -68,8 +69,16 @@ class Watched:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """``streamlit run app.py`` on a free port, on a first start."""
-    place = tmp_path_factory.mktemp("app")
+    """The app on a first start."""
+    with running(tmp_path_factory.mktemp("app")) as server:
+        yield server
+
+
+@contextmanager
+def running(place, *start):
+    """A process of the app on a free port, with its store in ``place``: ``python -m pages``, or as
+    ``start`` says.
+    """
     (place / "guard").mkdir()
     (place / "guard" / "sitecustomize.py").write_text(GUARD)
     with socket.socket() as free:
@@ -82,7 +91,7 @@ def server(tmp_path_factory):
         "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
     }
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command = [sys.executable, "-m", *(start or ["pages"])]
     command += [f"--{name}={value}" for name, value in options.items()]
     environ = {
         **os.environ,
