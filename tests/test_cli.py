@@ -259,6 +259,19 @@ def test_relabel_prints_counts_and_every_shrink(tmp_path, bundle):
     assert all(member in done.output for member in members)
 
 
+def test_relabel_understands_names_and_counts_what_it_does_not(tmp_path, bundle):
+    entries = json.loads((bundle / "relabel.json").read_text("utf-8"))["entries"]
+    names = [entry["old_name"] for entry in entries]
+    gone = next(e for e in entries if e["status"] == "merged" and names.count(e["old_name"]) == 1)
+    queries = tmp_path / "queries.jsonl"
+    calls = [{"name": gone["old_name"], "arguments": {}}, {"name": "nobody", "arguments": {}}]
+    queries.write_text(json.dumps({"calls": calls}), "utf-8")
+    done = run("relabel", queries, "--bundle", bundle, "--out", tmp_path / "new.jsonl")
+    (row,) = map(json.loads, (tmp_path / "new.jsonl").read_text("utf-8").splitlines())
+    assert [call["name"] for call in row["calls"]] == [gone["new_name"], "nobody"]
+    assert "1 calls not understood" in done.output
+
+
 @pytest.mark.parametrize("version", [None, 3, "x"])
 def test_relabel_refuses_a_bundle_of_another_version(tmp_path, bundle, version):
     file = bundle / "arguments.json"

@@ -65,10 +65,13 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 @dataclass(frozen=True, slots=True)
 class Relabelling:
-    """φ by old id, and α by old id of the tools that were merged, as read from a bundle."""
+    """φ by old id, and α by old id of the tools that were merged, as read from a bundle; ``names``
+    that one tool has: old name → its old id, its new name.
+    """
 
     phi: Mapping[str, str]
     arguments: Mapping[str, ArgumentMap]
+    names: Mapping[str, tuple[str, str]]
 
 
 def bundle_files(
@@ -227,12 +230,14 @@ def read_relabelling(folder: Path) -> Relabelling:
     maps = _read(folder / "arguments.json")
     try:
         phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
+        names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
+        used = Counter(name for name, _ in names)
         alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ExportError(
             f"{folder} is not a bundle: {error!r} is missing or of another shape; export it again"
         ) from error
-    return Relabelling(phi, alphas)
+    return Relabelling(phi, alphas, {name: tool for name, tool in names if used[name] == 1})
 
 
 def _read(path: Path) -> JsonObject:

@@ -334,7 +334,8 @@ def relabel(
     report = relabel_file(queries, bundle, out)
     typer.echo(
         f"{len(report.queries)} queries, {report.changed} changed, {len(report.shrunk)} shrunk, "
-        f"{len(report.unknown)} unknown ids, {len(report.lost)} arguments lost; written: {out}"
+        f"{len(report.unknown)} unknown ids, {len(report.lost)} arguments lost, {report.unread} "
+        f"calls not understood; written: {out}"
     )
     for query in report.shrunk:
         for group in query.shrunk:

@@ -81,3 +81,38 @@ def test_arguments_as_text_are_mapped_and_stay_text():
         {"tool": "b", "arguments": "q=1"},
     ]
     assert done.lost == ("a: its arguments are no object",)
+
+
+NAMES = {"find": ("a", "search"), "look": ("c", "look")}
+GIVEN, BECAME = {"q": 1}, {"query": 1, "kind": "web"}
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ({"name": "a", "arguments": GIVEN}, {"name": "b", "arguments": BECAME}),
+        ({"name": "find", "arguments": GIVEN}, {"name": "search", "arguments": BECAME}),
+        ({"tool": "find", "arguments": GIVEN}, {"tool": "search", "arguments": BECAME}),
+        (
+            {"type": "tool_use", "name": "find", "input": GIVEN},
+            {"type": "tool_use", "name": "search", "input": BECAME},
+        ),
+        (
+            {"id": "1", "function": {"name": "find", "arguments": '{"q": 1}'}},
+            {"id": "1", "function": {"name": "search", "arguments": '{"kind":"web","query":1}'}},
+        ),
+        ({"name": "look"}, {"name": "look"}),
+    ],
+)
+def test_calls_in_the_forms_of_apis_are_understood(call, expected):
+    done = relabel_query({"calls": [call]}, PHI, ALPHAS, NAMES)
+    assert done.row["calls"] == [expected]
+    assert done.unread == 0
+
+
+@pytest.mark.parametrize("call", [{"name": "zz", "arguments": {}}, {"arguments": {}}, "a", None])
+def test_calls_that_are_not_understood_are_counted(call):
+    done = relabel_query({"calls": [call, {"tool": "a"}]}, PHI, ALPHAS, NAMES)
+    assert done.row["calls"][0] == call
+    assert done.unread == 1
+    assert done.unknown == ()

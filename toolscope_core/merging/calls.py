@@ -29,7 +29,7 @@ class RelabelledQuery:
 
     ``shrunk`` holds the groups of gold ids that became one; ``unknown`` lists ids that φ does
     not know (left as they are); ``lost`` names the arguments of its calls that have no place any
-    more.
+    more; ``unread`` counts the calls of which it is not clear which tool they call.
     """
 
     row: JsonObject
@@ -37,6 +37,16 @@ class RelabelledQuery:
     shrunk: tuple[tuple[str, ...], ...] = ()
     unknown: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    unread: int = 0
+
+
+_PLACES = (
+    (("tool",), ("arguments",)),
+    (("name",), ("input",)),
+    (("name",), ("arguments",)),
+    (("function", "name"), ("function", "arguments")),
+)
+"""Where a call has its tool and its arguments: ours, Anthropic, OpenAI responses, OpenAI chat."""
 
 
 def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
@@ -113,12 +123,16 @@ def renamed_inside(
 
 
 def relabel_query(
-    row: JsonObject, phi: Mapping[str, str], alphas: Mapping[str, ArgumentMap]
+    row: JsonObject,
+    phi: Mapping[str, str],
+    alphas: Mapping[str, ArgumentMap],
+    names: Mapping[str, tuple[str, str]] | None = None,
 ) -> RelabelledQuery:
     """``gold`` and ``calls`` of one row rewritten; everything else, and the order, as it was.
 
     Of two gold tools that became one the first place stays; calls are never dropped or joined.
-    What is no id or no call stays as it is.
+    A call says its tool by id or, where one tool has it, by name: ``names`` are old name → (old id,
+    new name). What is no id or no call stays as it is.
     """
     gold = row.get("gold")
     became: dict[str, list[str]] = {}
@@ -130,49 +144,71 @@ def relabel_query(
             new_gold.append(new)
         if tool not in old_ones:
             old_ones.append(tool)
-    calls, lost = _calls(row.get("calls"), phi, alphas)
+    calls = [_relabelled(call, phi, alphas, names or {}) for call in _listed(row.get("calls"))]
     new_row = dict(row)
     if isinstance(gold, list):
         new_row["gold"] = new_gold
     if isinstance(row.get("calls"), list):
-        new_row["calls"] = calls
+        new_row["calls"] = [call.row for call in calls]
     named = [tool for old in became.values() for tool in old]
-    named += [call["tool"] for call in _listed(row.get("calls")) if _names_a_tool(call)]
+    named += [call.tool for call in calls if call.tool]
     return RelabelledQuery(
         row=new_row,
         changed=canonical_json(new_row) != canonical_json(dict(row)),
         shrunk=tuple(tuple(old) for old in became.values() if len(old) > 1),
         unknown=tuple(dict.fromkeys(tool for tool in named if tool not in phi)),
-        lost=tuple(lost),
+        lost=tuple(name for call in calls for name in call.lost),
+        unread=sum(not call.tool for call in calls),
     )
 
 
-def _calls(
-    calls: object, phi: Mapping[str, str], alphas: Mapping[str, ArgumentMap]
-) -> tuple[list[Any], list[str]]:
-    mapped: list[Any] = []
-    lost: list[str] = []
-    for call in _listed(calls):
-        if not _names_a_tool(call):
-            mapped.append(call)
-            continue
-        tool, arguments = call["tool"], call.get("arguments")
-        alpha = alphas.get(tool)
-        new_call = {**call, "tool": phi.get(tool, tool)}
-        given = _object(arguments)
-        if alpha is not None and given is not None:
-            new = map_call(alpha, given)
-            told = dict(new.arguments)
-            new_call["arguments"] = canonical_json(told) if isinstance(arguments, str) else told
-            lost += [f"{tool}.{name}" for name in new.lost]
-        elif alpha is not None and arguments is not None:
-            lost.append(f"{tool}: its arguments are no object")
-        mapped.append(new_call)
-    return mapped, lost
+@dataclass(frozen=True, slots=True)
+class _Relabelled:
+    """A call rewritten, and the id of the tool that it called; empty if it was not understood."""
+
+    row: Any
+    tool: str = ""
+    lost: tuple[str, ...] = ()
 
 
-def _names_a_tool(call: object) -> bool:
-    return isinstance(call, dict) and isinstance(call.get("tool"), str)
+def _relabelled(
+    call: object,
+    phi: Mapping[str, str],
+    alphas: Mapping[str, ArgumentMap],
+    names: Mapping[str, tuple[str, str]],
+) -> _Relabelled:
+    for tool_at, arguments_at in _PLACES:
+        tool, given = _at(call, tool_at), _at(call, arguments_at)
+        if isinstance(tool, str) and (given is not None or arguments_at[-1] == "arguments"):
+            break
+    else:
+        return _Relabelled(call)
+    old, new = tool, phi.get(tool, tool)
+    if tool not in phi and tool in names:
+        old, new = names[tool]
+    elif tool not in phi and tool_at != ("tool",):
+        return _Relabelled(call)
+    row, alpha = _put(call, tool_at, new), alphas.get(old)
+    arguments = _object(given)
+    if alpha is None or given is None:
+        return _Relabelled(row, old)
+    if arguments is None:
+        return _Relabelled(row, old, (f"{old}: its arguments are no object",))
+    mapped = map_call(alpha, arguments)
+    told = dict(mapped.arguments)
+    row = _put(row, arguments_at, canonical_json(told) if isinstance(given, str) else told)
+    return _Relabelled(row, old, tuple(f"{old}.{name}" for name in mapped.lost))
+
+
+def _at(value: object, path: Sequence[str]) -> Any:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _put(value: Any, path: Sequence[str], new: Any) -> Any:
+    key, *rest = path
+    return {**value, key: _put(value[key], rest, new) if rest else new}
 
 
 def _object(arguments: object) -> JsonObject | None:

@@ -148,6 +148,11 @@ class RelabelReport:
     def unknown(self) -> tuple[str, ...]:
         return tuple(sorted({name for query in self.queries for name in query.unknown}))
 
+    @property
+    def unread(self) -> int:
+        """How many calls do not say which tool they call."""
+        return sum(query.unread for query in self.queries)
+
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
@@ -283,7 +288,8 @@ def relabel_file(queries: Path, bundle: Path, out: Path) -> RelabelReport:
     """An evaluation set after φ and α of a bundle: as many rows, in the same order."""
     relabelling = read_relabelling(bundle)
     rows = [
-        relabel_query(row, relabelling.phi, relabelling.arguments) for _, row in _read_rows(queries)
+        relabel_query(row, relabelling.phi, relabelling.arguments, relabelling.names)
+        for _, row in _read_rows(queries)
     ]
     _write_rows(out, [query.row for query in rows])
     return RelabelReport(tuple(rows))
