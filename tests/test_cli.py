@@ -124,13 +124,28 @@ def test_decisions_are_applied_and_come_out_again(tmp_path, bundle):
     line = {"action": "reject", "ids": ids, "reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
     decisions.write_text(json.dumps(line) + "\n\n", "utf-8")
     out = tmp_path / "again"
-    run("merge", EXAMPLE, "--out", out, "--accept", "all", "--decisions", decisions)
+    done = run("merge", EXAMPLE, "--out", out, "--accept", "all", "--decisions", decisions)
+    assert "decisions: 1 of this catalog\n" in done.output
     assert ids not in [c["members"] for c in json.loads((out / "clusters.json").read_text("utf-8"))]
     never = json.loads((out / "never_merge.json").read_text("utf-8"))
     assert sorted(ids)[:2] in never
     third = tmp_path / "third"
     run("merge", EXAMPLE, "--out", third, "--accept", "all", "--decisions", out / "decisions.jsonl")
     assert (third / "relabel.json").read_bytes() == (out / "relabel.json").read_bytes()
+
+
+def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path):
+    other = {"action": "reject", "ids": ["x", "y"], "members": ["f" * 64, "e" * 64], "seq": 1}
+    other |= {"reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
+    mine = {**other, "seq": 2, "ids": ["pinboard-notes/pin_note", "y"]}
+    decisions, out = tmp_path / "decisions.jsonl", tmp_path / "b"
+    decisions.write_text(json.dumps(other), "utf-8")
+    done = run("merge", EXAMPLE, "--out", out, "--decisions", decisions, code=2)
+    assert "names a tool of this catalog (read: 1)" in done.stderr
+    assert not out.exists()
+    decisions.write_text(f"{json.dumps(other)}\n{json.dumps(mine)}", "utf-8")
+    done = run("merge", EXAMPLE, "--out", out, "--decisions", decisions)
+    assert "decisions: 1 of this catalog, 1 of tools that this catalog does not have" in done.output
 
 
 def test_equal_runs_write_equal_bytes(tmp_path):

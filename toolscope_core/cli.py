@@ -188,6 +188,9 @@ def merge(
             f"too many tools for one file: the toolset is in {report.toolsets}, by server; "
             "manifest.json lists them"
         )
+    if report.decisions:
+        unknown = _more(report.decisions_of_others, "of tools that this catalog does not have")
+        typer.echo(f"decisions: {report.decisions} of this catalog{unknown}")
     _tell_spent(report.spent)
     typer.echo(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
 

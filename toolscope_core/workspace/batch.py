@@ -58,7 +58,8 @@ SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 @dataclass(frozen=True, slots=True)
 class MergeReport:
     """What a merge did: the plan, the tokens before and after (``counted`` says whether they are
-    estimates), where it was put, in how many files the toolset is, and what a model took.
+    estimates), where it was put, in how many files the toolset is, and what a model took; of the
+    decisions given, how many are of this catalog and how many name tools that it does not have.
     """
 
     plan: MergePlan
@@ -68,6 +69,8 @@ class MergeReport:
     out: Path
     toolsets: int = 1
     spent: Spent | None = None
+    decisions: int = 0
+    decisions_of_others: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +177,17 @@ def merge_files(
     paths: Sequence[Path], request: MergeRequest, settings: Settings, progress: Progress = silent
 ) -> MergeReport:
     """Merge the catalogs into one bundle folder; none is written while questions to a model are
-    open. Raises ``ToolScopeError``s only.
+    open. Raises ``ToolScopeError``s only: ``DecisionError`` where none of the decisions is of these
+    catalogs.
     """
     catalog = read_catalog(load_paths(paths))
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
+    of_others = _of_others(catalog, log)
+    if log and of_others == len(log):
+        raise DecisionError(
+            f"no decision in {request.decisions} names a tool of this catalog (read: {len(log)}); "
+            "give the decisions.jsonl of the catalog that is merged"
+        )
     remote = (request.embeddings_model, request.base_url)
     embedder = embedder_of(settings, request.embedder, *remote)
     analysis = _analysis(catalog, request.analysis, settings, embedder, progress)
@@ -195,6 +205,8 @@ def merge_files(
         out=request.out,
         toolsets=len(told["toolsets"]),
         spent=spent_on(analysis.opinions),
+        decisions=len(log) - of_others,
+        decisions_of_others=of_others,
     )
 
 
@@ -315,6 +327,12 @@ def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
         if admitted not in log:
             log = (*log, admitted)
     return log
+
+
+def _of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
+    """How many decisions name no tool that the catalog has, by id or by content."""
+    ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
+    return sum(ids.isdisjoint(one.ids) and prints.isdisjoint(one.members) for one in log)
 
 
 def _check_document(decision: Decision) -> None:
