@@ -30,7 +30,7 @@ LAYERS = (
         "opinions",
         "prompts",
     },
-    {"pipeline", "questioning", "outgoing", "bundle", "versions"},
+    {"pipeline", "questioning", "outgoing", "bundle", "guide", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
@@ -40,6 +40,7 @@ PEERS = {
     ("prompts", "catalog"),  # hidden characters are hidden in prompts too
     ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
     ("questioning", "pipeline"),  # what is asked follows from the analysis
+    ("bundle", "guide"),  # the README of a bundle
     ("bundle", "outgoing"),  # what is written is what may leave
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("__main__", "cli"),

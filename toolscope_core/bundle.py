@@ -39,6 +39,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.decisions import decision_row
 from toolscope_core.errors import ExportError
+from toolscope_core.guide import guide
 from toolscope_core.outgoing import checked, outgoing, toolsets
 from toolscope_core.pipeline import Analysis
 from toolscope_core.review import constraints
@@ -55,6 +56,8 @@ FILES = (
     "dangling.json",
     "tools.csv",
     "relabel.csv",
+    "neutral.json",
+    "README.md",
     "manifest.json",
 )
 VERSION = max(READABLE)
@@ -110,6 +113,8 @@ def bundle_files(
         "dangling.json": _json([asdict(item) for item in plan.dangling]),
         "tools.csv": tools_csv(plan.tools, costs),
         "relabel.csv": relabel_csv(plan.relabels),
+        "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
+        "README.md": guide(plan).encode("utf-8", "backslashreplace"),
         **client_files(plan),
     }
     chosen = {"shape": shape, "fix": fix}

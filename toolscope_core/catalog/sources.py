@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
 from toolscope_core.errors import CatalogError
 
@@ -25,7 +27,8 @@ class Source:
 
 
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
-    """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``.
+    """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``; of
+    a folder that is a bundle only its merged tools.
 
     The order given is kept, files of a folder come by name, a file met twice counts once. A label
     is the file's name, with as many of its folders as tell its stem from the others'. Raises
@@ -56,10 +59,26 @@ def check_size(label: str, size: int, limit: int = 0) -> None:
 def _files(path: Path) -> list[Path]:
     try:
         if path.is_dir():
+            if bundled := _toolsets(path):
+                return bundled
             return sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
     except OSError as error:
         raise CatalogError(f"cannot read the folder {path}: {error.strerror}") from error
     return [path]
+
+
+def _toolsets(folder: Path) -> list[Path]:
+    """The merged tools in a bundle's folder: in the neutral shape, which bundles before lacked,
+    else as they were exported. Empty where the folder is no bundle.
+    """
+    try:
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        files = [folder / Path(one["file"]).name for one in manifest["toolsets"]]
+        is_bundle = isinstance(manifest["sha256"], dict) and not why_unreadable("", manifest)
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return []
+    neutral = folder / "neutral.json"
+    return ([neutral] if neutral.is_file() else files) if is_bundle else []
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,91 @@
+"""The README of a bundle: what each file is, how to use it, and one call through each α.
+
+Names and values of the catalog are shown in indented lines of JSON only, where Markdown reads none
+of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolscope_core.datamodel import ArgumentMap, JsonObject, MergePlan, Parameter, canonical_json
+from toolscope_core.merging.calls import map_call
+
+_FILES = (
+    (
+        "toolset.json",
+        "the merged toolset in the shape asked for; toolset-1.json … where split",
+    ),
+    (
+        "neutral.json",
+        "the same tools with their ids; read where this folder is given as input",
+    ),
+    ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),
+    ("arguments.json", "α: how a call to a tool that went becomes a call to the one that stayed"),
+    ("clusters.json", "the merges, accepted and proposed, with reasons"),
+    ("pairs.jsonl", "each pair that was judged, with probabilities and evidence"),
+    ("aliases.json", "old name to new name, by server, where a name means one tool only"),
+    ("never_merge.json", "pairs that people keep apart"),
+    ("decisions.jsonl", "what people decided; `merge --decisions` replays it"),
+    ("dangling.json", "texts that still name a tool that is gone"),
+    ("tools.csv", "the merged toolset as a table, with tokens"),
+    ("clients/", "files that switch pruned tools off in MCP clients, where there are any"),
+    ("manifest.json", "counts, configuration, versions, and a hash of each file"),
+)
+_SAMPLES: dict[str, Any] = {
+    "string": "…",
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
+
+
+def guide(plan: MergePlan) -> str:
+    """Markdown, the same for equal plans."""
+    return "\n".join(_lines(plan)) + "\n"
+
+
+def _lines(plan: MergePlan) -> Iterator[str]:
+    before, after = len(plan.catalog.tools), len(plan.tools)
+    yield f"# A merged toolset: {before} tools in, {after} out"
+    yield from ("", "Written by ToolScope. Nothing here runs by itself.", "", "## Files", "")
+    yield from (f"- `{name}`: {what}" for name, what in _FILES)
+    yield from ("", "## How to use it", "")
+    yield "1. Give agents the tools of `toolset.json`, and switch the old ones off."
+    yield "2. Where something still calls an old tool, look its id up in `relabel.json`, and map"
+    yield "   the arguments by `arguments.json`: rename by `args`, add `constants`, leave out"
+    yield "   what is in `dropped`."
+    yield "3. Rewrite an evaluation set with"
+    yield "   `python -m toolscope_core relabel queries.jsonl --bundle . --out new.jsonl`."
+    yield "4. Merge the next version of the catalog with"
+    yield "   `python -m toolscope_core merge CATALOG --decisions decisions.jsonl --out NEW`."
+    maps = [alpha for alpha in plan.arguments if alpha.tool_id != alpha.to]
+    if not maps:
+        return
+    yield from ("", "## Calls that change", "")
+    yield "One example for each tool that went: before, after."
+    for alpha in maps:
+        yield from ("", *_example(alpha, plan.catalog.by_id[alpha.tool_id].parameters))
+
+
+def _example(alpha: ArgumentMap, parameters: Sequence[Parameter]) -> Iterator[str]:
+    arguments = {parameter.name: _sample(parameter) for parameter in parameters}
+    mapped = map_call(alpha, arguments)
+    yield _call(alpha.tool_id, arguments)
+    yield _call(mapped.tool, mapped.arguments)
+    if mapped.lost:
+        yield f"    lost: {canonical_json(list(mapped.lost))}"
+
+
+def _call(tool: str, arguments: JsonObject) -> str:
+    return f"    {canonical_json({'tool': tool, 'arguments': dict(arguments)})}"
+
+
+def _sample(parameter: Parameter) -> Any:
+    """A value that shows the type; the first of a list of values."""
+    if parameter.enum:
+        return parameter.enum[0]
+    return parameter.schema.get("default", _SAMPLES.get(parameter.type, "…"))
