@@ -198,13 +198,14 @@ def reshape(card: Card, seen: str, onward: str | None) -> None:
         )
 
 
-def save(cluster: Cluster, draft: Draft, then: Callable[[], None]) -> None:
-    """Store an edited document, then forget that it was only typed."""
+def save(cluster: Cluster, draft: Draft, then: Callable[[], None] | None = None) -> None:
+    """Store an edited document; ``then`` forget that it was only typed."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
-    if attempt(
+    saved = attempt(
         lambda: review.edit(catalog_id, cluster, draft, _ui.reviewer()),
         f"Saved the document of {draft.document.name}",
-    ):
+    )
+    if saved and then:
         then()
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from pages import _decisions, _outcomes, _selection, _ui
 from pages._grades import grade_of
 from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.catalogs import tool_key
 from toolscope_core.workspace.pairs import Neighbour
 from toolscope_core.workspace.tools import ToolView
@@ -89,9 +90,10 @@ def _home(cluster: Cluster | None) -> None:
         return
     name = _ui.untrusted(cluster.document.name)
     what = "family" if cluster.relation == "parametric" else "cluster"
+    tools = quantity(len(cluster.members), "tool")
     st.page_link(
         "pages/review.py",
-        label=f"In the {what} **{name}**: {len(cluster.members)} tools, {cluster.state}",
+        label=f"In the {what} **{name}**: {tools}, {cluster.state}",
         icon=":material/rule:",
         query_params={"cluster": cluster.id},
     )

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages import _drawer, _selection, _ui
 from pages._grades import BANDS, grades_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.listing import (
     FindingKind,
     FindingRow,
@@ -226,7 +227,7 @@ def _unread(catalog_id: int) -> None:
     if not problems:
         st.success("Every record of the files was read.", icon=":material/verified:")
         return
-    st.caption(f"{len(problems):,} records could not be read; everything else was.")
+    st.caption(f"{quantity(len(problems), 'record')} could not be read; everything else was.")
     st.dataframe(problems, hide_index=True, alt="Records that could not be read")
     st.download_button(
         "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages import _ui
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.overview import Collision, Findings, NextStep
 
 ICONS = {
@@ -36,9 +37,10 @@ def known() -> Places:
     """What is known without an analysis."""
     record = _ui.current()
     seen = _ui.workspace().explore.overview(record.id)
-    owners = f" on {seen.servers:,} servers" if seen.servers else ""
+    owners = f" on {quantity(seen.servers, 'server')}" if seen.servers else ""
     st.markdown(
-        f"**{_ui.untrusted(record.name)}** holds {seen.tools:,} tools{owners}. They cost about "
+        f"**{_ui.untrusted(record.name)}** holds {quantity(seen.tools, 'tool')}{owners}. "
+        "They cost about "
         f"{seen.tokens:,} tokens in every prompt that carries them all."
     )
     figures = st.columns(3)

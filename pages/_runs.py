@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages import _picture, _ui
 from toolscope_core.figures.tables import Row
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.judging import ModelRun
 
 KINDS = {
@@ -80,7 +81,7 @@ def who(run: ModelRun) -> str:
 
 def named(run: ModelRun) -> str:
     """A run in one line, as plain text."""
-    return f"{who(run)}, {run.state}, {_clock(run.started_at)}, {run.calls:,} calls"
+    return f"{who(run)}, {run.state}, {_clock(run.started_at)}, {quantity(run.calls, 'call')}"
 
 
 def _clock(at: str) -> str:

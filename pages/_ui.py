@@ -15,6 +15,7 @@ from streamlit.errors import StreamlitSecretNotFoundError
 
 from toolscope_core.config import Key, Settings, key_for, read_environment, read_keys
 from toolscope_core.errors import JobError, ToolScopeError
+from toolscope_core.numbers import quantity
 from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
 from toolscope_core.workspace.desk import Workspace
@@ -185,7 +186,8 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
     if job is not None and job.message:
         show_error(JobError(job.message))
     st.info(
-        f"{record.tools:,} tools wait to be compared. It takes about "
+        f"{quantity(record.tools, 'tool')} {'waits' if record.tools == 1 else 'wait'} to be "
+        f"compared. It takes about "
         f"{max(10, record.tools // 60)} seconds the first time.",
         icon=":material/hourglass_empty:",
     )

@@ -16,6 +16,7 @@ from toolscope_core.catalog import INPUTS, Source
 from toolscope_core.catalog.sources import MAX_BYTES, SUFFIXES
 from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, ToolScopeError
+from toolscope_core.numbers import quantity
 
 SHOWN = 20
 ASKED_APART = 4
@@ -94,7 +95,7 @@ def _formats(around: DeltaGenerator, files: Sequence[UploadedFile], key: str) ->
 
 
 def _preview(catalog: Catalog) -> None:
-    read = f"{len(catalog.tools):,} tools on {len(catalog.servers):,} servers"
+    read = f"{quantity(len(catalog.tools), 'tool')} on {quantity(len(catalog.servers), 'server')}"
     st.write(f"{read}, format **{catalog.format}**.")
     if len(catalog.files) > 1 or catalog.files[0].format != catalog.format:
         st.dataframe(catalog.files, hide_index=True, alt="What each file is taken for")
@@ -105,7 +106,8 @@ def _preview(catalog: Catalog) -> None:
             else "There is no other, so nothing can be added: the table says why."
         )
         st.warning(
-            f"{len(catalog.problems):,} records cannot be read. {rest}", icon=":material/warning:"
+            f"{quantity(len(catalog.problems), 'record')} cannot be read. {rest}",
+            icon=":material/warning:",
         )
         st.dataframe(
             catalog.problems[:SHOWN],

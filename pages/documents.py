@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages import _card, _decisions, _form, _selection, _ui, _words
 from toolscope_core.datamodel import Cluster
+from toolscope_core.numbers import quantity
 
 st.title("Documents")
 _ui.analysis()
@@ -36,7 +37,7 @@ def label(cluster_id: str) -> str:
     cluster = clusters[cluster_id]
     what = "family of " if _card.kind_of(cluster) == "family" else ""
     state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
-    return f"{cluster.document.name} ({what}{len(cluster.members)} tools, {state})"
+    return f"{cluster.document.name} ({what}{quantity(len(cluster.members), 'tool')}, {state})"
 
 
 def pick() -> None:

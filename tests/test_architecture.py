@@ -12,7 +12,7 @@ CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
 LAYERS = (
-    {"datamodel", "errors"},
+    {"datamodel", "errors", "numbers"},
     {"config", "backends"},
     {
         "catalog",
@@ -143,7 +143,7 @@ def test_modules_inside_a_folder_form_no_cycle():
 
 @pytest.mark.parametrize("path", [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))], ids=str)
 def test_pages_call_the_workspace_only(path):
-    allowed = {"workspace", "errors", "datamodel", "config", "figures", "catalog"}
+    allowed = {"workspace", "errors", "datamodel", "numbers", "config", "figures", "catalog"}
     if path.name == "_ui.py":
         allowed |= {"pipeline", "store"}
     assert core_parts(path) <= allowed

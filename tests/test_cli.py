@@ -228,7 +228,7 @@ def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
     assert told["findings"]["counts"]["block"] == 1
     assert told["tokens"]["total"] > 0
     text = run("inspect", file).output
-    assert "1 tools" in text
+    assert "1 tool " in text
     assert "block" in text
     assert "problem" in text
 
@@ -284,7 +284,7 @@ def test_relabel_understands_names_and_counts_what_it_does_not(tmp_path, bundle)
     done = run("relabel", queries, "--bundle", bundle, "--out", tmp_path / "new.jsonl")
     (row,) = map(json.loads, (tmp_path / "new.jsonl").read_text("utf-8").splitlines())
     assert [call["name"] for call in row["calls"]] == [gone["new_name"], "nobody"]
-    assert "1 calls not understood" in done.output
+    assert "1 call not understood" in done.output
 
 
 @pytest.mark.parametrize("version", [None, 3, "x"])
@@ -459,7 +459,7 @@ def test_inspect_fails_on_findings_that_bad_or_worse(tmp_path, text, fail_on, co
     file.write_text(json.dumps({"tools": [tool]}), "utf-8")
     done = run("inspect", file, "--fail-on", fail_on, code=code)
     assert done.stderr == "" if not code else "the first: a, description: The" in done.stderr
-    assert "1 tools" in done.stdout
+    assert "1 tool " in done.stdout
     as_json = run("inspect", file, "--fail-on", fail_on, "--json", code=code)
     assert json.loads(as_json.stdout)["tools"] == 1
 

@@ -20,6 +20,7 @@ import typer
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.errors import ConfigError, ToolScopeError
+from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
     from toolscope_core.opinions import Spent
@@ -176,7 +177,7 @@ def merge(
     among = f", families among them: {families}" if families else ""
     typer.echo(
         f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
-        f"{len(plan.applied)} clusters merged, {states['proposed']} proposed for review"
+        f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']} proposed for review"
         f"{among}{_more(states['stale'], 'to be looked at again')}"
     )
     typer.echo(
@@ -208,7 +209,7 @@ def judge(
     counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
     outcomes = ("merge", "family", "unsure", "keep")
     summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes)
-    typer.echo(f"{counts.total()} pairs: {summary}; verdicts: {out}")
+    typer.echo(f"{quantity(counts.total(), 'pair')}: {summary}; verdicts: {out}")
 
 
 @app.command()
@@ -238,7 +239,8 @@ def inspect(
 def _tell(found: Inspection) -> None:
     catalog = found.catalog
     typer.echo(
-        f"format {catalog.format}: {len(catalog.tools)} tools on {len(catalog.servers)} servers, "
+        f"format {catalog.format}: {quantity(len(catalog.tools), 'tool')} on "
+        f"{quantity(len(catalog.servers), 'server')}, "
         f"about {found.tokens} tokens ({found.counted})"
     )
     for problem in catalog.problems:
@@ -336,9 +338,10 @@ def relabel(
 
     report = relabel_file(queries, bundle, out)
     typer.echo(
-        f"{len(report.queries)} queries, {report.changed} changed, {len(report.shrunk)} shrunk, "
-        f"{len(report.unknown)} unknown ids, {len(report.lost)} arguments lost, {report.unread} "
-        f"calls not understood; written: {out}"
+        f"{quantity(len(report.queries), 'query')}, {report.changed} changed, "
+        f"{len(report.shrunk)} shrunk, {quantity(len(report.unknown), 'unknown id')}, "
+        f"{quantity(len(report.lost), 'argument')} lost, "
+        f"{quantity(report.unread, 'call')} not understood; written: {out}"
     )
     for query in report.shrunk:
         for group in query.shrunk:

@@ -126,7 +126,7 @@ def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_pa
         page = watched.open("")
         page.get_by_text("Add a catalog").click()
         page.locator('input[type="file"]').set_input_files(tmp_path / "tides.json")
-        expect(page.get_by_text("1 tools on")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("1 tool on")).to_be_visible(timeout=30_000)
         watched.settled()
         return page
 

@@ -105,7 +105,7 @@ def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work)
 
 def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), MIXED)
-    assert "1 records cannot be read" in words(app)
+    assert "1 record cannot be read" in words(app)
     app.button(key="add_0").click().run()
     app = open_page(monkeypatch, work, catalog="kitchen", part="Not read")
     assert "=1+1" in shown(app)["raw"][0]
@@ -168,7 +168,7 @@ def test_of_many_files_the_format_is_asked_once(monkeypatch, work):
 def test_a_client_configuration_lists_its_servers_and_cannot_be_added(monkeypatch, work):
     data = b'{"mcpServers": {"herbs": {"command": "herbs"}}}'
     app = upload(open_page(monkeypatch, work), data)
-    assert "0 tools on 1 servers" in words(app)
+    assert "0 tools on 1 server" in words(app)
     assert not [button for button in app.button if button.key == "add_0"]
 
 

@@ -124,7 +124,7 @@ def test_another_canonical_can_be_chosen(page):
 
 
 def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
-    assert "2 reach over several servers" in page.text
+    assert "2 over several servers" in page.text
     page.press("accept_safe")
     assert page.review.progress(1).accepted == 1
     assert page.button("accept_safe").disabled
@@ -179,7 +179,7 @@ def test_a_catalog_without_an_analysis_offers_to_start_one(bench):
     record = desk.work.catalogs.add("Unread", desk.work.catalogs.open(1).__class__((SUM,)))
     desk.at.query_params["catalog"] = "Unread"
     desk.open("review")
-    assert "1 tools wait to be compared" in desk.text
+    assert "1 tool waits to be compared" in desk.text
     desk.press("analyse")
     _ui.workspace().analyses.wait(_ui.workspace().analyses.job(record.id).id)
     desk.at.run()

@@ -86,7 +86,7 @@ def test_families_come_after_duplicates_the_largest_first(own):
 def test_accept_safe_leaves_families_out_and_says_so(own):
     work, i = own
     assert names(work.review.safe(i).clusters) == ["get_recipe"]
-    assert dict(work.review.safe(i).left_out) == {"are families, for which a gateway is needed": 2}
+    assert dict(work.review.safe(i).left_out) == {"in families, for which a gateway is needed": 2}
 
 
 # Decided -------------------------------------------------------------------------------------

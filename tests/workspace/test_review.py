@@ -115,7 +115,7 @@ def test_accept_safe_does_what_it_announces_and_is_taken_back_as_one(desk):
     review, i, _ = desk
     safe = review.safe(i)
     assert names(safe.clusters) == ["list_files"]
-    assert (safe.tools, safe.left_out) == (2, (("reach over several servers", 2),))
+    assert (safe.tools, safe.left_out) == (2, (("over several servers", 2),))
     assert safe.tokens_saved > 0
     made, refused = review.accept_safe(i, "ann")
     assert not refused
@@ -154,7 +154,7 @@ def test_a_newcomer_waits_for_a_person(grown):
     mail = by_name(work, i, "send_mail")
     assert (mail.state, mail.newcomers) == ("accepted", ("gamma/send_mail",))
     assert mail.id in [c.id for c in review.queue(i)]
-    assert dict(review.safe(i).left_out)["would let a newcomer into an accepted merge"] == 1
+    assert dict(review.safe(i).left_out)["with a newcomer to an accepted merge"] == 1
     assert [t.id for t in review.card(i, mail).newcomers] == ["gamma/send_mail"]
 
 

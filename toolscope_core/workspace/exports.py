@@ -198,13 +198,13 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
 
 
 _DOUBTS = (
-    "would let a newcomer into an accepted merge",
-    "are stale or in conflict",
-    "hold a tool with hidden or hostile text",
-    "are families, for which a gateway is needed",
-    "need a gateway",
-    "reach over several servers",
-    "say other words, have a weak pair, act differently or were cut",
+    "with a newcomer to an accepted merge",
+    "stale or in conflict",
+    "with a tool that holds hidden or hostile text",
+    "in families, for which a gateway is needed",
+    "for which a gateway is needed",
+    "over several servers",
+    "with other words, a weak pair, another effect, or cut from a chain",
 )
 
 
