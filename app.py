@@ -39,7 +39,7 @@ from toolscope_core.errors import ToolScopeError  # noqa: E402
 
 starting.empty()
 try:
-    _ui.frame()
+    _ui.frame(page.title)
     _selection.carry()
     _selection.chip()
     _drawer.drawer()

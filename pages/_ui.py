@@ -127,10 +127,15 @@ def show_error(error: ToolScopeError) -> None:
     st.error(untrusted(str(error)), icon=":material/error:")
 
 
-def frame() -> None:
-    """The sidebar of every page: which catalog, who reviews, which judge."""
+def frame(page: str) -> None:
+    """The sidebar of every page: which catalog, who reviews, which judge; and the tab's title, with
+    the ``page`` it shows.
+    """
+    records = {record.name: record for record in workspace().catalogs.newest()}
+    asked = st.query_params.get("catalog", "")
+    if asked and asked not in records:
+        st.session_state["no_catalog"] = asked
     with st.sidebar:
-        records = {record.name: record for record in workspace().catalogs.newest()}
         st.selectbox(
             "Catalog",
             list(records),
@@ -138,12 +143,20 @@ def frame() -> None:
             bind="query-params",
             persist_state="session",
             help="Catalogs are added on the Catalog page.",
+            on_change=lambda: st.session_state.pop("no_catalog", None),
         )
         st.text_input("Your name", "reviewer", key="reviewer", persist_state="session")
         judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
         told = untrusted(judge)
         st.badge(f"Judge: {told}", icon=":material/gavel:", color=color, help=told)
+    st.set_page_config(page_title=f"{page} · {st.session_state['catalog']} · ToolScope")
+    if missing := st.session_state.get("no_catalog"):
+        st.warning(
+            f"There is no catalog {untrusted(missing)} here. Shown is "
+            f"{untrusted(st.session_state['catalog'])}; choose another in the sidebar.",
+            icon=":material/link_off:",
+        )
 
 
 def current() -> CatalogRecord:

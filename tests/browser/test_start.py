@@ -24,7 +24,7 @@ def test_the_first_thing_shown_is_the_right_menu_and_the_name(chromium, tmp_path
         expect(page.get_by_test_id("stSidebarLogo")).to_be_visible(timeout=30_000)
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link")).to_have_count(len(MENU))
         expect(page.locator("h1")).to_have_text("Catalog", timeout=30_000)
-        assert page.title() == "ToolScope"
+        expect(page).to_have_title("Catalog · Example · ToolScope")
         seen = page.evaluate("[...window.menus]")
         assert sorted(seen) == sorted(MENU)
         page.reload()

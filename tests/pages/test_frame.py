@@ -36,3 +36,11 @@ def test_names_in_a_sentence_are_bold_and_still_escaped():
     assert _ui.sentence("one ` alone") == r"one \` alone"
     assert _ui.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(http")
     assert _ui.sentence("no name") == "no name"
+
+
+def test_an_address_that_names_no_catalog_says_so(bench):
+    bench = bench()
+    bench.at.query_params["catalog"] = "Nope"
+    bench.at.run()
+    (warning,) = bench.at.warning
+    assert "no catalog Nope here. Shown is Desk" in warning.value
