@@ -64,7 +64,10 @@ def split(seen: Cluster, apart_key: str, onward: str | None) -> None:
 
 def choose_canonical(seen: Cluster, choice_key: str) -> None:
     """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
-    decide(seen, "canonical", None, canonical=st.session_state[choice_key])
+    chosen = st.session_state[choice_key]
+    decide(seen, "canonical", None, canonical=chosen)
+    good, text = st.session_state["notice"]
+    st.session_state["notice"] = good, f"{text}; it is {chosen}" if good else text
 
 
 def accept_safe() -> None:
@@ -151,15 +154,29 @@ def trail(standing: tuple[Decision, ...]) -> None:
 
 def _line(decision: Decision, place: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        names = _ui.untrusted(" | ".join(", ".join(part) for part in decision.parts))
         st.button(
             "Undo",
             key=f"{place}_undo_{decision.seq}",
             on_click=undo,
             args=((decision.seq,), decision),
         )
-        st.markdown(f"{DONE[decision.action]}: {names}", width="stretch")
-        st.caption(_ui.untrusted(f"{decision.reviewer}, {decision.at}"), width="content")
+        names = " | ".join(", ".join(part) for part in decision.parts)
+        st.markdown(f"{done(decision)}: {_ui.untrusted(names)}", width="stretch")
+        st.caption(by_whom(decision), width="content")
+
+
+def done(decision: Decision) -> str:
+    """What was decided, safe in markdown; of a canonical which one was chosen."""
+    if decision.action != "canonical":
+        return DONE[decision.action]
+    ids = dict(zip(decision.members, decision.ids, strict=False))
+    chosen = str(decision.detail.get("canonical", ""))
+    return f"Canonical chosen, {_ui.untrusted(ids.get(chosen, chosen))}"
+
+
+def by_whom(decision: Decision) -> str:
+    """Who decided, and when; safe in markdown."""
+    return _ui.untrusted(f"{decision.reviewer}, {_ui.clock(decision.at)}")
 
 
 def reshape(card: Card, seen: str, onward: str | None) -> None:

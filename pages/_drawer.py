@@ -128,5 +128,5 @@ def _said(said: Sequence[Decision]) -> None:
         st.markdown("**Decisions on it**")
     for decision in said:
         names = _ui.untrusted(", ".join(decision.ids))
-        who = _ui.untrusted(f"{decision.reviewer}, {decision.at}")
-        st.markdown(f"- {_decisions.DONE[decision.action]}: {names} :gray[({who})]")
+        who = _decisions.by_whom(decision)
+        st.markdown(f"- {_decisions.done(decision)}: {names} :gray[({who})]")

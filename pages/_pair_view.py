@@ -87,9 +87,8 @@ def _buttons(catalog_id: int, view: PairView) -> None:
 
 def _standing(decision: Decision) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        done = _decisions.DONE[decision.action]
-        who = _ui.untrusted(f"{decision.reviewer}, {decision.at}")
-        st.caption(f"{done} by {who}", width="content")
+        who = _decisions.by_whom(decision)
+        st.caption(f"{_decisions.done(decision)} by {who}", width="content")
         st.button(
             "Undo",
             key=f"pair_undo_{decision.seq}",

@@ -57,7 +57,7 @@ def runs_panel() -> None:
 def row_of(run: ModelRun, catalog: str) -> Row:
     """A run as a line; no cost where a call had no price."""
     return {
-        "started": _clock(run.started_at),
+        "started": _ui.clock(run.started_at),
         "catalog": catalog,
         "asked": KINDS.get(run.kind, run.kind),
         "model": who(run),
@@ -68,7 +68,7 @@ def row_of(run: ModelRun, catalog: str) -> Row:
         "tokens_out": run.tokens_out,
         "counted": "reported" if run.counted else "estimated",
         "cost": run.cost,
-        "ended": _clock(run.ended_at),
+        "ended": _ui.clock(run.ended_at),
         "why": run.message,
     }
 
@@ -81,8 +81,4 @@ def who(run: ModelRun) -> str:
 
 def named(run: ModelRun) -> str:
     """A run in one line, as plain text."""
-    return f"{who(run)}, {run.state}, {_clock(run.started_at)}, {quantity(run.calls, 'call')}"
-
-
-def _clock(at: str) -> str:
-    return at[:16].replace("T", " ")
+    return f"{who(run)}, {run.state}, {_ui.clock(run.started_at)}, {quantity(run.calls, 'call')}"

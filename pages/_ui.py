@@ -178,6 +178,11 @@ def _through_the_app() -> NoReturn:
     st.rerun()
 
 
+def clock(at: str) -> str:
+    """A moment as people write it: day and time to the minute, UTC."""
+    return at[:16].replace("T", " ")
+
+
 def reviewer() -> str:
     """Who decides; people on one store tell each other apart by it."""
     return st.session_state.get("reviewer", "").strip() or "reviewer"

@@ -261,7 +261,8 @@ def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
 
 
 def _cite(decision: Decision) -> str:
-    return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {decision.at})"
+    at = decision.at[:16].replace("T", " ")
+    return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {at})"
 
 
 # Links --------------------------------------------------------------------------------------

@@ -119,6 +119,9 @@ def test_a_split_needs_some_members_but_not_all(page):
 def test_another_canonical_can_be_chosen(page):
     page.widget("selectbox", "canonical_").set_value("beta/send_mail").run()
     assert by_name(page.work, 1, "send_mail").canonical == "beta/send_mail"
+    text = page.text.replace("\\", "")
+    assert "Canonical chosen: send_mail; it is beta/send_mail" in text
+    assert "Canonical chosen, beta/send_mail: " in text
     assert shown(page) == "send_mail"
     assert "Agents keep **send\\_mail** on beta" in page.text
 
