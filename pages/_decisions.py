@@ -141,6 +141,19 @@ def notice() -> None:
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
 
 
+def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
+    """Take back what the reviewer decided last, also by the key U."""
+    own = next((one for one in standing if one.reviewer == _ui.reviewer()), None)
+    st.button(
+        "Undo",
+        key=f"undo_{own.seq if own else 'nothing'}",
+        shortcut="U" if by_key else None,
+        disabled=own is None,
+        on_click=undo_own,
+        args=(own.seq,) if own else None,
+    )
+
+
 def trail(standing: tuple[Decision, ...]) -> None:
     """The last decisions and everything that must never merge, each with its undo."""
     with st.expander(f"Last decisions ({min(RECENT, len(standing))} of {len(standing)})"):

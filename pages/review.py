@@ -61,6 +61,8 @@ if not waiting:
     rest = " here; other clusters do: choose All" if far.waiting else ""
     st.info(f"Nothing waits for you{rest}.", icon=":material/task_alt:")
     st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
+    by_key = st.session_state.get("keys", True) and not _drawer.is_open()
+    _decisions.undo_button(standing, by_key)
     _decisions.trail(standing)
     st.stop()
 total, picked = len(waiting), _selection.selected(catalog_id)
@@ -127,22 +129,24 @@ with body:
 
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     keys = st.toggle("Keys", True, key="keys", persist_state="session")
+    by_key = keys and not _drawer.is_open()
     st.popover("?").markdown(HELP)
-    own = next((d for d in standing if d.reviewer == _ui.reviewer()), None)
     for name, letter, action, args in (
         ("Accept", "A", _decisions.decide, (shown, "accept", onward)),
         ("Reject", "X", _decisions.decide, (shown, "reject", onward)),
         ("Skip", "S", go, (onward, True)),
-        ("Undo", "U", _decisions.undo_own, (own.seq,) if own else None),
+        ("Undo", "U", None, ()),
         ("Next", "J", go, (onward,)),
         ("Previous", "K", go, (ids[place - 1],)),
     ):
+        if action is None:
+            _decisions.undo_button(standing, by_key)
+            continue
         st.button(
             name,
-            key=f"{name.lower()}_{own.seq if name == 'Undo' and own else seen}",
+            key=f"{name.lower()}_{seen}",
             type="primary" if letter == "A" else "secondary",
-            shortcut=letter if keys and not _drawer.is_open() else None,
-            disabled=args is None,
+            shortcut=letter if by_key else None,
             on_click=action,
             args=args,
         )

@@ -187,3 +187,17 @@ def test_a_catalog_without_an_analysis_offers_to_start_one(bench):
     _ui.workspace().analyses.wait(_ui.workspace().analyses.job(record.id).id)
     desk.at.run()
     assert "Nothing waits" in desk.text
+
+
+def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
+    while [
+        b for b in page.at.button if (b.key or "").startswith("accept_") and "safe" not in b.key
+    ]:
+        page.press(f"accept_{card_id(page)}")
+    assert "Nothing waits for you" in page.text
+    before = len(page.review.standing(1))
+    undo = page.button("undo_")
+    assert undo.proto.shortcut
+    undo.click().run()
+    assert len(page.review.standing(1)) == before - 1
+    assert "Nothing waits for you" not in page.text
