@@ -125,8 +125,8 @@ def understood(typed: Typed) -> Draft:
         if typed.text == Typed.of(base).text:
             return base
         schema = parsed(typed.text)
-        known = schema.get("properties") or {}
-        renames = {old: new for old, new in base.renames.items() if new in known}
+        properties = schema.get("properties") or {}
+        renames = {old: new for old, new in base.renames.items() if new in properties}
     return Draft(replace(base.document, schema=schema), renames)
 
 

@@ -79,9 +79,9 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
 def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> None:
     sets, made = _ui.workspace().toolsets, list[Decision]()
     does = sets.never_merge if action == "reject" else sets.send_to_review
-    said = f"{_decisions.DONE[action]}: {quantity(len(ids), 'tool')}"
+    notice = f"{_decisions.DONE[action]}: {quantity(len(ids), 'tool')}"
     st.session_state.pop("batch", None)
     if _decisions.attempt(
-        lambda: made.append(does(catalog_id, ids, version, _ui.reviewer())), said
+        lambda: made.append(does(catalog_id, ids, version, _ui.reviewer())), notice
     ):
         st.session_state["batch"] = tuple(decision.seq for decision in made)

@@ -383,11 +383,13 @@ def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(shared_d
         if rows:  # one cell more leaves all that the others say as it was
             rows = with_cells(rows_of(draft), {"edited_rows": {0: {"description": "Which one."}}})
             first, *others = one.schema["properties"]
-            told = schema_of(draft, rows)[0]
-            assert told["properties"][first]["description"] == "Which one."
-            assert all(told["properties"][key] == one.schema["properties"][key] for key in others)
+            changed = schema_of(draft, rows)[0]
+            assert changed["properties"][first]["description"] == "Which one."
+            assert all(
+                changed["properties"][key] == one.schema["properties"][key] for key in others
+            )
             rest = {key: value for key, value in one.schema.items() if key != "properties"}
-            assert {key: value for key, value in told.items() if key != "properties"} == rest
+            assert {key: value for key, value in changed.items() if key != "properties"} == rest
     assert len(declared) > 300
 
 

@@ -226,7 +226,10 @@ def _keep_ids(
     records: list[JsonObject], tools: Sequence[MergedTool], shape: Shape
 ) -> list[JsonObject]:
     """The records with their ids written, where reading them again would give others."""
-    if "id" not in shape.places:
+    if "id" not in shape.places or all(
+        record.get("id") == item.tool.id and item.tool.name.strip()
+        for record, item in zip(records, tools, strict=True)
+    ):
         return records
     servers = [item.tool.server if "server" in shape.places else "" for item in tools]
     again = [

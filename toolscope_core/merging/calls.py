@@ -195,8 +195,9 @@ def _relabelled(
     if arguments is None:
         return _Relabelled(row, old, (f"{old}: its arguments are no object",))
     mapped = map_call(alpha, arguments)
-    told = dict(mapped.arguments)
-    row = _put(row, arguments_at, canonical_json(told) if isinstance(given, str) else told)
+    new_arguments = dict(mapped.arguments)
+    as_given = canonical_json(new_arguments) if isinstance(given, str) else new_arguments
+    row = _put(row, arguments_at, as_given)
     return _Relabelled(row, old, tuple(f"{old}.{name}" for name in mapped.lost))
 
 

@@ -15,6 +15,7 @@ from toolscope_core.datamodel import Parameter, Tool
 from toolscope_core.merging.licence import Said, argument_words, keys_of
 from toolscope_core.merging.phrasing import (
     alternatives,
+    are_one,
     are_turned,
     is_plural,
     number_apart,
@@ -48,6 +49,12 @@ def distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
     yield from _paths_apart(one, other)
 
 
+def all_distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
+    """The same, and how one server names them apart."""
+    yield from distinctions(one, other)
+    yield from named_apart(one, other)
+
+
 def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
     """How one server names two tools apart: by a word that the other neither says at first nor
     takes as an argument, or says less often in its name, or by what they work on. Who has both
@@ -70,8 +77,8 @@ def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
 
 def _is_told(word: str, beside: Spoken) -> bool:
     """Whether a tool says the word at first, or takes it as an argument."""
-    tool, said = beside
-    heard = said.lead.union(*map(keys_of, argument_words(tool)))
+    tool, words = beside
+    heard = words.lead.union(*map(keys_of, argument_words(tool)))
     return not heard.isdisjoint(keys_of(word))
 
 
@@ -111,7 +118,7 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
         [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
     )
     ours, theirs = (
-        [thing for thing in required[at] if not any(_are_one(thing, x) for x in taken[1 - at])]
+        [thing for thing in required[at] if not any(are_one(thing, x) for x in taken[1 - at])]
         for at in (0, 1)
     )
     return (ours[0], theirs[0]) if ours and theirs else None
@@ -123,10 +130,6 @@ def _things(tool: Tool, always: bool) -> Iterator[str]:
         words = split_name(parameter.name)[:-1]
         if words and is_key(parameter) and (parameter.required or not always):
             yield words[-1]
-
-
-def _are_one(word: str, other: str) -> bool:
-    return not keys_of(word).isdisjoint(keys_of(other))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from toolscope_core.backends import Vectors
 from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
 from toolscope_core.merging.alignment import serving, unmappable
-from toolscope_core.merging.distinctions import distinctions, named_apart
+from toolscope_core.merging.distinctions import all_distinctions
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
 from toolscope_core.merging.fixed_values import general_tools
 from toolscope_core.merging.guards import effect
@@ -417,8 +417,7 @@ class OfflineJudge:
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
         one, other = ((self.tools[row], self.signals.said[row]) for row in (left, right))
-        yield from distinctions(one, other)
-        yield from named_apart(one, other)
+        return all_distinctions(one, other)
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""

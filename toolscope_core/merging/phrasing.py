@@ -105,7 +105,7 @@ def contrasted(one: Said, other: Said) -> tuple[str, str] | None:
     stems = [_stems(said.named) for said in (one, other)]
     for a in one.named:
         for b in other.named:
-            if stem(a) in stems[1] or stem(b) in stems[0] or not _are_one(a, b):
+            if stem(a) in stems[1] or stem(b) in stems[0] or not are_one(a, b):
                 continue
             are_verbs = action_classes(a) or action_classes(b)
             if not are_verbs and any({stem(a), stem(b)} <= {*_stems(s.text)} for s in (one, other)):
@@ -130,10 +130,10 @@ def object_apart(one: Said, other: Said) -> tuple[str, str] | None:
     it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
     """
     heads = _head(_without_verb(one.name)), _head(_without_verb(other.name))
-    if not all(heads) or _are_one(*heads):
+    if not all(heads) or are_one(*heads):
         return None
     described = _head(one.text[1:]), _head(other.text[1:])
-    if all(described) and _are_one(*described):
+    if all(described) and are_one(*described):
         return None
     return heads
 
@@ -180,7 +180,8 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
     return name[:-1] if name and action_classes(name[-1]) else name
 
 
-def _are_one(word: str, other: str) -> bool:
+def are_one(word: str, other: str) -> bool:
+    """Whether two words are one in some form, or synonyms."""
     return not keys_of(word).isdisjoint(keys_of(other))
 
 

@@ -17,7 +17,7 @@ from toolscope_core.datamodel import (
     Tool,
     Verdict,
 )
-from toolscope_core.merging.distinctions import distinctions, named_apart
+from toolscope_core.merging.distinctions import all_distinctions
 from toolscope_core.merging.licence import said_by
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.unlicensed import unlicensed
@@ -98,7 +98,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
 
 def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
     one, other = ((tool, said_by(tool)) for tool in tools)
-    for fact in (*distinctions(one, other), *named_apart(one, other)):
+    for fact in all_distinctions(one, other):
         yield f"{fact[0].upper()}{fact[1:]}."
 
 
