@@ -32,7 +32,7 @@ def fps(names, tools=TOOLS):
 
 def decide(action, names, reviewer="ann", tools=TOOLS, **detail):
     """A decision on tools named by letters; letters in the detail become fingerprints."""
-    if action == "split":
+    if action in ("split", "recut"):
         detail = {"groups": [list(fps(group, tools)) for group in detail["groups"]]}
     elif action == "drop":
         detail = {"drop": list(fps(detail["drop"], tools))}
@@ -80,6 +80,7 @@ def sets(text):
         ([decide("reject", "abc")], "", "ab ac bc"),
         ([decide("split", "abcde", groups=["ab", "cd", "e"])], "ab cd", "ac ad ae bc bd be ce de"),
         ([decide("drop", "abcd", drop="cd")], "ab", "ac bc ad bd"),
+        ([decide("recut", "abc", groups=["a", "b", "c"])], "", "ab ac bc"),
         ([decide("drop", "abc", drop="bc")], "", "ab ac"),
         ([decide("accept", "ab"), decide("accept", "bc"), decide("accept", "ef")], "abc ef", ""),
         ([decide("accept", "ab"), decide("reject", "bc")], "ab", "bc"),
@@ -91,6 +92,30 @@ def test_constraints_of_a_log(proposals, must, cannot):
     asked = constraints(CATALOG, logged(*proposals))
     assert asked == Constraints(must=sets(must), cannot=pairs(cannot))
     assert set(constraints(CATALOG, logged(*proposals)).must) == set(sets(must))
+
+
+def test_a_recut_keeps_apart_joins_nobody_and_leaves_each_group_on_a_card():
+    asked = constraints(CATALOG, logged(decide("recut", "abcde", groups=["abc", "de"])))
+    assert asked.must == ()
+    assert asked.cannot == pairs("ad ae bd be cd ce")
+    assert asked.asked == pairs("ab ac bc de")
+    twice = logged(
+        decide("recut", "abcde", groups=["abcd", "e"]), decide("recut", "abcd", groups=["abc", "d"])
+    )
+    assert constraints(CATALOG, twice).asked == pairs("ab ac bc")
+    assert constraints(CATALOG, (*twice, admit(twice, undo(2)))).asked == pairs("ab ac ad bc bd cd")
+    family = replace(
+        decide("recut", "abc", groups=["ab", "c"]),
+        detail={"groups": [list(fps("ab")), list(fps("c"))], "relation": "parametric"},
+    )
+    assert constraints(CATALOG, logged(family)) == Constraints(cannot=pairs("ac bc"))
+
+
+def test_what_was_recut_is_accepted_afterwards_and_what_was_taken_apart_is_not():
+    log = logged(decide("recut", "abcd", groups=["abc", "d"]))
+    assert admit(log, decide("accept", "abc")).seq == 2
+    with pytest.raises(DecisionError, match=r"contradicts decision 1 \(recut"):
+        admit(log, decide("accept", "abcd"))
 
 
 def test_the_union_of_accepted_sets_is_accepted_and_a_newcomer_is_not_part_of_it():
@@ -669,7 +694,9 @@ def test_a_recorded_log_replays_whatever_it_contradicts_today():
 def test_a_decision_in_parts_by_the_ids_it_had():
     assert decide("accept", "abc").parts == (("a", "b", "c"),)
     assert decide("drop", "abc", drop="b").parts == (("b",), ("a", "c"))
-    assert decide("split", "abcd", groups=["bd", "ac"]).parts == (("b", "d"), ("a", "c"))
+    for action in ("split", "recut"):
+        parts = decide(action, "abcd", groups=["bd", "ac"]).parts
+        assert parts == (("b", "d"), ("a", "c"))
     copies = Decision("split", ("x", "x", "y"), ("p", "q", "r"), "ann", detail={})
     assert replace(copies, detail={"groups": [["x", "x"], ["y"]]}).parts == (("p", "q"), ("r",))
     assert replace(copies, detail={"groups": [["x", "y"], ["x"]]}).parts == (("p", "r"), ("q",))

@@ -24,7 +24,9 @@ Relation = Literal["duplicate", "subsumes", "parametric", "related", "different"
 Serves = Literal["left", "right", "both", "none"]
 Kind = Literal["prune", "router"]
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
-Action = Literal["accept", "reject", "split", "drop", "propose", "canonical", "edit", "undo"]
+Action = Literal[
+    "accept", "reject", "split", "drop", "recut", "propose", "canonical", "edit", "undo"
+]
 Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
 RelabelStatus = Literal["kept", "renamed", "merged"]
 
@@ -448,10 +450,11 @@ class Decision:
     """What a person said of a set of tools: one line of the append-only log.
 
     ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
-    depends on the action: split ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
+    depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
-    "description", "schema"}``, undo ``{"retracts": seq}``; accept, split and drop may have the
-    ``{"relation"}`` of the cluster that was on the screen. ``seq`` is 0 until the log gives one.
+    "description", "schema"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may have
+    the ``{"relation"}`` of the cluster that was on the screen. ``seq`` is 0 until the log gives
+    one.
     """
 
     action: Action
@@ -464,11 +467,11 @@ class Decision:
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
-        """The ids by the parts that a split or a drop makes, the dropped ones first; all in one
-        part for any other action.
+        """The ids by the parts that a split, a recut or a drop makes, the dropped ones first; all in
+        one part for any other action.
         """
         named = [self.detail["drop"]] if self.action == "drop" else []
-        named = self.detail["groups"] if self.action == "split" else named
+        named = self.detail["groups"] if self.action in ("split", "recut") else named
         made = self.places(named)
         taken = set(chain.from_iterable(made))
         rest = tuple(row for row in range(len(self.ids)) if row not in taken)

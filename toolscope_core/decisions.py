@@ -1,23 +1,93 @@
-"""What a decision looks like: its form, and its line in a ``decisions.jsonl``."""
+"""What a decision looks like: its kinds, its form, and its line in a ``decisions.jsonl``."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, get_args
+from typing import Any
 
 from toolscope_core.datamodel import Action, Catalog, Decision, Tool
 from toolscope_core.errors import DecisionError
 
-LINKING: tuple[Action, ...] = ("accept", "reject", "split", "drop")
+
+@dataclass(frozen=True, slots=True)
+class ActionRule:
+    """One row of the table of actions: ``done`` is said when it was done, ``addresses`` are the
+    tools it names, ``implies`` is what it asks of every later merge, ``undo`` what takes it back.
+    ``merge --decisions`` replays every one of them.
+    """
+
+    done: str
+    addresses: str
+    implies: str
+    undo: str = "undo, as long as no later decision builds on it"
+
+
+ACTIONS: Mapping[Action, ActionRule] = {
+    "accept": ActionRule(
+        "Accepted",
+        "two tools or more",
+        "They are one tool, of the relation that was shown.",
+    ),
+    "reject": ActionRule(
+        "Never merge",
+        "two tools or more",
+        "No two of them are ever merged.",
+    ),
+    "recut": ActionRule(
+        "Taken apart, nothing accepted",
+        "two tools or more, in groups",
+        "No two of different groups are merged; each group of two or more is a proposal that waits.",
+    ),
+    "split": ActionRule(
+        "Split, parts of two or more accepted",
+        "two tools or more, in groups",
+        "Each group of two or more is one tool; no two of different groups are merged. No button "
+        "makes it any more.",
+    ),
+    "drop": ActionRule(
+        "Kept out, the others accepted",
+        "two tools or more, some of them dropped",
+        "The others are one tool, with which the dropped are never merged. Keeps newcomers out of "
+        "an accepted merge.",
+    ),
+    "propose": ActionRule(
+        "Sent to review",
+        "two tools or more",
+        "They are on one card that waits for a person; no accept policy takes it.",
+    ),
+    "canonical": ActionRule(
+        "Canonical chosen",
+        "the members of a merge",
+        "The one named gives the merged tool its id and name.",
+    ),
+    "edit": ActionRule(
+        "Document edited",
+        "the members of a merge, or one tool",
+        "Agents read this name, description or schema.",
+    ),
+    "undo": ActionRule(
+        "Taken back",
+        "another decision, by its number",
+        "That decision holds no longer; its row stays.",
+        "none: decide again",
+    ),
+}
+"""What a person can decide."""
+
+LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
 """The actions that say who stays together and who apart."""
 
 JOINING: tuple[Action, ...] = ("accept", "split", "drop")
-"""Those that put tools together; their detail says as what relation they were shown."""
+"""Those that put tools together."""
+
+SHOWN_AS: tuple[Action, ...] = (*JOINING, "recut")
+"""Those whose detail says as what relation the tools were shown."""
 
 SPOKEN: tuple[Action, ...] = (*LINKING, "propose")
-"""The actions on two tools or more; *propose* only asks for a card to decide on."""
+"""The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
 EDITABLE = ("name", "description", "schema", "renames")
 """The fields an edit may have."""
@@ -36,7 +106,12 @@ def check_form(decision: Decision) -> None:
         )
     if size < least:
         raise DecisionError(f"{decision.action} names {size} tools; give at least {least}")
-    check = {"split": _check_split, "drop": _check_drop, "edit": _check_edit}
+    check = {
+        "split": _check_groups,
+        "recut": _check_groups,
+        "drop": _check_drop,
+        "edit": _check_edit,
+    }
     if decision.action in check:
         check[decision.action](decision)
     elif (
@@ -54,10 +129,9 @@ def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
     ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
     """
-    actions = get_args(Action)
-    action = next((known for known in actions if known == row.get("action")), None)
+    action = next((known for known in ACTIONS if known == row.get("action")), None)
     if action is None:
-        raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(actions)}")
+        raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(ACTIONS)}")
     detail = row.get("detail") or {}
     if not isinstance(detail, dict):
         raise DecisionError(f"detail is {detail!r}; give an object")
@@ -101,15 +175,15 @@ def listed(ids: Sequence[str]) -> str:
     return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
 
 
-def _check_split(decision: Decision) -> None:
-    groups = decision.detail.get("groups")
+def _check_groups(decision: Decision) -> None:
+    groups, action = decision.detail.get("groups"), decision.action
     if not isinstance(groups, list | tuple):
-        raise DecisionError(f"split has the groups {groups!r}; give a list of lists of members")
-    parts = [_texts(group, "a group of the split") for group in groups]
+        raise DecisionError(f"{action} has the groups {groups!r}; give a list of lists of members")
+    parts = [_texts(group, f"a group of the {action}") for group in groups]
     whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
     if not whole or len(parts) < 2 or not all(parts):
         raise DecisionError(
-            f"the groups of the split do not divide {listed(decision.ids)}; put each member into "
+            f"the groups of the {action} do not divide {listed(decision.ids)}; put each member into "
             "exactly one of two or more groups"
         )
 

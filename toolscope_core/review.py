@@ -279,10 +279,11 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
             return [everybody], []
         case "reject":
             return [], list(combinations(everybody, 2))
-        case "split":
+        case "split" | "recut":
             groups = decision.places(decision.detail["groups"])
             across = (product(a, b) for a, b in combinations(groups, 2))
-            return groups, list(chain.from_iterable(across))
+            kept = groups if decision.action == "split" else []
+            return kept, list(chain.from_iterable(across))
         case _:
             (dropped,) = decision.places([decision.detail["drop"]])
             rest = tuple(i for i in everybody if i not in dropped)
@@ -290,10 +291,20 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
 
 
 def _asked(find: _Finder, log: Sequence[Decision]) -> Iterator[Pair]:
+    """The pairs that belong on one card. A recut asks for what stays together, which the judge
+    alone might divide further now; in a family every two have to be one operation anyway.
+    """
     for item in active(log):
         if item.action == "propose":
-            found, _ = find(item)
-            yield from (Pair.of(a, b) for a, b in combinations(found.values(), 2))
+            groups: list[Positions] = [tuple(range(len(item.members)))]
+        elif item.action == "recut" and item.detail.get("relation") != "parametric":
+            groups = item.places(item.detail["groups"])
+        else:
+            continue
+        found, _ = find(item)
+        for group in groups:
+            ids = (found[i] for i in group if i in found)
+            yield from (Pair.of(a, b) for a, b in combinations(ids, 2))
 
 
 def _meaning(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:

@@ -30,6 +30,22 @@ socket.socket.connect = connect
 """
 
 
+STILL = """() => new Promise(done => {
+    let timer = setTimeout(done, 400)
+    const watch = new MutationObserver(() => {
+        clearTimeout(timer)
+        timer = setTimeout(done, 400)
+    })
+    watch.observe(document.body, {subtree: true, childList: true, attributes: true})
+    setTimeout(done, 5000)
+})"""
+"""Resolves when nothing in the document has changed for 400 ms, or after 5 s: a job reports its
+progress for as long as it runs.
+"""
+PATIENCE_MS = 30_000
+"""What an expectation waits for at most: a machine that does other work too is slow, not wrong."""
+
+
 @dataclass
 class Server:
     """A running app: its address, and a file that names what it tried to reach outside."""
@@ -59,10 +75,13 @@ class Watched:
 
     def settled(self):
         """Wait until the script has run to its end, and before that for a moment until it runs at
-        all: a click is a message to the server.
+        all: a click is a message to the server. Then until nothing on the page moves: what is
+        drawn late pushes a button away from under the mouse, or asks for another run.
         """
         self.page.wait_for_timeout(300)
         app = self.page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        app.wait_for(timeout=60_000)
+        self.page.evaluate(STILL)
         app.wait_for(timeout=60_000)
         return self.page
 
@@ -114,8 +133,9 @@ def running(place, *start):
 def chromium():
     if not CHROMIUM.exists() and os.environ.get("CI") != "true":
         pytest.skip(f"no browser at {CHROMIUM}; install Debian's chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         yield browser

@@ -49,14 +49,14 @@ def add(watched, path, name, note=""):
     page.get_by_text("Add a catalog").click()
     page.locator('input[type="file"]').set_input_files(path / f"{name}.json")
     page.get_by_role("button", name="Add catalog").click()
-    expect(page).to_have_url(re.compile(f"catalog={name}"), timeout=30_000)
+    expect(page).to_have_url(re.compile(f"catalog={name}"))
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
     return graph(watched, name)
 
 
 def graph(watched, name):
     page = watched.open("graph", catalog=name)
-    page.locator(".network canvas").wait_for(timeout=30_000)
+    page.locator(".network canvas").wait_for()
     return watched.settled()
 
 
@@ -77,7 +77,7 @@ def click(page, *nodes, times=1):
 def open_twin(page):
     page.get_by_text("As a table, and to download").click()
     table = page.locator('[class*="_links_rows"] [data-testid="stDataFrame"]')
-    table.wait_for(timeout=30_000)
+    table.wait_for()
     page.wait_for_timeout(1_000)
     return table
 
@@ -93,7 +93,7 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     faint = "root => root.view.nodes.get().filter(node => node.off).map(node => node.id)"
     assert page.locator(".network").evaluate(faint) == [0, 2, 3]
     page.reload()
-    expect(heading).to_be_visible(timeout=30_000)
+    expect(heading).to_be_visible()
     click(page, 0, 3)
     expect(page.locator("h3", has_text="calculate_words — count_text_words")).to_be_visible()
     page.get_by_text("Look at the pair").click()
@@ -128,7 +128,7 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     expect(page.locator(".network .legend")).to_contain_text("accepted")
     assert page.locator(".network").evaluate(count) == 3
     page.reload()
-    page.locator(".network canvas").wait_for(timeout=30_000)
+    page.locator(".network canvas").wait_for()
     expect(page.get_by_text("Last decisions (1 of 1)")).to_be_visible()
     watched.settled()
     assert page.locator(".network").evaluate(count) == 3

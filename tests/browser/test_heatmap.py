@@ -20,7 +20,7 @@ def click(watched, column, row, columns, rows):
     """Click a cell of the picture, nearer to its corner than to its middle."""
     page = watched.settled()
     plane = page.locator(".js-plotly-plot .nsewdrag").first
-    plane.wait_for(timeout=30_000)
+    plane.wait_for()
     page.wait_for_timeout(1_500)
     box = plane.bounding_box()
     x = box["x"] + box["width"] * (column + 0.8) / columns
@@ -35,7 +35,7 @@ def click(watched, column, row, columns, rows):
 
 def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     page = open_heatmap(watched)
-    expect(page.locator(".js-plotly-plot .ytick").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".js-plotly-plot .ytick").first).to_be_visible()
     servers = page.locator(".js-plotly-plot .ytick").all_text_contents()
     row, column = (
         next(at for at, name in enumerate(servers) if name.startswith(server))
@@ -44,15 +44,15 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     said = click(watched, column, row, len(servers), len(servers))
     assert "cellar-files" in said
     assert "attic-archive" in said
-    expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=30_000)
-    expect(page).to_have_url(re.compile("one=cellar-files&other=attic-archive"), timeout=30_000)
+    expect(page.get_by_text("10 by 7 tools")).to_be_visible()
+    expect(page).to_have_url(re.compile("one=cellar-files&other=attic-archive"))
 
     page.reload()
     expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=60_000)
     click(watched, 2, 3, 7, 10)
-    expect(page.get_by_text("this pair")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("this pair")).to_be_visible()
     expect(page.get_by_text(re.compile(r"Same job 0\.\d\d")).first).to_be_visible()
-    expect(page).to_have_url(re.compile(r"cell=[0-9a-f]{12}~[0-9a-f]{12}"), timeout=30_000)
+    expect(page).to_have_url(re.compile(r"cell=[0-9a-f]{12}~[0-9a-f]{12}"))
 
     address = page.url
     page.reload()
@@ -60,10 +60,10 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     watched.settled()
     assert page.url == address
     page.get_by_role("button", name="cellar-files × attic-archive").click()
-    expect(page.get_by_text("10 by 7 tools")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("10 by 7 tools")).to_be_visible()
     page.get_by_role("button", name="All servers").click()
-    expect(page.get_by_text("Shown: 6 servers")).to_be_visible(timeout=30_000)
-    expect(page).not_to_have_url(re.compile("one="), timeout=30_000)
+    expect(page.get_by_text("Shown: 6 servers")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("one="))
 
 
 def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watched):
@@ -72,7 +72,7 @@ def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watch
         watched.page.emulate_media(color_scheme=scheme)
         page = open_heatmap(watched)
         name = page.locator(".js-plotly-plot .ytick text").first
-        expect(name).to_be_visible(timeout=30_000)
+        expect(name).to_be_visible()
         watched.settled()
         page.wait_for_timeout(1_000)
         around = page.get_by_test_id("stPlotlyChart").first
@@ -87,7 +87,7 @@ def test_the_table_twin_goes_down_by_keys(watched):
     watched.settled()
     page.get_by_text("As a table, and to download").click()
     canvas = page.locator('[class*="st-key-blocks_"][class*="_rows"] [data-testid="stDataFrame"]')
-    canvas.wait_for(timeout=30_000)
+    canvas.wait_for()
     page.wait_for_timeout(1_000)
     canvas.locator('canvas[data-testid="data-grid-canvas"]').focus()
     page.keyboard.press("ArrowDown")
@@ -97,9 +97,9 @@ def test_the_table_twin_goes_down_by_keys(watched):
 
 def test_all_tools_are_seen_at_once_and_a_click_shows_the_pair(watched):
     page = open_heatmap(watched, show="All tools")
-    expect(page.get_by_text("All 64 tools")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("All 64 tools")).to_be_visible()
     click(watched, 10, 30, 64, 64)
-    expect(page.get_by_text("this pair")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("this pair")).to_be_visible()
 
 
 def test_queries_are_drawn(watched):
@@ -108,4 +108,4 @@ def test_queries_are_drawn(watched):
     area.fill("what will the weather be tomorrow\nput a file in the store")
     area.press("Control+Enter")
     expect(page.get_by_text("several near-identical tools")).to_be_visible(timeout=120_000)
-    expect(page.locator(".js-plotly-plot .ytick")).to_have_count(2, timeout=30_000)
+    expect(page.locator(".js-plotly-plot .ytick")).to_have_count(2)

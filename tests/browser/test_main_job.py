@@ -57,14 +57,14 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     page.get_by_text("Add a catalog").click()
     file = shared_data / "livemcpbench" / "servers.json"
     page.locator('input[type="file"]').set_input_files(file)
-    expect(page.get_by_text("527 tools on 70 servers")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("527 tools on 70 servers")).to_be_visible()
     page.get_by_role("button", name="Add catalog").click()
 
     progress = page.get_by_text(re.compile(r"(Reading what the tools say|Judging pairs)"))
-    expect(progress.first).to_be_visible(timeout=30_000)
+    expect(progress.first).to_be_visible()
     expect(page).to_have_url(re.compile("catalog=servers"))
     page.reload()
-    expect(progress.first).to_be_visible(timeout=30_000)
+    expect(progress.first).to_be_visible()
     review = page.get_by_text(PROPOSALS)
     expect(review).to_be_visible(timeout=240_000)
     page.get_by_role("link", name="Review", exact=True).click()
@@ -81,7 +81,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     press(watched, "k", 0)
     assert page.locator("h3").first.inner_text() != first
     page.reload()
-    expect(page.get_by_text(re.compile("2 of .* decided"))).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile("2 of .* decided"))).to_be_visible()
 
     watched.settled()
     page.get_by_text("Edit the document").click()
@@ -126,7 +126,7 @@ def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_pa
         page = watched.open("")
         page.get_by_text("Add a catalog").click()
         page.locator('input[type="file"]').set_input_files(tmp_path / "tides.json")
-        expect(page.get_by_text("1 tool on")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("1 tool on")).to_be_visible()
         watched.settled()
         return page
 

@@ -29,7 +29,7 @@ def drag(page, *corners):
 def selected(page):
     """How many tools the page says are selected."""
     said = page.get_by_text(re.compile(r"^[\d,]+ tools selected$"))
-    expect(said).to_be_visible(timeout=30_000)
+    expect(said).to_be_visible()
     return int(said.text_content().split()[0].replace(",", ""))
 
 
@@ -53,11 +53,11 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     assert selected(page) == count, "the link says what is selected"
     watched.settled()
     page.get_by_role("button", name=re.compile("^Never merge")).click()
-    expect(page.get_by_text(f"Never merge: {count} tools")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(f"Never merge: {count} tools")).to_be_visible()
     page.locator('[class*="st-key-undo_batch_"] button').click()
-    expect(page.get_by_text(re.compile("taken back"))).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile("taken back"))).to_be_visible()
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_text("Draw round tools")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Draw round tools")).to_be_visible()
 
 
 def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
@@ -70,7 +70,7 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     assert faint(page) > 0, "the browser dims what is not selected"
     assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_text("Draw round tools")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Draw round tools")).to_be_visible()
     watched.settled()
     page.wait_for_timeout(1_000)
     assert faint(page) == 0
@@ -86,7 +86,7 @@ def test_a_box_selects_too_and_other_colours_keep_it(watched):
     count = selected(page)
     watched.settled()
     page.get_by_text("Contours").click()
-    expect(page.locator(".js-plotly-plot .contourlayer path").first).to_be_attached(timeout=30_000)
+    expect(page.locator(".js-plotly-plot .contourlayer path").first).to_be_attached()
     assert selected(page) == count
 
 

@@ -41,10 +41,10 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     expect(page).to_have_url(re.compile(r"pair=[0-9a-f]{12}(~|%7E)[0-9a-f]{12}"))
     link = page.url
     page.reload()
-    expect(heading).to_have_text("summarize and summarize_text", timeout=30_000)
+    expect(heading).to_have_text("summarize and summarize_text")
     expect(page.get_by_text("What counted most for merging")).to_be_visible()
     page.get_by_text("What each signal adds").click()
-    expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=30_000)
+    expect(page.locator(".js-plotly-plot")).to_be_visible()
     page.get_by_text("Nearest tools of each").click()
     expect(page.get_by_text("Choose a row to compare")).to_be_visible()
     assert page.url == link
@@ -61,7 +61,7 @@ def test_never_merge_and_its_undo(watched):
     expect(said).to_be_visible()
     expect(never).to_be_disabled()
     page.reload()
-    expect(said).to_be_visible(timeout=30_000)
+    expect(said).to_be_visible()
     watched.settled()
     page.get_by_role("button", name="Undo").click()
     expect(never).to_be_enabled()
@@ -140,7 +140,7 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
     page.get_by_text("Add a catalog").click()
     page.locator('input[type="file"]').set_input_files(tmp_path / "evil.json")
     page.get_by_role("button", name="Add catalog").click()
-    expect(page).to_have_url(re.compile("catalog=evil"), timeout=30_000)
+    expect(page).to_have_url(re.compile("catalog=evil"))
     page = analysed(watched, "evil")
 
     def harmless():

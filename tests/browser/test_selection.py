@@ -32,12 +32,12 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
     address = re.search("sel=[0-9a-f]{16}", page.url).group()
     for name in ("Review", "Overlap", "Graph", "Documents", "Export"):
         page.get_by_role("link", name=name, exact=True).click()
-        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
         expect(chip).to_be_visible()
         watched.settled()
         expect(page).to_have_url(re.compile(f"/{name.lower()}?.*{address}"))
     page.get_by_role("link", name="Review", exact=True).click()
-    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_visible()
     page.get_by_text("Only these").click()
     expect(page.get_by_text(re.compile(r"\d of \d+ clusters hold selected tools"))).to_be_visible()
     expect(page).to_have_url(re.compile("only=1"))
@@ -51,7 +51,7 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
     other.close()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(chip).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("sel=|only="), timeout=30_000)
+    expect(page).not_to_have_url(re.compile("sel=|only="))
 
 
 def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
@@ -63,16 +63,16 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     box = canvas.bounding_box()
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer = page.get_by_role("dialog")
-    expect(drawer.get_by_text("The nearest tools")).to_be_visible(timeout=30_000)
-    expect(page).to_have_url(re.compile("tool=[0-9a-f]{12}"), timeout=30_000)
+    expect(drawer.get_by_text("The nearest tools")).to_be_visible()
+    expect(page).to_have_url(re.compile("tool=[0-9a-f]{12}"))
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("tool="), timeout=30_000)
+    expect(page).not_to_have_url(re.compile("tool="))
 
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer.locator('[data-testid="stPageLink"] a').nth(1).click()
-    expect(page.get_by_role("heading", name="Overlap", exact=True)).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("Why, in words")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Overlap", exact=True)).to_be_visible()
+    expect(page.get_by_text("Why, in words")).to_be_visible()
     expect(drawer).to_have_count(0)
 
 

@@ -60,9 +60,9 @@ def price(watched, value):
     expect(editor).to_have_value(value)
     page.wait_for_timeout(500)
     page.keyboard.press("Enter")
-    expect(keep).to_be_enabled(timeout=30_000)
+    expect(keep).to_be_enabled()
     keep.click()
-    expect(keep).to_be_disabled(timeout=30_000)
+    expect(keep).to_be_disabled()
 
 
 def harmless(watched):
@@ -90,16 +90,16 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     fill(watched, "spinbutton", "Calls at a time", "2")
     model.mode = "refused-key"
     page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_text("asks for a key (401)")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("asks for a key (401)")).to_be_visible()
     model.mode = "ok"
     page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_text("It works.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("It works.")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled(timeout=30_000)
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     price(watched, "2.5")
 
     page = panel(watched, "review", "Ask a model")
-    expect(page.get_by_text("Questions:")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Questions:")).to_be_visible()
     expect(page.get_by_text(re.compile("at most .* of money"))).to_be_visible()
     sent = len(model.received)
     page.get_by_role("button", name="Ask for verdicts").click()
@@ -110,18 +110,18 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     ).to_be_visible()
     harmless(watched)
     page.get_by_text("where the judges differ most").click()
-    expect(page.get_by_text("Where the judges differ", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Where the judges differ", exact=True)).to_be_visible()
     harmless(watched)
     watched.open("overlap", catalog="Example", differ="true")
-    expect(page.get_by_text(re.compile("Offline: "))).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile("Offline: "))).to_be_visible()
     harmless(watched)
     watched.open("history", catalog="Example")
-    expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible()
 
     page = panel(watched, "review", "Ask a model")
     page.get_by_role("combobox", name="Merges are proposed by").click()
     page.get_by_role("option", name="offline alone").click()
-    expect(page.get_by_text("Judge: offline").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Judge: offline").first).to_be_visible()
 
 
 def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
@@ -131,7 +131,7 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled(timeout=30_000)
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     watched.open("", catalog="Example", part="Documentation")
     page.get_by_role("button", name="Grade documentation").click()
     expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)

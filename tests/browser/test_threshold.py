@@ -33,9 +33,9 @@ def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     assert after != before
     assert int(after[3].replace(",", "")) < int(before[3].replace(",", "")), "fewer tools are left"
     page.reload()
-    expect(page.get_by_text("Against the plan")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Against the plan")).to_be_visible()
     figures = page.locator('[data-testid="stMetricValue"]')
-    expect(figures).to_have_text(after, timeout=30_000)  # a list waits for all of them
+    expect(figures).to_have_text(after)  # a list waits for all of them
 
 
 def test_the_curve_is_drawn_with_its_twin(watched):

@@ -10,7 +10,7 @@ from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
-from toolscope_core.decisions import JOINING, resolve
+from toolscope_core.decisions import SHOWN_AS, resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.merging.makings import cluster_id
 from toolscope_core.merging.validity import document_problems
@@ -199,7 +199,7 @@ class Review:
         contradicts a standing one.
         """
         catalog = self._catalogs.open(catalog_id)
-        seen = {"relation": cluster.relation} if action in JOINING else {}
+        seen = {"relation": cluster.relation} if action in SHOWN_AS else {}
         row = {
             "action": action,
             "ids": cluster.members,
