@@ -1,4 +1,6 @@
-"""Writes the command line's help into the README; ``--check`` fails where it has drifted."""
+"""Writes the command line's help into the README, and the table of actions into the design;
+``--check`` fails where either has drifted.
+"""
 
 import re
 import sys
@@ -8,9 +10,10 @@ import typer
 from typer.testing import CliRunner
 
 from toolscope_core.cli import app
+from toolscope_core.decisions import ACTIONS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-BEGIN, END = "<!-- cli: written by docs/make_reference.py -->", "<!-- /cli -->"
+DESIGN = Path(__file__).with_name("design.md")
 
 
 def reference() -> str:
@@ -26,15 +29,33 @@ def reference() -> str:
     return "\n\n".join(parts)
 
 
-def filled(readme: str) -> str:
-    """The README with today's reference between the marks."""
-    between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    return between.sub(lambda _: f"{BEGIN}\n\n{reference()}\n\n{END}", readme)
+def actions() -> str:
+    """The table of actions, as Markdown."""
+    rows = [
+        f"| `{action}` | {rule.addresses} | {rule.implies} | {rule.undo} |"
+        for action, rule in ACTIONS.items()
+    ]
+    head = "| action | addresses | implies | its undo |\n|---|---|---|---|"
+    said = "Every one is a row of the log, and `merge --decisions` replays every one."
+    return "\n".join([said, "", head, *rows])
 
+
+def filled(text: str, mark: str, content: str) -> str:
+    """The text with this content between its marks. Raises ``ValueError`` without the marks."""
+    begin, end = f"<!-- {mark}: written by docs/make_reference.py -->", f"<!-- /{mark} -->"
+    if begin not in text or end not in text:
+        raise ValueError(f"no place for {mark!r}: put {begin} and {end} where it belongs")
+    between = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    return between.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
+
+
+PARTS = ((README, "cli", reference), (DESIGN, "actions", actions))
+"""Which file has which part, and who writes it."""
 
 if __name__ == "__main__":
-    before = README.read_text("utf-8")
-    after = filled(before)
-    if "--check" in sys.argv and before != after:
-        sys.exit("README.md has drifted from the command line; run `make docs`")
-    README.write_text(after, "utf-8")
+    for path, mark, written in PARTS:
+        before = path.read_text("utf-8")
+        after = filled(before, mark, written())
+        if "--check" in sys.argv and before != after:
+            sys.exit(f"{path.name} has drifted from the program; run `make docs`")
+        path.write_text(after, "utf-8")

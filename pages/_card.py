@@ -17,6 +17,7 @@ from toolscope_core.workspace.relations import Slot, slot_in
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
+NAMED = 4
 QUEUE_WIDTHS = {
     **{"": 25, "name": 120, "gap": 50, "tools": 45, "weakest": 68, "kind": 60},
     "what differs": 160,
@@ -101,18 +102,24 @@ def title(card: Card) -> None:
         )
 
 
-def heading(card: Card) -> None:
-    """What is proposed, what it means for the agents, and what speaks against it."""
-    title(card)
+def question(card: Card) -> None:
+    """What accepting would mean for the agents, in one sentence."""
+    kept, gone = _named(card.canonical), _some(card.switched_off)
+    if card.slot is not None:
+        st.markdown(f"**{_ui.untrusted(card.slot.in_words)}**")
+    elif card.cluster.kind == "prune":
+        st.markdown(f"Agents keep {kept} and no longer see {gone}.")
+    else:
+        st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
+
+
+def against(card: Card) -> None:
+    """What was looked at, and what speaks against accepting."""
     cluster = card.cluster
-    kept, gone = _named(card.canonical), ", ".join(map(_named, card.switched_off[:MEMBERS_SHOWN]))
     if card.slot is not None:
         _family(card, card.slot)
     elif cluster.kind == "prune":
-        st.markdown(f"Agents keep {kept} and no longer see {gone}.")
         words(card)
-    else:
-        st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
         st.info(f"New since this was accepted: {names}. Accept lets it in, Reject keeps it out.")
@@ -136,7 +143,6 @@ def words(card: Card) -> None:
 def _family(card: Card, slot: Slot) -> None:
     """What differs, why no member can go, and the argument that a gateway would offer."""
     tools = {tool.id: tool for tool in card.tools}
-    st.markdown(f"**{_ui.untrusted(slot.in_words)}**")
     st.markdown(
         "The same operation for each of these. What differs is in no argument of any of them, so "
         "no member could be pruned: its callers would not be served. A gateway can offer one tool "
@@ -250,6 +256,13 @@ def effect(card: Card, before: Cluster) -> None:
     for alpha in after.arguments:
         for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
             st.warning(_ui.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
+
+
+def _some(tools: Sequence[Tool]) -> str:
+    """The first few in words, and how many more."""
+    more = len(tools) - NAMED
+    names = [_named(tool) for tool in tools[:NAMED]]
+    return f"{', '.join(names)} and {more:,} more" if more > 0 else ", ".join(names)
 
 
 def _both(pair: Pair) -> str:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from pages import _ui
-from toolscope_core.datamodel import Action, Cluster, Decision
+from toolscope_core.datamodel import Action, Cluster, Decision, digest
+from toolscope_core.decisions import ACTIONS
 from toolscope_core.errors import DecisionError
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.again import LookAgain
 from toolscope_core.workspace.cards import Card
 from toolscope_core.workspace.drafts import Draft
 from toolscope_core.workspace.exports import SafeBatch
 
-DONE = {
-    "accept": "Accepted",
-    "reject": "Never merge",
-    "split": "Split, parts of two or more accepted",
-    "drop": "Dropped a member, the others accepted",
-    "propose": "Sent to review",
-    "canonical": "Canonical chosen",
-    "edit": "Document edited",
-}
 RECENT = 10
 LONGEST_NOTICE = 400
 
@@ -41,7 +34,7 @@ def attempt(work: Callable[[], object], said: str) -> bool:
 def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) -> None:
     """Decide on the cluster that was shown; then show the cluster ``onward``."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
-    said = f"{DONE[action]}: {seen.document.name}"
+    said = f"{ACTIONS[action].done}: {seen.document.name}"
     if seen.newcomers and action in ("accept", "reject"):
         welcome = action == "accept"
         done = attempt(
@@ -55,11 +48,34 @@ def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) 
         st.query_params["cluster"] = onward
 
 
-def split(seen: Cluster, apart_key: str, onward: str | None) -> None:
-    """Divide the cluster: the members chosen in the widget ``apart_key``, and the others."""
-    apart = st.session_state[apart_key]
+def take_apart(
+    seen: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
+) -> None:
+    """Take a proposal apart; what is left of it is shown next, and comes in its place."""
+    review, catalog_id, left = _ui.workspace().review, _ui.current().id, list[str]()
+    text = f"{seen.document.name}: {apart_in_words(groups)}"
+    if attempt(lambda: left.extend(review.recut(catalog_id, seen, _ui.reviewer(), groups)), text):
+        if seen.id in order:
+            at = order.index(seen.id) + 1
+            order[at:at] = [one for one in left if one not in order]
+        if shown := next(iter(left), onward):
+            st.query_params["cluster"] = shown
+
+
+def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
+    """What became of a proposal that was taken apart."""
+    alone = [group[0] for group in groups if len(group) == 1]
+    left = [quantity(len(group), "tool") for group in groups if len(group) > 1]
+    parts = [f"{', '.join(alone)} kept out"] if alone else []
+    parts += [f"{' and '.join(left)} still to be decided"] if left else []
+    return "; ".join(parts)
+
+
+def split_off(seen: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
+    """Take the members chosen in the widget ``apart_key`` out of the proposal, as one part."""
+    apart = list(st.session_state[apart_key])
     rest = [member for member in seen.members if member not in apart]
-    decide(seen, "split", onward, groups=[rest, list(apart)])
+    take_apart(seen, [rest, apart], onward, order)
 
 
 def choose_canonical(seen: Cluster, choice_key: str) -> None:
@@ -70,11 +86,12 @@ def choose_canonical(seen: Cluster, choice_key: str) -> None:
     st.session_state["notice"] = good, f"{text}; it is {chosen}" if good else text
 
 
-def accept_safe() -> None:
-    """Accept what nothing speaks against, as one batch that can be taken back."""
+def accept_safe(seen: Sequence[Cluster]) -> None:
+    """Accept what was listed, as one batch that can be taken back."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
-    made, refused = review.accept_safe(catalog_id, _ui.reviewer())
-    said = f"Accepted {len(made)} safe merges"
+    made, refused = review.accept_safe(catalog_id, _ui.reviewer(), seen)
+    st.session_state["safe_list"] = False
+    said = f"Accepted {quantity(len(made), 'safe merge')}"
     if refused:
         said += f", {len(refused)} not: {refused[0]}"
     st.session_state["notice"] = (not refused, said)
@@ -88,9 +105,57 @@ def batch_in_words(safe: SafeBatch) -> str:
     if not safe.clusters:
         return f"Nothing can be accepted without a look: {left or 'nothing waits'}."
     return (
-        f"Makes {len(safe.clusters)} of {safe.tools} tools, about {safe.tokens_saved:,} tokens "
-        f"less in every prompt. Leaves out: {left or 'nothing'}."
+        f"Shows the list first. Makes {quantity(len(safe.clusters), 'tool')} of "
+        f"{safe.tools:,}, about {quantity(safe.tokens_saved, 'token')} less in every prompt. "
+        f"Leaves out: {left or 'nothing'}."
     )
+
+
+def safe_list(safe: SafeBatch) -> None:
+    """What *accept safe* would accept, row by row; ticked rows are left out."""
+    tools = _ui.analysis().catalog.by_id
+    key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
+    with st.container(border=True):
+        state = st.dataframe(
+            [
+                {
+                    "agents keep": cluster.document.name,
+                    "of": tools[cluster.canonical].server,
+                    "and no longer see": ", ".join(
+                        member for member in cluster.members if member != cluster.canonical
+                    ),
+                    "weakest pair": f"{cluster.weakest_edge:.2f}",
+                }
+                for cluster in safe.clusters
+            ],
+            key=key,
+            on_select="rerun",
+            selection_mode="multi-row",
+            hide_index=True,
+            height=min(320, 38 + 35 * len(safe.clusters)),
+            alt="The merges that nothing speaks against",
+        )
+        out = set(state["selection"]["rows"])
+        taken = [one for at, one in enumerate(safe.clusters) if at not in out]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                f"Accept {'this one' if len(taken) == 1 else f'these {len(taken):,}'}",
+                key=f"take_{key}",
+                type="primary",
+                disabled=not taken,
+                on_click=accept_safe,
+                args=(taken,),
+            )
+            st.button("Close", key="safe_close", on_click=toggle_safe_list)
+            st.caption(
+                f"Tick rows to leave them out: {len(out):,} ticked. One undo takes all back.",
+                width="content",
+            )
+
+
+def toggle_safe_list() -> None:
+    """Open the list of safe merges, or close it."""
+    st.session_state["safe_list"] = not st.session_state.get("safe_list", False)
 
 
 def keep_merged(item: LookAgain) -> None:
@@ -181,7 +246,7 @@ def _line(decision: Decision, place: str) -> None:
 def done(decision: Decision) -> str:
     """What was decided, safe in markdown; of a canonical which one was chosen."""
     if decision.action != "canonical":
-        return DONE[decision.action]
+        return ACTIONS[decision.action].done
     ids = dict(zip(decision.members, decision.ids, strict=False))
     chosen = str(decision.detail.get("canonical", ""))
     return f"Canonical chosen, {_ui.untrusted(ids.get(chosen, chosen))}"
@@ -192,8 +257,8 @@ def by_whom(decision: Decision) -> str:
     return _ui.untrusted(f"{decision.reviewer}, {_ui.clock(decision.at)}")
 
 
-def reshape(card: Card, seen: str, onward: str | None) -> None:
-    """Other answers than yes and no: another canonical, a split, an edited document."""
+def reshape(card: Card, seen: str, onward: str | None, order: list[str]) -> None:
+    """Other answers than yes and no: another canonical, members split off, an edited document."""
     cluster = card.cluster
     keys = st.session_state.get("keys", True) and "tool" not in st.query_params
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -208,7 +273,7 @@ def reshape(card: Card, seen: str, onward: str | None) -> None:
             args=(cluster, choice),
             help="The member that gives the merged tool its id and name.",
         )
-        if len(cluster.members) > 2:
+        if len(cluster.members) > 2 and cluster.state != "accepted":
             apart = f"apart_{seen}"
             chosen = st.multiselect("Split off", cluster.members, key=apart)
             st.button(
@@ -216,9 +281,9 @@ def reshape(card: Card, seen: str, onward: str | None) -> None:
                 key=f"split_{seen}",
                 shortcut="P" if keys else None,
                 disabled=not 0 < len(chosen) < len(cluster.members),
-                help="Each part of two or more becomes a merge of its own, accepted.",
-                on_click=split,
-                args=(cluster, apart, onward),
+                help="Two proposals instead of one, both still to be decided. Accepts nothing.",
+                on_click=split_off,
+                args=(cluster, apart, onward, order),
             )
         st.page_link(
             "pages/documents.py",

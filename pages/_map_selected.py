@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _decisions, _drawer, _selection, _ui
 from pages._picture import ROWS
 from toolscope_core.datamodel import Decision, digest
+from toolscope_core.decisions import ACTIONS
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.listing import ToolRow
 from toolscope_core.workspace.toolsets import MOST_APART, MOST_ON_A_CARD
@@ -79,7 +80,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
 def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> None:
     sets, made = _ui.workspace().toolsets, list[Decision]()
     does = sets.never_merge if action == "reject" else sets.send_to_review
-    notice = f"{_decisions.DONE[action]}: {quantity(len(ids), 'tool')}"
+    notice = f"{ACTIONS[action].done}: {quantity(len(ids), 'tool')}"
     st.session_state.pop("batch", None)
     if _decisions.attempt(
         lambda: made.append(does(catalog_id, ids, version, _ui.reviewer())), notice

@@ -112,8 +112,8 @@ def _bridge(bridge: Bridge) -> None:
         key=f"split_{cluster.id}_{cluster.version[:8]}",
         type="primary",
         icon=":material/call_split:",
-        help="Keeps the two sides of the cluster apart for good; a side of two or more becomes a "
-        "merge of its own, accepted.",
+        help="Keeps the two sides of the cluster apart for good; a side of two or more stays a "
+        "proposal of its own, to be decided.",
         on_click=_split,
         args=(bridge,),
     )
@@ -122,7 +122,7 @@ def _bridge(bridge: Bridge) -> None:
 def _split(bridge: Bridge) -> None:
     """Divide the cluster at the bridge; what becomes of it is drawn next."""
     if bridge.cluster:
-        _decisions.decide(bridge.cluster, "split", None, groups=bridge.groups)
+        _decisions.take_apart(bridge.cluster, bridge.groups, None, [])
         choose_holders(bridge.cluster.members)
 
 

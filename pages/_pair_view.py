@@ -8,6 +8,7 @@ from pages import _decisions, _outcomes, _selection, _ui
 from pages._pair_evidence import evidence_panel
 from pages._pair_tools import side_by_side
 from toolscope_core.datamodel import Decision, Pair
+from toolscope_core.decisions import ACTIONS
 from toolscope_core.workspace.pairs import PairView
 
 
@@ -104,5 +105,5 @@ def _say(catalog_id: int, view: PairView, action: str) -> None:
     show_pair(view.key)
     _decisions.attempt(
         lambda: does(catalog_id, (pair.left, pair.right), view.version, _ui.reviewer()),
-        f"{_decisions.DONE[action]}: {names}",
+        f"{ACTIONS[action].done}: {names}",
     )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import _again, _asking, _card, _decisions, _drawer, _selection, _ui
+from pages import _again, _asking, _card, _decisions, _drawer, _question, _selection, _ui
 from toolscope_core.datamodel import Tool
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
@@ -23,9 +23,16 @@ st.progress(
     f"{far.rejected:,} never to merge, {far.waiting:,} waiting",
 )
 with st.container(horizontal=True, vertical_alignment="center"):
-    label = f"Accept safe ({len(safe.clusters)})"
-    st.button(label, key="accept_safe", disabled=not safe.clusters, on_click=_decisions.accept_safe)
+    st.button(
+        f"Accept safe ({len(safe.clusters)}) …",
+        key="accept_safe",
+        disabled=not safe.clusters,
+        on_click=_decisions.toggle_safe_list,
+    )
     st.caption(_decisions.batch_in_words(safe), width="stretch")
+listed = bool(safe.clusters) and st.session_state.get("safe_list", False)
+if listed:  # the keys rest meanwhile: the card they act on is out of sight
+    _decisions.safe_list(safe)
 
 model = st.expander("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 if model.open:
@@ -91,11 +98,13 @@ def pick() -> None:
 
 
 def drop(tool: Tool) -> None:
-    if len(shown.members) > 2 and tool.id in shown.members:
-        args, detail = (shown, "drop", onward), {"drop": [tool.id]}
-        key = f"drop_{seen}_{tool.id}"
-        told = "Keeps it apart for good and accepts the others as one."
-        st.button("Drop it", key, told, on_click=_decisions.decide, args=args, kwargs=detail)
+    if len(shown.members) > 2 and tool.id in shown.members and shown.state != "accepted":
+        rest = [member for member in shown.members if member != tool.id]
+        help_text = "Keeps it apart from the others for good. They stay here, to be decided."
+        st.button(
+            "Drop it", f"drop_{seen}_{tool.id}", help_text, on_click=_decisions.take_apart,
+            args=(shown, [rest, [tool.id]], onward, order),
+        )  # fmt: skip
 
 
 queue, body = st.columns([3, 7], gap="medium")
@@ -118,18 +127,22 @@ with queue:
     _decisions.trail(standing)
 with body:
     card = review.card(catalog_id, shown)
-    _card.heading(card)
+    with _question.question():
+        _card.title(card)
+        _card.question(card)
+    _card.against(card)
     _card.differing(card)
     _card.members(card, drop)
     everybody = _card.everybody(shown)
     _selection.select_button(catalog_id, everybody, "a cluster", f"all_{seen}", "Select members")
     _card.arguments(card)
     _card.evidence(card)
-    _decisions.reshape(card, seen, onward)
+    _decisions.reshape(card, seen, onward, order)
+    _question.start_at_top(shown.id)
 
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     keys = st.toggle("Keys", True, key="keys", persist_state="session")
-    by_key = keys and not _drawer.is_open()
+    by_key = keys and not _drawer.is_open() and not listed
     st.popover("?").markdown(HELP)
     for name, letter, action, args in (
         ("Accept", "A", _decisions.decide, (shown, "accept", onward)),

@@ -1,15 +1,24 @@
 import re
 from pathlib import Path
+from typing import get_args
+
+import pytest
 
 from docs import make_reference
+from toolscope_core.datamodel import Action
+from toolscope_core.decisions import ACTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_readme_holds_todays_command_line_help():
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert make_reference.BEGIN in readme
-    assert make_reference.filled(readme) == readme, "run `make docs`"
+@pytest.mark.parametrize(("path", "mark", "written"), make_reference.PARTS)
+def test_what_is_written_from_the_program_is_todays(path, mark, written):
+    text = path.read_text("utf-8")
+    assert make_reference.filled(text, mark, written()) == text, "run `make docs`"
+
+
+def test_every_action_has_its_row():
+    assert set(ACTIONS) == set(get_args(Action))
 
 
 def test_every_pinned_dependency_has_its_reason():

@@ -484,13 +484,16 @@ def test_a_line_that_cannot_be_read_is_refused(line, words):
 
 @st.composite
 def proposals(draw, tools=TOOLS):
-    action = draw(st.sampled_from(["accept", "reject", "split", "drop", "canonical", "edit"]))
+    actions = ["accept", "reject", "recut", "split", "drop", "canonical", "edit"]
+    action = draw(st.sampled_from(actions))
     names = draw(st.permutations(sorted(tools)).map(lambda order: order[:4]))
     names = names[: draw(st.integers(2, 4))]
     reviewer = draw(st.sampled_from(["ann", "bo"]))
     cut = draw(st.integers(1, len(names) - 1))
+    groups = {"groups": [names[:cut], names[cut:]]}
     detail = {
-        "split": {"groups": [names[:cut], names[cut:]]},
+        "recut": groups,
+        "split": groups,
         "drop": {"drop": names[:cut]},
         "canonical": {"canonical": names[0]},
         "edit": {"description": draw(st.sampled_from(["x", "y"]))},

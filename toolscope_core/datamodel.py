@@ -467,8 +467,8 @@ class Decision:
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
-        """The ids by the parts that a split, a recut or a drop makes, the dropped ones first; all in
-        one part for any other action.
+        """The ids by the parts that a split, a recut or a drop makes, the dropped ones first; all
+        in one part for any other action.
         """
         named = [self.detail["drop"]] if self.action == "drop" else []
         named = self.detail["groups"] if self.action in ("split", "recut") else named

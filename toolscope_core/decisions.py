@@ -39,7 +39,7 @@ ACTIONS: Mapping[Action, ActionRule] = {
     "recut": ActionRule(
         "Taken apart, nothing accepted",
         "two tools or more, in groups",
-        "No two of different groups are merged; each group of two or more is a proposal that waits.",
+        "No two of different groups are merged; each group of two or more waits as a proposal.",
     ),
     "split": ActionRule(
         "Split, parts of two or more accepted",
@@ -183,8 +183,8 @@ def _check_groups(decision: Decision) -> None:
     whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
     if not whole or len(parts) < 2 or not all(parts):
         raise DecisionError(
-            f"the groups of the {action} do not divide {listed(decision.ids)}; put each member into "
-            "exactly one of two or more groups"
+            f"the groups of the {action} do not divide {listed(decision.ids)}; put each member "
+            "into exactly one of two or more groups"
         )
 
 

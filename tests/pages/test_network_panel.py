@@ -53,11 +53,11 @@ def test_a_bridge_says_what_falls_apart(chain):
 def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     at_edge(chain, NEW, REGISTER).press("split_")
     (split,) = chain.review.standing(chain.catalog_id)
-    assert split.action == "split"
+    assert split.action == "recut"
     (left,) = chain.review.plan(chain.catalog_id).clusters
-    assert (left.members, left.state) == ((ADD, NEW), "accepted")
+    assert (left.members, left.state) == ((ADD, NEW), "proposed")
     assert chain.at.query_params["cluster"] == left.id
-    assert "parts of two or more accepted\\: add" in chain.text
+    assert "kept out; 2 tools still to be decided" in chain.text
     chain.press("recent_undo_")
     assert decisions(chain) == []
     assert chain.review.cluster(chain.catalog_id, chain.at.query_params["cluster"]).members == (

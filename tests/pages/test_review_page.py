@@ -103,17 +103,31 @@ def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
     assert shown(page) == "get_weather"
 
 
-def test_one_member_is_dropped_by_its_button(page):
+def test_one_member_is_dropped_by_its_button_and_nothing_is_accepted(page):
+    before = page.review.progress(1)
     (button,) = [b for b in page.at.button if b.key.endswith("_gamma/send_mail")]
     button.click().run()
-    assert by_name(page.work, 1, "send_mail").members == ("alpha/send_mail", "beta/send_mail")
+    left = by_name(page.work, 1, "send_mail")
+    assert left.members == ("alpha/send_mail", "beta/send_mail")
+    assert (left.state, page.review.progress(1)) == ("proposed", before)
+    assert card_id(page) == left.id, "what is left is shown, to be decided"
+    text = page.text.replace("\\", "")
+    assert "send_mail: gamma/send_mail kept out; 2 tools still to be decided" in text
+    page.press(f"accept_{left.id}")
+    assert [d.action for d in page.review.log(1)] == ["recut", "accept"]
+    page.press("undo_").press("undo_")
+    assert len(by_name(page.work, 1, "send_mail").members) == 3
 
 
 def test_a_split_needs_some_members_but_not_all(page):
     assert page.button("split_").disabled
     page.widget("multiselect", "apart_").set_value(["beta/send_mail"]).run()
     page.press("split_")
-    assert by_name(page.work, 1, "send_mail").members == ("alpha/send_mail", "gamma/send_mail")
+    left = by_name(page.work, 1, "send_mail")
+    assert left.members == ("alpha/send_mail", "gamma/send_mail")
+    assert left.state == "proposed"
+    names = [*page.at.dataframe[0].value["name"]]
+    assert names[0] == "send_mail", "in the place it had"
 
 
 def test_another_canonical_can_be_chosen(page):
@@ -129,6 +143,11 @@ def test_another_canonical_can_be_chosen(page):
 def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
     assert "2 over several servers" in page.text
     page.press("accept_safe")
+    assert page.review.progress(1).accepted == 0, "the list comes first"
+    (listed,) = [f.value for f in page.at.dataframe if "agents keep" in f.value]
+    assert list(listed["agents keep"]) == ["list_files"]
+    page.press("take_safe_")
+    assert "Accepted 1 safe merge" in page.text
     assert page.review.progress(1).accepted == 1
     assert page.button("accept_safe").disabled
     page.press("undo_batch_")

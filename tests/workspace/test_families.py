@@ -54,7 +54,7 @@ def test_the_next_steps_name_families_apart(own):
         NextStep("Look at 2 families", "review", {"show": "Families"}),
     )
     assert work.review.progress(i).families == 2
-    work.review.accept_safe(i, "ann")
+    work.review.accept_safe(i, "ann", work.review.safe(i).clusters)
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     assert [step.text for step in work.overview.steps(i)][:2] == [
         "Look at 1 family",

@@ -95,7 +95,7 @@ class Bridge:
 
     @property
     def groups(self) -> list[list[str]]:
-        """The two parts of the cluster, as *split* takes them; empty without a cluster."""
+        """The two parts of the cluster, as *recut* takes them; empty without a cluster."""
         inside = self.cluster.members if self.cluster else ()
         return [[tool for tool in side if tool in inside] for side in self.sides if inside]
 

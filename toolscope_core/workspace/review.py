@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -210,15 +210,29 @@ class Review:
         decision = resolve(catalog, row)
         return self._admitted(catalog_id, catalog, decision, cluster.version)
 
-    def accept_safe(
-        self, catalog_id: int, reviewer: str
-    ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-        """Accept every proposed cluster that nothing speaks against; one decision each, and why
-        some could not be made: somebody else was faster.
+    def recut(
+        self,
+        catalog_id: int,
+        cluster: Cluster,
+        reviewer: str,
+        groups: Sequence[Sequence[str]],
+    ) -> tuple[str, ...]:
+        """Take the proposal apart into ``groups`` of tool ids, and leave those of two or more
+        open; the ids of what is left as proposals, the largest first. Raises as ``decide`` does.
         """
-        safe = [c for c in self.plan(catalog_id).clusters if c.state == "proposed" and c.safe]
+        self.decide(catalog_id, "recut", cluster, reviewer, {"groups": [list(g) for g in groups]})
+        tools = self._catalogs.open(catalog_id).by_id
+        left = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
+        return tuple(cluster_id([tools[member] for member in group]) for group in left)
+
+    def accept_safe(
+        self, catalog_id: int, reviewer: str, seen: Iterable[Cluster]
+    ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
+        """Accept what was ``seen`` in the list of safe proposals; one decision each, and why some
+        could not be made: somebody else was faster.
+        """
         made, refused = [], []
-        for cluster in safe:
+        for cluster in seen:
             try:
                 made.append(self.decide(catalog_id, "accept", cluster, reviewer))
             except DecisionError as error:
@@ -226,7 +240,7 @@ class Review:
         return tuple(made), tuple(refused)
 
     def safe(self, catalog_id: int) -> SafeBatch:
-        """What ``accept_safe`` would do now."""
+        """What may be accepted without a look now: the list for ``accept_safe``."""
         plan, known = self.plan(catalog_id), self._safe.get(catalog_id)
         if known is None or known[0] is not plan:
             known = self._safe[catalog_id] = (
