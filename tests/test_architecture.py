@@ -144,6 +144,7 @@ def test_modules_inside_a_folder_form_no_cycle():
 @pytest.mark.parametrize("path", [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))], ids=str)
 def test_pages_call_the_workspace_only(path):
     allowed = {"workspace", "errors", "datamodel", "numbers", "config", "figures", "catalog"}
+    allowed |= {"decisions"}
     if path.name == "_ui.py":
         allowed |= {"pipeline", "store"}
     assert core_parts(path) <= allowed

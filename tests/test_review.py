@@ -16,6 +16,7 @@ from toolscope_core.review import (
     admit,
     constraints,
     edits,
+    omitted,
     recorded,
     suspended,
     version_of,
@@ -109,6 +110,35 @@ def test_a_recut_keeps_apart_joins_nobody_and_leaves_each_group_on_a_card():
         detail={"groups": [list(fps("ab")), list(fps("c"))], "relation": "parametric"},
     )
     assert constraints(CATALOG, logged(family)) == Constraints(cannot=pairs("ac bc"))
+
+
+def omit(names, reason="nobody calls it"):
+    return replace(decide("omit", names), detail={"reason": reason})
+
+
+def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_change():
+    log = logged(decide("accept", "abc"), decide("reject", "ad"), omit("a"))
+    asked = constraints(CATALOG, log)
+    assert asked == Constraints(must=sets("bc"), omitted=frozenset("a"))
+    assert omitted(CATALOG, log)["a"].seq == 3
+    back = (*log, admit(log, undo(3)))
+    assert constraints(CATALOG, back) == constraints(CATALOG, log[:2])
+    assert omitted(changed(CATALOG, "a"), log) == {}
+    with pytest.raises(DecisionError, match="say why"):
+        logged(omit("a", " "))
+
+
+def test_a_threshold_is_the_catalogs_and_a_share():
+    def threshold(**detail):
+        return Decision("threshold", (), (), "ann", detail={"similarity": 0.7, **detail})
+
+    (row,) = logged(threshold(probability=0.9))
+    assert resolve(CATALOG, decision_row(row)) == row
+    for bad in ({}, {"probability": 2}, {"probability": True}, {"probability": "0.7"}):
+        with pytest.raises(DecisionError, match="probability"):
+            logged(threshold(**bad))
+    with pytest.raises(DecisionError, match="names a"):
+        logged(replace(decide("accept", "a"), action="threshold", detail=row.detail))
 
 
 def test_what_was_recut_is_accepted_afterwards_and_what_was_taken_apart_is_not():

@@ -41,7 +41,7 @@ from toolscope_core.decisions import decision_row
 from toolscope_core.errors import ExportError
 from toolscope_core.guide import guide
 from toolscope_core.outgoing import checked, outgoing, toolsets
-from toolscope_core.pipeline import Analysis
+from toolscope_core.pipeline import Analysis, Cut, cut_of
 from toolscope_core.review import constraints
 
 FILES = (
@@ -68,13 +68,13 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 @dataclass(frozen=True, slots=True)
 class Relabelling:
-    """φ by old id, and α by old id of the tools that were merged, as read from a bundle; ``names``
-    that one tool has: old name → its old id, its new name.
+    """φ by old id (``None`` for a tool that was left out), and α by old id of the tools that were
+    merged, as read from a bundle; ``names`` that one tool has: old name → its old id, its new name.
     """
 
-    phi: Mapping[str, str]
+    phi: Mapping[str, str | None]
     arguments: Mapping[str, ArgumentMap]
-    names: Mapping[str, tuple[str, str]]
+    names: Mapping[str, tuple[str, str | None]]
 
 
 def bundle_files(
@@ -119,7 +119,7 @@ def bundle_files(
     }
     chosen = {"shape": shape, "fix": fix}
     about = {
-        **_manifest(analysis, plan, config, chosen, siblings),
+        **_manifest(analysis, plan, config, cut_of(analysis, log), chosen, siblings),
         "tokens": _tokens(plan, shape, costs),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
@@ -313,7 +313,8 @@ def _aliases(plan: MergePlan) -> JsonObject:
     still = {(item.tool.server, item.tool.name) for item in plan.tools}
     became: dict[tuple[str, str], set[str]] = {}
     for row in plan.relabels:
-        became.setdefault((row.server, row.old_name), set()).add(row.new_name)
+        if row.new_name is not None:
+            became.setdefault((row.server, row.old_name), set()).add(row.new_name)
     aliases: dict[str, dict[str, str]] = {}
     for (server, old), new in became.items():
         if (server, old) not in still and len(new) == 1 and old not in new:
@@ -330,6 +331,7 @@ def _manifest(
     analysis: Analysis,
     plan: MergePlan,
     config: PlanConfig,
+    cut: Cut,
     chosen: JsonObject,
     siblings: int,
 ) -> JsonObject:
@@ -341,6 +343,8 @@ def _manifest(
         "counts": {
             "tools_before": len(plan.catalog.tools),
             "tools_after": len(plan.tools),
+            "tools_edited": len(plan.edited),
+            "tools_removed": len(plan.removed),
             "servers": len(plan.catalog.servers),
             "clusters": len(plan.clusters),
             "clusters_by_state": dict(sorted(states.items())),
@@ -360,7 +364,8 @@ def _manifest(
         },
         "configuration": {
             **chosen,
-            "threshold": analysis.threshold,
+            "threshold": cut.similarity,
+            "probability": cut.probability,
             "neighbours": analysis.config.neighbours,
             "accept": config.accept,
             "routers": config.routers,

@@ -179,6 +179,7 @@ def merge(
         f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
         f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']} proposed for review"
         f"{among}{_more(states['stale'], 'to be looked at again')}"
+        f"{_more(len(plan.edited), 'edited')}{_more(len(plan.removed), 'left out')}"
     )
     typer.echo(
         f"about {report.tokens_before} tokens before, {report.tokens_after} after "
@@ -346,6 +347,13 @@ def relabel(
     for query in report.shrunk:
         for group in query.shrunk:
             typer.echo(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")
+    for query in report.emptied:
+        gone = ", ".join(query.removed)
+        typer.echo(
+            f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool stays"
+        )
+    for name in report.removed:
+        typer.echo(f"removed  {name}")
     for name in report.lost:
         typer.echo(f"lost     {name}")
     for name in report.unknown:

@@ -25,10 +25,20 @@ Serves = Literal["left", "right", "both", "none"]
 Kind = Literal["prune", "router"]
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]
 Action = Literal[
-    "accept", "reject", "split", "drop", "recut", "propose", "canonical", "edit", "undo"
+    "accept",
+    "reject",
+    "split",
+    "drop",
+    "recut",
+    "propose",
+    "canonical",
+    "edit",
+    "omit",
+    "threshold",
+    "undo",
 ]
 Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
-RelabelStatus = Literal["kept", "renamed", "merged"]
+RelabelStatus = Literal["kept", "renamed", "merged", "removed"]
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -322,7 +332,8 @@ class Constraints:
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
     ``conflict``. ``asked`` holds the pairs that a person wants to see proposed. ``families`` are
     the sets that were put together as a family: a group that holds one stays one. ``earlier`` are
-    those put together before decisions said as what.
+    those put together before decisions said as what. ``omitted`` tools are left out of the toolset,
+    and of everything above.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -333,6 +344,7 @@ class Constraints:
     asked: frozenset[Pair] = frozenset()
     families: tuple[frozenset[str], ...] = ()
     earlier: tuple[frozenset[str], ...] = field(default=(), compare=False)
+    omitted: frozenset[str] = frozenset()
 
     def is_earlier(self, members: Iterable[str]) -> bool:
         """Whether these tools, or some of them, were put together before decisions said as what."""
@@ -418,13 +430,15 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Relabel:
-    """One row of φ: what became of a tool that came in."""
+    """One row of φ: what became of a tool that came in. One that people left out is *removed* and
+    has neither new id nor new name.
+    """
 
     old_id: str
-    new_id: str
+    new_id: str | None
     server: str
     old_name: str
-    new_name: str
+    new_name: str | None
     status: RelabelStatus
 
 
@@ -438,7 +452,9 @@ class MergedTool:
 
 @dataclass(frozen=True, slots=True)
 class Dangling:
-    """A kept description that still cites the name of a tool that was pruned."""
+    """A kept description that still cites the name of a tool that is gone; ``now`` is what it is
+    called, empty for a tool that was left out.
+    """
 
     tool_id: str
     cites: str
@@ -452,7 +468,8 @@ class Decision:
     ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
-    "description", "schema"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may have
+    "description", "schema"}``, omit ``{"reason"}``, threshold ``{"similarity", "probability"}``
+    without members, undo ``{"retracts": seq}``; accept, split, drop and recut may have
     the ``{"relation"}`` of the cluster that was on the screen. ``seq`` is 0 until the log gives
     one.
     """
@@ -499,7 +516,9 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """Clusters, the outgoing toolset, φ and α, all in id order."""
+    """Clusters, the outgoing toolset, φ and α, all in id order. ``edited`` are tools that stand
+    alone under a document that people wrote: clusters of one.
+    """
 
     catalog: Catalog
     clusters: tuple[Cluster, ...]
@@ -507,6 +526,12 @@ class MergePlan:
     relabels: tuple[Relabel, ...]
     arguments: tuple[ArgumentMap, ...]
     dangling: tuple[Dangling, ...] = ()
+    edited: tuple[Cluster, ...] = ()
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Ids of the tools that people left out."""
+        return tuple(row.old_id for row in self.relabels if row.new_id is None)
 
     @property
     def applied(self) -> tuple[Cluster, ...]:

@@ -68,6 +68,17 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "the members of a merge, or one tool",
         "Agents read this name, description or schema.",
     ),
+    "omit": ActionRule(
+        "Left out",
+        "one tool or more",
+        "They leave the toolset: `removed` in `relabel.json`, in no merge; the others of a merge "
+        "stay together.",
+    ),
+    "threshold": ActionRule(
+        "Threshold applied",
+        "the catalog",
+        "Pairs of less similarity or probability are not proposed; the last one standing counts.",
+    ),
     "undo": ActionRule(
         "Taken back",
         "another decision, by its number",
@@ -96,7 +107,7 @@ EDITABLE = ("name", "description", "schema", "renames")
 def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
     size = len(decision.members)
-    least = 2 if decision.action in SPOKEN else 1
+    least = 2 if decision.action in SPOKEN else int(decision.action not in ("threshold", "undo"))
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
@@ -111,6 +122,8 @@ def check_form(decision: Decision) -> None:
         "recut": _check_groups,
         "drop": _check_drop,
         "edit": _check_edit,
+        "omit": _check_omit,
+        "threshold": _check_threshold,
     }
     if decision.action in check:
         check[decision.action](decision)
@@ -218,6 +231,27 @@ def _check_edit(decision: Decision) -> None:
     if not isinstance(schema, dict):
         raise DecisionError(
             f"the edited schema of {listed(decision.ids)} is {schema!r}; give a JSON object"
+        )
+
+
+def _check_omit(decision: Decision) -> None:
+    reason = decision.detail.get("reason")
+    if not isinstance(reason, str) or not reason.strip():
+        raise DecisionError(
+            f"{listed(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
+            "few words"
+        )
+
+
+def _check_threshold(decision: Decision) -> None:
+    for name in ("similarity", "probability"):
+        value = decision.detail.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise DecisionError(f"the {name} of the threshold is {value!r}; give 0 to 1")
+    if decision.members:
+        raise DecisionError(
+            f"a threshold is the catalog's, and this one names {listed(decision.ids)}; leave "
+            "members and ids empty"
         )
 
 

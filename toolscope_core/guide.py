@@ -62,6 +62,11 @@ def _lines(plan: MergePlan) -> Iterator[str]:
     yield "   `python -m toolscope_core relabel queries.jsonl --bundle . --out new.jsonl`."
     yield "4. Merge the next version of the catalog with"
     yield "   `python -m toolscope_core merge CATALOG --decisions decisions.jsonl --out NEW`."
+    if plan.removed:
+        yield from ("", "## Tools that people left out", "")
+        yield "Nothing takes their place; `decisions.jsonl` says why."
+        yield ""
+        yield from (f"    {canonical_json({'tool': tool})}" for tool in plan.removed)
     maps = [alpha for alpha in plan.arguments if alpha.tool_id != alpha.to]
     if not maps:
         return

@@ -38,10 +38,10 @@ from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import Chances, OfflineJudge
 from toolscope_core.merging.makings import Makings
-from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
+from toolscope_core.merging.plan import Edits, accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.opinions import Bars, Opinions
-from toolscope_core.review import constraints, edits, versions_of
+from toolscope_core.review import active, constraints, edits, versions_of
 
 _PROGRESS = 16_384
 """So many pairs are judged between two reports."""
@@ -239,6 +239,18 @@ def own_cut(analysis: Analysis) -> Cut:
     return Cut(analysis.threshold, analysis.judge.weights.merge_at)
 
 
+def cut_of(analysis: Analysis, log: Sequence[Decision]) -> Cut:
+    """The cut that people applied last, no lower than what was judged; else ``own_cut``."""
+    own = own_cut(analysis)
+    applied = [item.detail for item in active(log) if item.action == "threshold"]
+    if not applied:
+        return own
+    return Cut(
+        max(own.similarity, float(applied[-1]["similarity"])),
+        max(LEAST_PROBABILITY, float(applied[-1]["probability"])),
+    )
+
+
 def foresee(analysis: Analysis) -> None:
     """Judge, so that it is remembered, what the lowest threshold on probability would ask."""
     groups_at(analysis, Constraints(), Cut(analysis.threshold, LEAST_PROBABILITY))
@@ -281,7 +293,12 @@ def edges_at(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
 
 def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
     """The merge graph under the decisions."""
-    return merge_graph(edges_at(analysis), constraints(analysis.catalog, log))
+    links = constraints(analysis.catalog, log)
+    edges = edges_at(analysis, cut_of(analysis, log))
+    left, right, _, kept = _staying(analysis, links, *analysis._ends(list(edges)))
+    ids, weights = tuple(analysis.rows), np.array([*edges.values()])[kept].tolist()
+    ends = zip(left.tolist(), right.tolist(), weights, strict=True)
+    return merge_graph({Pair.of(ids[a], ids[b]): weight for a, b, weight in ends}, links)
 
 
 def groups_at(
@@ -353,9 +370,9 @@ def with_families(
         for group in groups
     )
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    taken |= analysis.catalog.blocked
+    taken |= analysis.catalog.blocked | links.omitted
     free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
-    left, right = _family_rows(analysis)
+    left, right, _, _ = _staying(analysis, links, *_family_rows(analysis))
     kept = free[left] & free[right]
     graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
     chances: RowJudge = analysis.near_families
@@ -441,6 +458,7 @@ def _row_graph(
     analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
 ) -> RowGraph:
     rows, size = analysis.rows, len(analysis.rows)
+    left, right, first, _ = _staying(analysis, links, left, right)
     if links.cannot:
         pairs = [sorted((rows[pair.left], rows[pair.right])) for pair in links.cannot]
         apart = np.array(pairs, dtype=np.int64) @ (size, 1)
@@ -454,10 +472,32 @@ def _row_graph(
     joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
     return RowGraph(
         ids=tuple(rows),
-        copies=analysis.first,
+        copies=first,
         left=np.concatenate([left, joined[:, 0]]),
         right=np.concatenate([right, joined[:, 1]]),
     )
+
+
+def _staying(
+    analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
+) -> tuple[similarity.Rows, similarity.Rows, NDArray[np.int32], NDArray[np.bool_]]:
+    """The pairs without the tools that people left out, each tool's first copy, and which of the
+    pairs given these are: where the first of several copies was left out, the next one stands for
+    the others.
+    """
+    first = analysis.first
+    if not links.omitted:
+        return left, right, first, np.ones(len(left), dtype=bool)
+    gone = np.zeros(len(analysis.rows), dtype=bool)
+    gone[[analysis.rows[tool] for tool in links.omitted]] = True
+    instead = np.arange(len(gone), dtype=np.int32)
+    for row in np.flatnonzero(~gone)[::-1]:
+        if gone[first[row]]:
+            instead[first[row]] = row
+    left, right = instead[left], instead[right]
+    kept = ~gone[left] & ~gone[right] & (left != right)
+    low, high = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
+    return low, high, instead[first], kept
 
 
 def plan_merge(
@@ -470,35 +510,62 @@ def plan_merge(
     A model's opinions decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge (DESIGN, auto-accept).
     """
-    return plan_of(analysis, clusters_of(analysis, log, divide=config.correct), config)
+    return plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
 
 
-def clusters_of(
-    analysis: Analysis, log: Sequence[Decision], *, divide: bool = True
-) -> tuple[Cluster, ...]:
-    """What the decisions leave to be merged, before any accept policy. ``divide`` as in
-    ``correct``.
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What people's decisions leave before any accept policy: ``clusters`` to be merged, tools
+    ``edited`` on their own as clusters of one, the ids of those ``omitted``.
     """
+
+    clusters: tuple[Cluster, ...]
+    edited: tuple[Cluster, ...]
+    omitted: frozenset[str]
+
+
+def proposed(analysis: Analysis, log: Sequence[Decision], *, divide: bool = True) -> Proposed:
+    """What the decisions leave to be merged. ``divide`` as in ``correct``."""
     catalog = analysis.catalog
     links = constraints(catalog, log)
-    groups = groups_at(analysis, links, own_cut(analysis), divide=divide)
+    groups = groups_at(analysis, links, cut_of(analysis, log), divide=divide)
     groups = with_families(analysis, links, groups)
     auto_at = bars_of(analysis).auto_at
     if analysis.opinions is not None:
         auto_at = 0.0  # the doubts speak of each pair
     wishes = edits(catalog, log)
+    groups += _edited_alone(wishes)
     built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._made)
     tools = catalog.by_id
     forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
     versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
     seen = zip(built, versions[::2], versions[1::2], strict=True)
-    return tuple(replace(c, version=alone, grown=grown) for c, alone, grown in seen)
+    made = [replace(c, version=own, grown=grown) for c, own, grown in seen]
+    clusters = tuple(c for c in made if len(c.members) > 1)
+    return Proposed(clusters, tuple(c for c in made if len(c.members) == 1), links.omitted)
 
 
-def plan_of(analysis: Analysis, clusters: Sequence[Cluster], config: PlanConfig) -> MergePlan:
-    """The plan of what ``clusters_of`` found, under an accept policy."""
+def _edited_alone(wishes: Edits, *also: str) -> tuple[Group, ...]:
+    """The tools whose own document people edited, and ``also`` these, as groups of one."""
+    edited = {ids for ids, edit in wishes.items() if len(ids) == 1 and edit.document}
+    return tuple(Group((tool_id,), decided=True) for tool_id in sorted({*also}.union(*edited)))
+
+
+def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
+    """One tool as a cluster of one, under the document that people gave it, if any."""
+    links, wishes = constraints(analysis.catalog, log), edits(analysis.catalog, log)
+    groups = _edited_alone(wishes, tool_id)
+    built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis._made)
+    (made,) = (cluster for cluster in built if cluster.canonical == tool_id)
+    version = versions_of([[analysis.catalog.by_id[tool_id].fingerprint]], log)[0]
+    return replace(made, version=version, grown=version)
+
+
+def plan_of(analysis: Analysis, found: Proposed, config: PlanConfig) -> MergePlan:
+    """The plan of what was ``proposed``, under an accept policy."""
     catalog = analysis.catalog
-    return apply_clusters(catalog, accept(clusters, config, catalog.blocked), config.routers)
+    clusters = accept(found.clusters, config, catalog.blocked)
+    return apply_clusters(catalog, clusters, config.routers, found.edited, found.omitted)
 
 
 def _judged(

@@ -113,7 +113,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
     each of its members is stale until a later decision includes it as it is now. A joined group
     that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
-    as both are unchanged and not kept apart.
+    as both are unchanged and not kept apart. A tool that people left out is in none of it.
     """
     find = _Finder(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
@@ -157,7 +157,13 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         asked=frozenset(_asked(find, log)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
         earlier=tuple(sorted(set(earlier), key=sorted)),
+        omitted=frozenset(find.omitted),
     )
+
+
+def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
+    """The decision that left each tool out, by tool id; one that has changed since is in again."""
+    return dict(_Finder(catalog, log).omitted)
 
 
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
@@ -170,7 +176,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
         found, changed = find(item)
-        if item.action in SPOKEN or changed or not found:
+        if item.action not in ("edit", "canonical") or changed or not found:
             continue
         key = frozenset(found.values())
         edit = chosen.get(key, Edit())
@@ -340,12 +346,23 @@ class _Finder:
         owned = [tool for tool in catalog.tools if tool.fingerprint in asked] if asked else []
         for tool in sorted(owned, key=lambda tool: tool.id):
             self._owners.setdefault(tool.fingerprint, []).append(tool.id)
+        self.omitted = {
+            tool_id: item
+            for item in active(log)
+            if item.action == "omit"
+            for tool_id in self._in_catalog(item)[0].values()
+        }
 
     def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Tool ids by position in ``members``, and the ids of members that have changed.
-
-        Among tools with one fingerprint the one that bears the recorded id comes first.
+        """Tool ids by position in ``members``, and the ids of members that have changed; without
+        those that people left out.
         """
+        found, changed = self._in_catalog(decision)
+        kept = {at: tool_id for at, tool_id in found.items() if tool_id not in self.omitted}
+        return kept, changed - self.omitted.keys()
+
+    def _in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
+        """Among tools with one fingerprint the one that bears the recorded id comes first."""
         named = enumerate(zip(decision.members, decision.ids, strict=True))
         found = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
         taken = set(found.values())

@@ -1,8 +1,8 @@
 """What to put into each client's configuration so that pruned tools are no longer offered.
 
 Only merges of kind *prune* need nothing else: one member's own schema serves every call, so the
-others can be switched off where they are. Each file speaks of tools by the names their servers
-give them.
+others can be switched off where they are. So can the tools that people left out. Each file speaks
+of tools by the names their servers give them.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
     """
     prunes = [cluster for cluster in plan.applied if cluster.kind == "prune"]
     gone = {m for cluster in prunes for m in cluster.members if m != cluster.canonical}
+    gone |= set(plan.removed)
     edited = {
         cluster.canonical: cluster.document.description
-        for cluster in prunes
+        for cluster in (*prunes, *(one for one in plan.edited if one.kind == "prune"))
         if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
     }
     held: defaultdict[str, list[Tool]] = defaultdict(list)

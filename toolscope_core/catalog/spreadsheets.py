@@ -50,9 +50,13 @@ def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
 
 
 def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
-    """φ as a table, one row a tool that came in, in the order given."""
+    """φ as a table, one row a tool that came in, in the order given; a tool that was left out has
+    neither new id nor new name.
+    """
     header = ("old_id", "new_id", "server", "old_name", "new_name", "status")
-    return csv_bytes(header, ([getattr(row, column) for column in header] for row in relabels))
+    return csv_bytes(
+        header, ([getattr(row, column) or "" for column in header] for row in relabels)
+    )
 
 
 def _inert(cell: str) -> str:

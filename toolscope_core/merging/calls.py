@@ -27,9 +27,11 @@ class MappedCall:
 class RelabelledQuery:
     """One row of an evaluation set after φ and α, and what became of it.
 
-    ``shrunk`` holds the groups of gold ids that became one; ``unknown`` lists ids that φ does
-    not know (left as they are); ``lost`` names the arguments of its calls that have no place any
-    more; ``unread`` counts the calls of which it is not clear which tool they call.
+    ``shrunk`` holds the groups of gold ids that became one; ``removed`` the gold and called tools
+    that were left out of the toolset, with ``emptied`` where no gold tool is left; ``unknown``
+    lists ids that φ does not know (left as they are); ``lost`` names the arguments of its calls
+    that have no place any more; ``unread`` counts the calls of which it is not clear which tool
+    they call.
     """
 
     row: JsonObject
@@ -38,6 +40,8 @@ class RelabelledQuery:
     unknown: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     unread: int = 0
+    removed: tuple[str, ...] = ()
+    emptied: bool = False
 
 
 _PLACES = (
@@ -124,21 +128,26 @@ def renamed_inside(
 
 def relabel_query(
     row: JsonObject,
-    phi: Mapping[str, str],
+    phi: Mapping[str, str | None],
     alphas: Mapping[str, ArgumentMap],
-    names: Mapping[str, tuple[str, str]] | None = None,
+    names: Mapping[str, tuple[str, str | None]] | None = None,
 ) -> RelabelledQuery:
     """``gold`` and ``calls`` of one row rewritten; everything else, and the order, as it was.
 
-    Of two gold tools that became one the first place stays; calls are never dropped or joined.
+    Of two gold tools that became one the first place stays, and one that was left out of the
+    toolset leaves gold; calls are never dropped or joined, and one to such a tool stays as it is.
     A call says its tool by id or, where one tool has it, by name: ``names`` are old name → (old id,
     new name). What is no id or no call stays as it is.
     """
     gold = row.get("gold")
     became: dict[str, list[str]] = {}
     new_gold: list[Any] = []
+    removed: list[str] = []
     for tool in gold if isinstance(gold, list) else ():
         new = phi.get(tool, tool) if isinstance(tool, str) else tool
+        if new is None and tool is not None:
+            removed.append(tool)
+            continue
         old_ones = became.setdefault(new, []) if isinstance(new, str) else []
         if not old_ones or tool in old_ones:
             new_gold.append(new)
@@ -152,6 +161,7 @@ def relabel_query(
         new_row["calls"] = [call.row for call in calls]
     named = [tool for old in became.values() for tool in old]
     named += [call.tool for call in calls if call.tool]
+    called = [call.tool for call in calls if phi.get(call.tool, "") is None]
     return RelabelledQuery(
         row=new_row,
         changed=canonical_json(new_row) != canonical_json(dict(row)),
@@ -159,6 +169,8 @@ def relabel_query(
         unknown=tuple(dict.fromkeys(tool for tool in named if tool not in phi)),
         lost=tuple(name for call in calls for name in call.lost),
         unread=sum(not call.tool for call in calls),
+        removed=tuple(dict.fromkeys((*removed, *called))),
+        emptied=bool(removed) and not new_gold,
     )
 
 
@@ -173,9 +185,9 @@ class _Relabelled:
 
 def _relabelled(
     call: object,
-    phi: Mapping[str, str],
+    phi: Mapping[str, str | None],
     alphas: Mapping[str, ArgumentMap],
-    names: Mapping[str, tuple[str, str]],
+    names: Mapping[str, tuple[str, str | None]],
 ) -> _Relabelled:
     for tool_at, arguments_at in _PLACES:
         tool, given = _at(call, tool_at), _at(call, arguments_at)
@@ -188,6 +200,8 @@ def _relabelled(
         old, new = names[tool]
     elif tool not in phi and tool_at != ("tool",):
         return _Relabelled(call)
+    if new is None:
+        return _Relabelled(call, old)
     row, alpha = _put(call, tool_at, new), alphas.get(old)
     arguments = _object(given)
     if alpha is None or given is None:

@@ -8,29 +8,31 @@ from toolscope_core.datamodel import Cluster, MergedTool, MergePlan, Tool
 
 
 def check_plan(plan: MergePlan) -> None:
-    """φ total, onto and idempotent; members partition the catalog; kept and pruned disjoint; α
-    covers what is merged and loses nothing; a prune keeps its canonical's own name and schema.
+    """φ total, onto and idempotent, but for the tools that people left out, which have no image;
+    members partition the rest; kept and pruned disjoint; α covers what is merged and loses nothing;
+    a prune keeps its canonical's own name and schema.
 
     Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
     """
-    phi = {row.old_id: row.new_id for row in plan.relabels}
+    phi = {row.old_id: row.new_id for row in plan.relabels if row.new_id is not None}
     incoming = {tool.id for tool in plan.catalog.tools}
+    staying = incoming.difference(plan.removed)
     kept = {item.tool.id for item in plan.tools}
     members = [member for item in plan.tools for member in item.members]
     broken = [
         name
         for name, holds in (
-            ("φ is total", set(phi) == incoming and len(plan.relabels) == len(incoming)),
+            ("φ is total", set(phi) == staying and len(plan.relabels) == len(incoming)),
             ("φ is onto", set(phi.values()) == kept),
             ("φ is idempotent", all(phi[new] == new for new in phi.values())),
-            ("members partition the catalog", sorted(members) == sorted(incoming)),
+            ("members partition the catalog", sorted(members) == sorted(staying)),
             (
                 "φ follows the members",
                 all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
             ),
             (
                 "α covers the merged",
-                _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= incoming,
+                _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= staying,
             ),
             ("α loses nothing", all(alpha.lossless for alpha in plan.arguments)),
             ("a prune keeps the canonical's own schema", _prunes_are_own(plan)),
@@ -47,7 +49,9 @@ def _in_merged(tools: Sequence[MergedTool]) -> set[str]:
 
 def _prunes_are_own(plan: MergePlan) -> bool:
     own = plan.catalog.by_id
-    return all(_is_own(cluster, own[cluster.canonical]) for cluster in plan.applied)
+    return all(
+        _is_own(cluster, own[cluster.canonical]) for cluster in (*plan.applied, *plan.edited)
+    )
 
 
 def _is_own(cluster: Cluster, canonical: Tool) -> bool:

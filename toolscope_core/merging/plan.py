@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,20 +110,34 @@ def accept(
     return tuple(replace(c, state="accepted") if taken(c) else c for c in clusters)
 
 
-def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool) -> MergePlan:
-    """The plan: accepted clusters merged (those of kind *router* only if ``routers``), all other
-    tools as they were. Its integrity is checked before it is returned.
+def apply_clusters(
+    catalog: Catalog,
+    clusters: Sequence[Cluster],
+    routers: bool,
+    edited: Sequence[Cluster] = (),
+    omitted: Collection[str] = (),
+) -> MergePlan:
+    """The plan: accepted clusters merged (those of kind *router* only if ``routers``), ``edited``
+    tools (clusters of one) that none of them holds under their own document, ``omitted`` ids left
+    out, all other tools as they were. Its integrity is checked before it is returned.
     """
     tools = catalog.by_id
-    merging = [c for c in clusters if c.state == "accepted" and (c.kind == "prune" or routers)]
+    merging = [c for c in clusters if _applies(c, routers)]
     into = {member: cluster for cluster in merging for member in cluster.members}
+    alone = [c for c in edited if _applies(c, routers) and c.canonical not in into]
+    into |= {cluster.canonical: cluster for cluster in alone}
     outgoing = [
         MergedTool(documented(tools[cluster.canonical], cluster.document), cluster.members)
-        for cluster in merging
-    ] + [MergedTool(tool, (tool.id,)) for tool in catalog.tools if tool.id not in into]
+        for cluster in (*merging, *alone)
+    ]
+    rest = (tool for tool in catalog.tools if tool.id not in into and tool.id not in omitted)
+    outgoing += [MergedTool(tool, (tool.id,)) for tool in rest]
     outgoing.sort(key=lambda item: item.tool.id)
-    arguments = [alpha for cluster in merging for alpha in cluster.arguments]
-    relabels = tuple(_relabel(tool, into.get(tool.id)) for tool in catalog.tools)
+    arguments = [alpha for cluster in (*merging, *alone) for alpha in cluster.arguments]
+    relabels = tuple(
+        _removed(tool) if tool.id in omitted else _relabel(tool, into.get(tool.id))
+        for tool in catalog.tools
+    )
     plan = MergePlan(
         catalog=catalog,
         clusters=tuple(clusters),
@@ -131,9 +145,14 @@ def apply_clusters(catalog: Catalog, clusters: Sequence[Cluster], routers: bool)
         relabels=relabels,
         arguments=tuple(sorted(arguments, key=lambda alpha: alpha.tool_id)),
         dangling=find_dangling(outgoing, relabels),
+        edited=tuple(alone),
     )
     check_plan(plan)
     return plan
+
+
+def _applies(cluster: Cluster, routers: bool) -> bool:
+    return cluster.state == "accepted" and (cluster.kind == "prune" or routers)
 
 
 def _state(group: Group, constraints: Constraints) -> State:
@@ -256,6 +275,10 @@ def documented(tool: Tool, document: Document) -> Tool:
     )
 
 
+def _removed(tool: Tool) -> Relabel:
+    return Relabel(tool.id, None, tool.server, tool.name, None, "removed")
+
+
 def _relabel(tool: Tool, cluster: Cluster | None) -> Relabel:
     if cluster is None:
         return Relabel(tool.id, tool.id, tool.server, tool.name, tool.name, "kept")
@@ -274,7 +297,7 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
     """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
     gone = {
-        row.old_name: row.new_name
+        row.old_name: row.new_name or ""
         for row in relabels
         if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
     }

@@ -41,7 +41,9 @@ def with_tools(
     renamed = renamed or {}
     tools = tuple(replace(item, tool=changed.get(item.tool.id, item.tool)) for item in plan.tools)
     names = {item.tool.id: item.tool.name for item in tools}
-    relabels = tuple(_renamed(row, names[row.new_id]) for row in plan.relabels)
+    relabels = tuple(
+        _renamed(row, names[row.new_id]) if row.new_id is not None else row for row in plan.relabels
+    )
     alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
     for item in plan.tools:
         if item.tool.id in renamed:

@@ -144,6 +144,15 @@ class RelabelReport:
         return tuple(query for query in self.queries if query.shrunk)
 
     @property
+    def emptied(self) -> tuple[RelabelledQuery, ...]:
+        return tuple(query for query in self.queries if query.emptied)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Ids of the tools that were asked for and left out of the toolset, sorted."""
+        return tuple(sorted({name for query in self.queries for name in query.removed}))
+
+    @property
     def lost(self) -> tuple[str, ...]:
         return tuple(name for query in self.queries for name in query.lost)
 
@@ -183,7 +192,7 @@ def merge_files(
     catalog = read_catalog(load_paths(paths))
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
     of_others = _of_others(catalog, log)
-    if log and of_others == len(log):
+    if of_others and of_others == sum(bool(one.members) for one in log):
         raise DecisionError(
             f"no decision in {request.decisions} names a tool of this catalog (read: {len(log)}); "
             "give the decisions.jsonl of the catalog that is merged"
@@ -330,9 +339,11 @@ def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
 
 
 def _of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
-    """How many decisions name no tool that the catalog has, by id or by content."""
+    """How many decisions name tools, and none that the catalog has, by id or by content."""
     ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
-    return sum(ids.isdisjoint(one.ids) and prints.isdisjoint(one.members) for one in log)
+    return sum(
+        ids.isdisjoint(one.ids) and prints.isdisjoint(one.members) for one in log if one.members
+    )
 
 
 def _check_document(decision: Decision) -> None:

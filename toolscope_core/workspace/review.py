@@ -15,7 +15,7 @@ from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.merging.makings import cluster_id
 from toolscope_core.merging.validity import document_problems
 from toolscope_core.opinions import Disagreement, disagreements
-from toolscope_core.pipeline import Analysis, clusters_of, plan_of
+from toolscope_core.pipeline import Analysis, Cut, Proposed, alone, plan_of, proposed
 from toolscope_core.review import active, admit, edits, suspended
 from toolscope_core.store import Store, append_decision, now, read_log
 from toolscope_core.workspace.again import LookAgain, look_again, parting
@@ -69,7 +69,7 @@ class Review:
         self._catalogs = catalogs
         self._analyses = analyses
         self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
-        self._found: dict[tuple[int, bool], tuple[Analysis, int, tuple[Cluster, ...]]] = {}
+        self._found: dict[tuple[int, bool], tuple[Analysis, int, Proposed]] = {}
         self._differing: dict[int, tuple[Analysis, tuple[Disagreement, ...]]] = {}
         self._safe: dict[int, tuple[MergePlan, SafeBatch]] = {}
         self._again: dict[int, tuple[MergePlan, tuple[LookAgain, ...]]] = {}
@@ -90,17 +90,17 @@ class Review:
         known = self._plans.get((catalog_id, config))
         if known is not None and known[0] is analysis and known[1] == len(log):
             return known[2]
-        plan = plan_of(analysis, self._clusters(catalog_id, analysis, log, config.correct), config)
+        plan = plan_of(analysis, self._proposed(catalog_id, analysis, log, config.correct), config)
         self._plans[catalog_id, config] = (analysis, len(log), plan)
         return plan
 
-    def _clusters(
+    def _proposed(
         self, catalog_id: int, analysis: Analysis, log: Sequence[Decision], divide: bool
-    ) -> tuple[Cluster, ...]:
+    ) -> Proposed:
         """What all accept policies start from."""
         known = self._found.get((catalog_id, divide))
         if known is None or known[0] is not analysis or known[1] != len(log):
-            made = clusters_of(analysis, log, divide=divide)
+            made = proposed(analysis, log, divide=divide)
             known = self._found[catalog_id, divide] = (analysis, len(log), made)
         return known[2]
 
@@ -164,6 +164,10 @@ class Review:
     def cluster(self, catalog_id: int, wanted: str | None) -> Cluster | None:
         """The cluster of this id in the plan as it stands, if there is one."""
         return next((c for c in self.plan(catalog_id).clusters if c.id == wanted), None)
+
+    def alone(self, catalog_id: int, tool_id: str) -> Cluster:
+        """A tool as a cluster of one: what is edited of a tool whether or not it is merged."""
+        return alone(self._analysis(catalog_id), self.log(catalog_id), tool_id)
 
     def card(self, catalog_id: int, cluster: Cluster) -> Card:
         """Everything a person looks at before deciding on ``cluster``."""
@@ -254,6 +258,13 @@ class Review:
         tools = self._catalogs.open(catalog_id).by_id
         known = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
         return cluster_id(known) if len(known) > 1 else None
+
+    def apply_cut(self, catalog_id: int, cut: Cut, reviewer: str) -> Decision:
+        """Make the plan with this cut from now on; undo takes it back."""
+        detail = {"similarity": cut.similarity, "probability": cut.probability}
+        row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
+        catalog = self._catalogs.open(catalog_id)
+        return self._admitted(catalog_id, catalog, resolve(catalog, row))
 
     def answer_newcomers(
         self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool

@@ -25,6 +25,7 @@ from toolscope_core.pipeline import (
     Analysis,
     Cut,
     corrected_at,
+    cut_of,
     groups_at,
     merges_at,
     own_cut,
@@ -101,7 +102,13 @@ class Thresholds:
         self._sweeps: dict[int, tuple[Analysis, tuple[Constraints, Measure, float], Sweep]] = {}
 
     def cut(self, catalog_id: int) -> Cut:
-        """What the plan is made with; its similarity is the least that can be asked for."""
+        """What the plan is made with: what people applied last, or ``own``."""
+        return cut_of(self._analysis(catalog_id), self._review.log(catalog_id))
+
+    def own(self, catalog_id: int) -> Cut:
+        """What the plan is made with before anybody applies another cut; its similarity is the
+        least that can be asked for.
+        """
         return own_cut(self._analysis(catalog_id))
 
     def effects(self, catalog_id: int, cut: Cut) -> tuple[Effect, Effect]:
@@ -129,10 +136,10 @@ class Thresholds:
 
     def _basis(self, catalog_id: int) -> _Basis:
         analysis = self._analysis(catalog_id)
-        links = constraints(analysis.catalog, self._review.log(catalog_id))
+        log = self._review.log(catalog_id)
+        links, cut = constraints(analysis.catalog, log), cut_of(analysis, log)
         known = self._plans.get(catalog_id)
-        if known is None or known[0] is not analysis or known[1] != links:
-            cut = own_cut(analysis)
+        if known is None or known[0] is not analysis or (known[1], known[2].cut) != (links, cut):
             corrected = _corrected(analysis, links, cut)
             plan = effect(analysis, links, cut, self._tokens(catalog_id), corrected=corrected)
             known = self._plans[catalog_id] = (analysis, links, plan, corrected)

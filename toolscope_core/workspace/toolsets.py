@@ -9,7 +9,7 @@ from toolscope_core.datamodel import Action, Cluster, Decision, MergePlan
 from toolscope_core.decisions import listed, resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.pipeline import plan_merge
-from toolscope_core.review import admit, suspended, version_of
+from toolscope_core.review import admit, omitted, suspended, version_of
 from toolscope_core.store import Store, append_decision, now
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
@@ -81,6 +81,19 @@ class ToolSets:
                 "merged with them are never to merge; undo one of those first"
             )
         return self._say(catalog_id, "propose", ids, version, reviewer)
+
+    def leave_out(
+        self, catalog_id: int, ids: Sequence[str], reviewer: str, reason: str
+    ) -> Decision:
+        """Leave these tools out of the toolset. Raises ``DecisionError`` without a reason."""
+        row = {"action": "omit", "ids": list(ids), "reviewer": reviewer, "at": now()}
+        catalog = self._catalogs.open(catalog_id)
+        decision = resolve(catalog, {**row, "detail": {"reason": reason.strip()}})
+        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+
+    def left_out(self, catalog_id: int) -> dict[str, Decision]:
+        """The decision that left each tool out, by tool id."""
+        return omitted(self._catalogs.open(catalog_id), self._review.log(catalog_id))
 
     def _say(
         self, catalog_id: int, action: Action, ids: Sequence[str], version: str, reviewer: str
