@@ -239,12 +239,21 @@ def _line(decision: Decision, place: str) -> None:
             args=((decision.seq,), decision),
         )
         names = " | ".join(", ".join(part) for part in decision.parts)
-        st.markdown(f"{done(decision)}: {_ui.untrusted(names)}", width="stretch")
+        about = f": {_ui.untrusted(names)}" if names else ""
+        st.markdown(f"{done(decision)}{about}", width="stretch")
         st.caption(by_whom(decision), width="content")
 
 
 def done(decision: Decision) -> str:
     """What was decided, safe in markdown; of a canonical which one was chosen."""
+    if decision.action == "omit":
+        return f"Left out ({_ui.untrusted(str(decision.detail.get('reason', '')))})"
+    if decision.action == "threshold":
+        told = decision.detail
+        return (
+            f"Threshold applied, similarity {told['similarity']:.2f} and probability "
+            f"{told['probability']:.2f}"
+        )
     if decision.action != "canonical":
         return ACTIONS[decision.action].done
     ids = dict(zip(decision.members, decision.ids, strict=False))

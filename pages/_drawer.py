@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages import _decisions, _outcomes, _selection, _ui
+from pages import _decisions, _leaving_out, _outcomes, _selection, _ui
 from pages._grades import grade_of
 from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
 from toolscope_core.numbers import quantity
@@ -17,6 +17,8 @@ from toolscope_core.workspace.tools import ToolView
 
 TEXT_SHOWN = 4_000
 COLORS = {"block": "red", "warn": "orange", "info": "gray"}
+SINGLE = "Single tools"
+"""The tab of the Documents page where any tool is edited, merged or not."""
 LABEL = ":material/right_panel_open: Open"
 """On the button of a table's row."""
 
@@ -72,6 +74,15 @@ def _content(catalog_id: int, view: ToolView) -> None:
     if grade := _ui.workspace().judging.grades(catalog_id).get(tool.id):
         grade_of(grade)
     _home(view.cluster)
+    if _ui.workspace().analyses.get(catalog_id):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link(
+                "pages/documents.py",
+                label="Edit its text",
+                icon=":material/edit_note:",
+                query_params={"texts": SINGLE, "single": tool_key(tool.id)},
+            )
+            _leaving_out.leaving_out(catalog_id, (tool.id,), "drawer")
     _near(catalog_id, tool, view.neighbours)
     _said(view.said)
     st.markdown("**As it came in**")

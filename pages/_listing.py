@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages import _drawer, _selection, _ui
+from pages import _decisions, _drawer, _leaving_out, _selection, _ui
 from pages._grades import BANDS, grades_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES
+from toolscope_core.datamodel import Decision
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.listing import (
     FindingKind,
@@ -67,19 +68,26 @@ def _tools(catalog_id: int) -> None:
     )
     rows = rows[:MOST]
     ids, key = [row.id for row in rows], f"tools_{catalog_id}"
+    left_out = _ui.workspace().toolsets.left_out(catalog_id)
     chosen = _selection.selected(catalog_id)
     here = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
     st.dataframe(
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
         | {"open": [_drawer.LABEL] * len(rows)}
-        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {}),
+        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
+        | ({"left out": [_why(row.id, left_out) for row in rows]} if left_out else {}),
         key=key,
         on_select=lambda: _selection.ticked(catalog_id, ids, key, TABLE),
         selection_mode="multi-row",
         hide_index=True,
         height=480,
-        column_order=("name", "open", *(n for n in SHOWN[1:] if bands or n != "documentation")),
+        column_order=(
+            "name",
+            "open",
+            *(["left out"] if left_out else []),
+            *(n for n in SHOWN[1:] if bands or n != "documentation"),
+        ),
         column_config={
             "name": st.column_config.TextColumn("tool", width=220, pinned=True),
             "open": st.column_config.ButtonColumn(
@@ -97,6 +105,9 @@ def _tools(catalog_id: int) -> None:
         },
         alt="All tools of the catalog",
     )
+    _decisions.notice()
+    if chosen:
+        _leaving_out.leaving_out(catalog_id, sorted(chosen.tool_ids), "table")
     st.download_button(
         "Download all as CSV",
         lambda: explore.tools_csv(catalog_id),
@@ -105,6 +116,11 @@ def _tools(catalog_id: int) -> None:
         key="tools_csv",
         on_click="ignore",
     )
+
+
+def _why(tool_id: str, left_out: Mapping[str, Decision]) -> str:
+    """The reason why a tool is left out; empty for one that stays."""
+    return str(left_out[tool_id].detail["reason"]) if tool_id in left_out else ""
 
 
 def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:

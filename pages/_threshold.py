@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages import _ui
+from pages import _decisions, _ui
 from pages._picture import picture
 from toolscope_core.figures import curves, tables
 from toolscope_core.workspace.thresholds import (
@@ -26,8 +26,9 @@ SHOWN = 300
 def threshold_panel(catalog_id: int) -> None:
     """Two sliders, what they would bring, and the sweep of either."""
     work = _ui.workspace().thresholds
-    own = work.cut(catalog_id)
-    cut = _sliders(own)
+    plan, own = work.cut(catalog_id), work.own(catalog_id)
+    cut = _sliders(plan, own)
+    _apply(catalog_id, cut, plan)
     _figures(*work.effects(catalog_id, cut))  # on the screen while the rest is worked out
     moved = work.moved(catalog_id, cut)
     names = {tool.id: tool.name for tool in _ui.analysis().catalog.tools}
@@ -46,19 +47,53 @@ def threshold_panel(catalog_id: int) -> None:
     picture(curves.sweep(view, removed), rows, "swept", "Sweep of the threshold")
 
 
-def _sliders(own: Cut) -> Cut:
+def _sliders(plan: Cut, own: Cut) -> Cut:
     bar = st.container(horizontal=True)
     similarity = bar.slider(
-        f"Least similarity (θ), stored from {own.similarity:.2f} on",
-        own.similarity, 1.0, own.similarity, 0.01, key="theta", bind="query-params",
-        help="Pairs below were never judged, so it can only be raised here.",
+        f"Least similarity (θ), in the plan {plan.similarity:.2f}",
+        own.similarity, 1.0, plan.similarity, 0.01, key="theta", bind="query-params",
+        help=f"Pairs below {own.similarity:.2f} were never judged, so it begins there.",
     )  # fmt: skip
     probability = bar.slider(
-        f"Least probability, in the plan {own.probability:.2f}",
-        LEAST_PROBABILITY, 1.0, own.probability, 0.01, key="probability", bind="query-params",
+        f"Least probability, in the plan {plan.probability:.2f}",
+        LEAST_PROBABILITY, 1.0, plan.probability, 0.01, key="probability", bind="query-params",
         help="That two tools do the same job. Families have a probability of their own.",
     )  # fmt: skip
     return Cut(round(similarity, 4), round(probability, 4))
+
+
+def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
+    """Make the plan with the cut of the sliders, or take that back."""
+    standing = _ui.workspace().review.standing(catalog_id)
+    applied = next((one for one in standing if one.action == "threshold"), None)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Make the plan with this",
+            key="apply_cut",
+            disabled=cut == plan,
+            help="Proposals below it go, others come; what people decided stays. Recorded with "
+            "your name, in the bundle's manifest, and one undo takes it back.",
+            on_click=_applied,
+            args=(catalog_id, cut),
+        )
+        if applied is not None:
+            st.caption(
+                f"{_decisions.done(applied)} :gray[({_decisions.by_whom(applied)})]",
+                width="content",
+            )
+            st.button(
+                "Take back",
+                key=f"cut_back_{applied.seq}",
+                on_click=_decisions.undo,
+                args=((applied.seq,),),
+            )
+    _decisions.notice()
+
+
+def _applied(catalog_id: int, cut: Cut) -> None:
+    review = _ui.workspace().review
+    text = f"The plan is made with {cut.similarity:.2f} and {cut.probability:.2f}"
+    _decisions.attempt(lambda: review.apply_cut(catalog_id, cut, _ui.reviewer()), text)
 
 
 def _figures(now: Effect, plan: Effect) -> None:

@@ -4,21 +4,29 @@ import json
 
 import streamlit as st
 
-from pages import _card, _decisions, _form, _selection, _ui, _words
+from pages import _card, _decisions, _drawer, _form, _leaving_out, _selection, _ui, _words
 from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
+from toolscope_core.workspace.catalogs import tool_key
+
+MERGES = "Merges"
+FOUND = 500
 
 st.title("Documents")
 _ui.analysis()
 review, catalog_id = _ui.workspace().review, _ui.current().id
 clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
-if not clusters:
-    st.info("No tools do the same job here, so there is no document to edit.")
+of = st.segmented_control(
+    "Documents of", [MERGES, _drawer.SINGLE], default=MERGES if clusters else _drawer.SINGLE,
+    required=True, key="texts", bind="query-params", label_visibility="collapsed",
+)  # fmt: skip
+if of == MERGES and not clusters:
+    st.info("No tools do the same job here. Single tools can be edited all the same.")
     st.stop()
 
 
 total, picked = len(clusters), _selection.selected(catalog_id)
-if picked and _selection.only():
+if of == MERGES and picked and _selection.only():
     clusters = {
         key: cluster
         for key, cluster in clusters.items()
@@ -27,6 +35,8 @@ if picked and _selection.only():
     st.caption(f"{len(clusters):,} of {total:,} clusters hold selected tools.")
     if not clusters:
         st.stop()
+if of != MERGES:
+    clusters = {}
 
 
 def field_key(cluster: Cluster) -> str:
@@ -44,17 +54,51 @@ def pick() -> None:
     st.query_params["cluster"] = st.session_state["merge"]
 
 
+def pick_tool() -> None:
+    st.query_params["single"] = tool_key(st.session_state["tool_to_edit"])
+
+
+def chosen_merge() -> Cluster:
+    if st.query_params.get("cluster") in clusters:
+        st.session_state["merge"] = st.query_params["cluster"]
+    elif st.session_state.get("merge") not in clusters:
+        last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
+        st.session_state["merge"] = last if last in clusters else next(iter(clusters))
+    cluster = clusters[
+        st.selectbox("Merge", list(clusters), format_func=label, key="merge", on_change=pick)
+    ]
+    st.query_params["cluster"] = st.session_state["document"] = cluster.id
+    return cluster
+
+
+def chosen_tool() -> Cluster:
+    work, asked = _ui.workspace(), st.query_params.get("single", "")
+    linked = work.catalogs.named(catalog_id, asked)
+    bar = st.container(horizontal=True)
+    find = bar.text_input("Find a tool", type="search", key="find_tool")
+    ids = [row.id for row in work.explore.tools(catalog_id, find)][:FOUND]
+    if linked and linked not in ids:
+        ids.insert(0, linked)
+    if not ids:
+        st.info(f"No tool holds the words {_ui.untrusted(find)}.")
+        st.stop()
+    if linked:
+        st.session_state["tool_to_edit"] = linked
+    chosen = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=pick_tool)
+    home = next((c for c in review.plan(catalog_id).applied if chosen in c.members), None)
+    if home is not None:
+        st.info(
+            f"It is part of the accepted merge {_ui.untrusted(home.document.name)}, whose document "
+            "is the one agents read. This one counts if that merge is taken back."
+        )
+    return review.alone(catalog_id, chosen)
+
+
 unsaved = {key for key, one in clusters.items() if _form.waits(field_key(one))}
-if st.query_params.get("cluster") in clusters:
-    st.session_state["merge"] = st.query_params["cluster"]
-elif st.session_state.get("merge") not in clusters:
-    last = st.session_state.get("document")  # Streamlit forgets the field of a page that is left
-    st.session_state["merge"] = last if last in clusters else next(iter(clusters))
-cluster = clusters[
-    st.selectbox("Merge", list(clusters), format_func=label, key="merge", on_change=pick)
-]
-st.query_params["cluster"] = st.session_state["document"] = cluster.id
+cluster = chosen_merge() if of == MERGES else chosen_tool()
 _decisions.notice()
+if of != MERGES:
+    _leaving_out.leaving_out(catalog_id, cluster.members, "single")
 
 draft, made = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
 left, effect = st.columns(2, gap="large")
@@ -86,13 +130,14 @@ with effect:
             on_click=form.discard,
         )
         st.button(
-            "Reset to the synthesised document",
+            "Reset to the synthesised document" if of == MERGES else "Reset to how it came in",
             key=f"reset_{form.seen}",
             disabled=made.document == cluster.document,
             on_click=_decisions.reset,
             args=(cluster, made, form.discard),
         )
-        st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
+        if of == MERGES:
+            st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
     st.markdown("**Compared with the canonical tool's own description**")
     st.html(_ui.word_diff(card.canonical.description, edited.document.description))
     _card.arguments(card)

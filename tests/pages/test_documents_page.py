@@ -3,8 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workspace.desk import SUM, by_name, tool
+from tests.workspace.desk import FILES, SUM, by_name, on, tool
 from toolscope_core.datamodel import canonical_json
+from toolscope_core.workspace.catalogs import tool_key
 
 
 @pytest.fixture
@@ -118,8 +119,50 @@ def test_tools_without_a_description_have_a_document(bench):
     assert not bench.at.exception
 
 
-def test_without_merges_there_is_nothing_to_edit(bench):
-    assert "no document to edit" in bench(SUM).open("documents").text
+def test_without_merges_single_tools_can_be_edited(bench):
+    page = bench(SUM).open("documents")
+    assert not page.at.exception
+    assert page.widget("text_input", "name_").value == SUM.name
+    page.at.query_params["texts"] = "Merges"
+    page.at.run()
+
+
+@pytest.fixture
+def single(bench):
+    page = bench(on("alpha", FILES), on("beta", FILES), SUM)
+    return page.open("documents", texts="Single tools", single=tool_key(SUM.id))
+
+
+def test_a_tool_that_nothing_merges_with_is_edited_and_leaves_so(single):
+    assert single.widget("text_input", "name_").value == SUM.name
+    assert single.button("save_").disabled
+    single.widget("text_area", "description_").set_value("Add numbers, as we say it.").run()
+    single.press("save_")
+    plan = single.review.plan(1)
+    (item,) = [item for item in plan.tools if item.tool.id == SUM.id]
+    assert item.tool.description == "Add numbers, as we say it."
+    assert [d.action for d in single.review.log(1)] == ["edit"]
+    single.press("reset_")
+    (item,) = [item for item in single.review.plan(1).tools if item.tool.id == SUM.id]
+    assert item.tool.description == SUM.description
+
+
+def test_a_single_tool_is_left_out_with_a_reason_and_comes_back(single):
+    assert single.button("leave_single").disabled
+    single.widget("text_input", "why_single").set_value("nobody <b>calls</b> it").run()
+    single.press("leave_single")
+    assert single.review.plan(1).removed == (SUM.id,)
+    assert "Left out: nobody \\<b\\>calls" in single.text
+    single.press("in_again_single_")
+    assert single.review.plan(1).removed == ()
+
+
+def test_a_tool_of_an_accepted_merge_says_whose_document_counts(bench):
+    page = bench(on("alpha", FILES), on("beta", FILES), SUM)
+    cluster = next(iter(page.review.plan(1).clusters))
+    page.review.decide(1, "accept", cluster, "ann")
+    page.open("documents", texts="Single tools", single=tool_key(cluster.canonical))
+    assert "part of the accepted merge" in page.text
 
 
 KEYWORDS = {
