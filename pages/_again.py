@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _card, _decisions, _selection, _ui
+from pages import _card, _decisions, _selection, _trail, _ui
 from toolscope_core.workspace.again import LookAgain
 
 WHY = (
@@ -29,7 +29,7 @@ def again_panel(catalog_id: int) -> None:
     queue, body = st.columns([3, 7], gap="medium")
     with queue:
         _queue(items, ids.index(item.cluster.id))
-        _decisions.trail(review.standing(catalog_id))
+        _trail.trail(catalog_id)
     with body:
         card = review.card(catalog_id, item.cluster)
         _card.title(card)

@@ -28,6 +28,10 @@ KINDS = {
     "router": "Router: needs a gateway in front of the servers",
     "family": "Family: one tool only behind a gateway",
 }
+ALONE = {
+    "prune": "Its server offers it as it is called here, no gateway needed",
+    "router": "Needs a gateway: its server knows another name or other parameters",
+}
 STATES = {
     "proposed": ("Proposed", "blue", ":material/lightbulb:"),
     "accepted": ("Accepted", "green", ":material/check:"),
@@ -244,7 +248,7 @@ def effect(card: Card, before: Cluster) -> None:
     """What an edited document changes: kind, tokens, arguments that would be lost."""
     after = card.cluster
     color = "green" if after.kind == "prune" else "violet"
-    st.badge(KINDS[kind_of(after)], color=color)
+    st.badge(ALONE[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)], color=color)
     if card.slot is not None:
         st.markdown(f"**{_ui.untrusted(card.slot.in_words)}**")
     if after.kind == "router" and before.kind == "prune":

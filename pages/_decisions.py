@@ -16,7 +16,6 @@ from toolscope_core.workspace.cards import Card
 from toolscope_core.workspace.drafts import Draft
 from toolscope_core.workspace.exports import SafeBatch
 
-RECENT = 10
 LONGEST_NOTICE = 400
 
 
@@ -217,31 +216,6 @@ def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
         on_click=undo_own,
         args=(own.seq,) if own else None,
     )
-
-
-def trail(standing: tuple[Decision, ...]) -> None:
-    """The last decisions and everything that must never merge, each with its undo."""
-    with st.expander(f"Last decisions ({min(RECENT, len(standing))} of {len(standing)})"):
-        for decision in standing[:RECENT]:
-            _line(decision, "recent")
-    rejected = [decision for decision in standing if decision.action == "reject"]
-    with st.expander(f"Never merge ({len(rejected)})"):
-        for decision in rejected:
-            _line(decision, "never")
-
-
-def _line(decision: Decision, place: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Undo",
-            key=f"{place}_undo_{decision.seq}",
-            on_click=undo,
-            args=((decision.seq,), decision),
-        )
-        names = " | ".join(", ".join(part) for part in decision.parts)
-        about = f": {_ui.untrusted(names)}" if names else ""
-        st.markdown(f"{done(decision)}{about}", width="stretch")
-        st.caption(by_whom(decision), width="content")
 
 
 def done(decision: Decision) -> str:

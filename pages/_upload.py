@@ -8,18 +8,18 @@ from pathlib import PurePath
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages import _ui
 from pages._versions import ahead_panel
 from toolscope_core.catalog import INPUTS, Source
-from toolscope_core.catalog.sources import MAX_BYTES, SUFFIXES
+from toolscope_core.catalog.sources import MAX_BYTES, SUFFIXES, pasted
 from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, ToolScopeError
 from toolscope_core.numbers import quantity
 
 SHOWN = 20
 ASKED_APART = 4
+MOST_PASTED = 2_000_000
 
 
 def upload_panel() -> None:
@@ -37,13 +37,18 @@ def upload_panel() -> None:
             max_upload_size=MAX_BYTES >> 20,
             key=f"folder_{turn}" if folder else f"upload_{turn}",
         )
+        text = ""
         if not files:
+            text = st.text_area(
+                "Or paste it here", key=f"paste_{turn}", height=68, max_chars=MOST_PASTED
+            )
+        if not files and not text.strip():
             return
         look, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-        said = _formats(choice, files, f"format_{turn}")
-        sources = [
-            Source(file.name, file.getvalue(), form) for file, form in zip(files, said, strict=True)
-        ]
+        labels = [file.name for file in files] or ["what was pasted"]
+        said = _formats(choice, labels, f"format_{turn}")
+        sources = [Source(f.name, f.getvalue(), form) for f, form in zip(files, said, strict=False)]
+        sources = sources or [pasted(text, said[0])]
         try:
             catalog = _ui.workspace().explore.preview(sources)
         except CatalogError as error:
@@ -54,7 +59,7 @@ def upload_panel() -> None:
             _preview(catalog)
         if not catalog.tools:
             return  # servers without tools: the table of problems says how to get them
-        first = PurePath(files[0].name)
+        first = PurePath(sources[0].label)
         stem = first.parts[0] if folder else first.stem
         name = choice.text_input("Name", _free(stem, catalog), key=f"name_{turn}", width=320)
         with look:
@@ -81,10 +86,10 @@ def _free(stem: str, catalog: Catalog) -> str:
     return name
 
 
-def _formats(around: DeltaGenerator, files: Sequence[UploadedFile], key: str) -> list[str | None]:
+def _formats(around: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
     """What the person says each file is, or all of many; ``None`` leaves it to detection."""
     apart = len(files) <= ASKED_APART
-    names = [f"Format of {_ui.untrusted(file.name)}" for file in files] if apart else []
+    names = [f"Format of {_ui.untrusted(file)}" for file in files] if apart else []
     answers: list[str | None] = [
         around.selectbox(
             name, INPUTS, index=None, placeholder="detected", key=f"{key}_{row}", width=220

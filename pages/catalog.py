@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _overview, _ui
+from pages._catalog_care import care_panel
 from pages._listing import listing_panel
 from pages._upload import upload_panel
 from pages._versions import changes_panel
@@ -12,6 +13,7 @@ from pages._versions import changes_panel
 st.title("Catalog")
 places = _overview.known()
 upload_panel()
+care_panel()
 changes_panel()
 listing_panel(_ui.current().id)
 _overview.found(places)

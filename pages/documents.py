@@ -138,7 +138,8 @@ with effect:
         )
         if of == MERGES:
             st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
-    st.markdown("**Compared with the canonical tool's own description**")
+    own = "the canonical tool's own" if of == MERGES else "its own"
+    st.markdown(f"**Compared with {own} description**")
     st.html(_ui.word_diff(card.canonical.description, edited.document.description))
     _card.arguments(card)
 _words.words_panel(catalog_id, cluster, draft)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _decisions, _selection, _ui
+from pages import _selection, _trail, _ui
 from pages._clusters import cluster_table, only_selected
 from pages._network import network_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
@@ -62,4 +62,4 @@ if part.left_out:
         "left out."
     )
 network_panel(record.id, part)
-_decisions.trail(_ui.workspace().review.standing(record.id))
+_trail.trail(record.id)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import _again, _asking, _card, _decisions, _drawer, _question, _selection, _ui
+from pages import _again, _asking, _card, _decisions, _drawer, _question, _selection, _trail, _ui
 from toolscope_core.datamodel import Tool
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
@@ -70,14 +70,14 @@ if not waiting:
     st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
     by_key = st.session_state.get("keys", True) and not _drawer.is_open()
     _decisions.undo_button(standing, by_key)
-    _decisions.trail(standing)
+    _trail.trail(catalog_id)
     st.stop()
 total, picked = len(waiting), _selection.selected(catalog_id)
 if picked and _selection.only():
     waiting = tuple(c for c in waiting if not picked.tool_ids.isdisjoint(_card.everybody(c)))
     st.caption(f"{len(waiting):,} of {total:,} clusters hold selected tools.")
     if not waiting:
-        _decisions.trail(standing)
+        _trail.trail(catalog_id)
         st.stop()
 ids = [cluster.id for cluster in waiting]
 asked = st.query_params.get("cluster")
@@ -124,7 +124,7 @@ with queue:
         selection_mode="single-row-required",
         alt="Clusters that wait: duplicates, riskiest first, then families, the largest first",
     )
-    _decisions.trail(standing)
+    _trail.trail(catalog_id)
 with body:
     card = review.card(catalog_id, shown)
     with _question.question():

@@ -26,8 +26,8 @@ from toolscope_core.errors import CatalogError, ExportError
 from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
-from toolscope_core.workspace.batch import read_decisions
 from toolscope_core.workspace.example import example_path
+from toolscope_core.workspace.replay import read_decisions
 
 ALL = PlanConfig(accept="all", routers=True)
 DECIDED = PlanConfig(accept="none")

@@ -17,8 +17,8 @@ from toolscope_core.decisions import resolve
 from toolscope_core.merging.calls import relabel_query
 from toolscope_core.pipeline import Cut, alone, cut_of, graph_of, own_cut, plan_merge
 from toolscope_core.review import admit
-from toolscope_core.workspace.batch import read_decisions
 from toolscope_core.workspace.example import example_path
+from toolscope_core.workspace.replay import read_decisions
 
 ALL = PlanConfig(accept="all", routers=True)
 TIDE = Tool("", "get_tide", description="Get the tide of a harbour.")

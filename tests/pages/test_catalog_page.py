@@ -6,6 +6,7 @@ from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog import scan_catalog
 from toolscope_core.datamodel import Pair, Problem, canonical_json
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.pairs import pair_key
 
 GOOD = canonical_json(
@@ -110,6 +111,52 @@ def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch,
     app = open_page(monkeypatch, work, catalog="kitchen", part="Not read")
     assert "=1+1" in shown(app)["raw"][0]
     assert any(button.label == "Download as CSV" for button in app.get("download_button"))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (GOOD.decode(), 2),
+        ("tools:\n  - name: make_tea\n    description: Make tea.\n", 1),
+        ("name,description\nmake_tea,Make tea.\nmake_pie,Make a pie.\n", 2),
+    ],
+)
+def test_a_catalog_can_be_pasted(monkeypatch, work, text, count):
+    app = open_page(monkeypatch, work)
+    app.text_area(key="paste_0").set_value(text).run()
+    assert quantity(count, "tool") in words(app)
+    assert app.text_input(key="name_0").value == "pasted"
+    app.button(key="add_0").click().run()
+    assert not app.exception
+    new = next(record for record in work.catalogs.newest() if record.name == "pasted")
+    assert new.tools == count
+    work.analyses.wait(work.analyses.job(new.id).id)
+
+
+def test_a_catalog_is_renamed_with_what_was_decided(monkeypatch, work):
+    (old,) = work.catalogs.newest()
+    work.review.decide(old.id, "accept", work.review.queue(old.id)[0], "ann")
+    app = open_page(monkeypatch, work)
+    app.text_input(key=f"new_name_{old.id}").set_value("Better").run()
+    app.button(key="rename_catalog").click().run()
+    assert not app.exception
+    assert [record.name for record in work.catalogs.newest()] == ["Better"]
+    assert app.session_state["catalog"] == "Better"
+    assert "1 accepted" in words(app)
+
+
+def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    app.button(key="delete_catalog").click().run()
+    assert "only catalog" in app.error[0].value
+    record = work.catalogs.add("Old", desk.catalog(desk.MAIL, desk.SUM))
+    work.analyses.run(record.id)
+    app = open_page(monkeypatch, work, catalog="Old")
+    assert "Delete **Old**: 1 version, 0 decisions" in words(app)
+    app.button(key="delete_catalog").click().run()
+    assert not app.exception
+    assert [record.name for record in work.catalogs.newest()] == ["Desk"]
+    assert app.session_state["catalog"] == "Desk"
 
 
 def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypatch, work):

@@ -4,9 +4,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Catalog, Finding, Problem, Server, Tool
+from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError
-from toolscope_core.store import Store, list_catalogs, load_catalog, save_catalog
+from toolscope_core.store import (
+    Store,
+    append_decision,
+    delete_catalog,
+    end_job,
+    keep_selection,
+    list_catalogs,
+    load_catalog,
+    open_run,
+    read_log,
+    rename_catalog,
+    save_catalog,
+    start_job,
+)
 
 WEIRD = "\ud800 \x00 \u2028 null NaN 007 é 🙂"
 CATALOG = Catalog(
@@ -112,3 +125,55 @@ def test_ten_thousand_tools_come_back(store):
     many = Catalog(tuple(Tool(f"{i:05}", f"tool {i}", "words " * 20) for i in range(10_000)))
     record = save_catalog(store, "many", many)
     assert load_catalog(store, record.id).version == many.version
+
+
+def used(store, name):
+    """A catalog of two versions with everything that can hang on one; its ids."""
+    ids = [save_catalog(store, name, Catalog((Tool(t, t),))).id for t in "ab"]
+    said = Decision("edit", ("f",), ("a",), "ann", detail={"name": "x"})
+    append_decision(store, ids[0], lambda log: said)
+    keep_selection(store, ids[0], "the map", ["a"])
+    end_job(store, start_job(store, f"job of {name}", ids[1], "analysis").id, "done")
+    open_run(store, f"run of {name}", ids[1], "judge", {"model": "m"})
+    return ids
+
+
+def test_a_renamed_catalog_keeps_its_versions_and_decisions(store):
+    old, _ = used(store, "old")
+    rename_catalog(store, "old", "new name")
+    names = {record.name: record.number for record in list_catalogs(store)[::-1]}
+    assert names["new name"] == 2 and "old" not in names
+    assert [one.reviewer for one in read_log(store, old)] == ["ann"]
+    save_catalog(store, "old", Catalog((Tool("c", "c"),)))
+    for new, words in (("old", "already"), (" ", "blank")):
+        with pytest.raises(StoreError, match=words):
+            rename_catalog(store, "new name", new)
+    with pytest.raises(StoreError, match="no catalog nobody"):
+        rename_catalog(store, "nobody", "x")
+
+
+def test_a_deleted_catalog_is_gone_with_all_that_hangs_on_it_and_no_other(store):
+    kept = used(store, "kept")
+    gone = used(store, "gone")
+    delete_catalog(store, "gone")
+    assert "gone" not in {record.name for record in list_catalogs(store)}
+    with store.read() as session:
+        for table in ("tool", "job", "run", "selection"):
+            left = session.connection().exec_driver_sql(f"SELECT catalog_id FROM {table}")
+            assert not {row[0] for row in left} & set(gone), table
+    assert read_log(store, kept[0]) and load_catalog(store, kept[1]).tools
+    again = save_catalog(store, "gone", Catalog((Tool("a", "a"),)))
+    assert again.id > max(gone), "what is remembered by an id is not mistaken"
+    assert (again.number, read_log(store, again.id)) == (1, ())
+    with pytest.raises(StoreError, match="no catalog nobody"):
+        delete_catalog(store, "nobody")
+
+
+def test_a_catalog_with_a_running_job_is_not_deleted(store):
+    busy = used(store, "busy")[0]
+    start_job(store, "running", busy, "maps")
+    with pytest.raises(StoreError, match="a job is running on busy"):
+        delete_catalog(store, "busy")
+    assert load_catalog(store, busy).tools
+    end_job(store, "running", "cancelled")
+    delete_catalog(store, "busy")

@@ -26,6 +26,14 @@ class Source:
     format: str | None = None
 
 
+def pasted(text: str, form: str | None = None) -> Source:
+    """Text that somebody pasted, under the name of the shape that it looks like."""
+    start = text.lstrip()[:1]
+    first = text.lstrip().partition("\n")[0]
+    suffix = ".json" if start in ("{", "[") else ".yaml" if ":" in first else ".csv"
+    return Source(f"pasted{suffix}", text.encode("utf-8", "surrogatepass"), form)
+
+
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``; of
     a folder that is a bundle only its merged tools.

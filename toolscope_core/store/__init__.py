@@ -4,7 +4,14 @@
 short transaction and raises ``StoreError`` when the file cannot be used.
 """
 
-from toolscope_core.store.catalogs import CatalogRecord, list_catalogs, load_catalog, save_catalog
+from toolscope_core.store.catalogs import (
+    CatalogRecord,
+    delete_catalog,
+    list_catalogs,
+    load_catalog,
+    rename_catalog,
+    save_catalog,
+)
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.jobs import (
     Job,
@@ -42,6 +49,7 @@ __all__ = [
     "StoredLedger",
     "append_decision",
     "count_earlier",
+    "delete_catalog",
     "end_job",
     "end_run",
     "get_job",
@@ -59,6 +67,7 @@ __all__ = [
     "read_log",
     "read_setting",
     "record_step",
+    "rename_catalog",
     "renew_leases",
     "request_cancel",
     "save_catalog",

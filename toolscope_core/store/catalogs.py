@@ -8,14 +8,25 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import delete, func, insert, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
 from toolscope_core.datamodel import Catalog, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError
 from toolscope_core.store.engine import Store, now
-from toolscope_core.store.tables import CatalogRow, ToolRow
+from toolscope_core.store.tables import (
+    CatalogRow,
+    DecisionRow,
+    JobRow,
+    RunRow,
+    SelectionRow,
+    SettingRow,
+    ToolRow,
+)
+
+_LAST_ID = "last catalog id"
+"""Setting: the greatest id that a catalog had when one was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,7 @@ def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
         if last is not None and last.content == content:
             return _record(last)
         row = CatalogRow(
+            id=_next_id(session),
             name=name,
             number=last.number + 1 if last else 1,
             version=catalog.version,
@@ -72,6 +84,42 @@ def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
         if rows:
             session.connection().execute(insert(ToolRow), rows)
         return _record(row)
+
+
+def rename_catalog(store: Store, name: str, new: str) -> None:
+    """Call all versions of ``name``, and the log of its decisions, ``new``. Raises ``StoreError``
+    for a blank name, one that is taken, or no catalog of that name.
+    """
+    if not new.strip():
+        raise StoreError(f"the new name is {new!r}; give a name that is not blank")
+    with store.write() as session:
+        _of_name(session, store, name)
+        if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
+            raise StoreError(f"there is a catalog {new} already; choose another name")
+        for table in (CatalogRow, DecisionRow):
+            renamed = update(table).where(col(table.name) == name).values(name=new)
+            session.connection().execute(renamed)
+
+
+def delete_catalog(store: Store, name: str) -> None:
+    """Delete all versions of ``name`` with their decisions, jobs, runs and selections; the answers
+    of models stay, since other catalogs may hold the same tools. No later catalog gets an id that
+    these had. Raises ``StoreError`` while a job of theirs runs, or where there is no such catalog.
+    """
+    with store.write() as session:
+        ids = _of_name(session, store, name)
+        running = select(JobRow.id).where(col(JobRow.catalog_id).in_(ids))
+        if session.exec(running.where(JobRow.state == "running")).first():
+            raise StoreError(f"a job is running on {name}; cancel it, or wait for its end")
+        last = _next_id(session) - 1
+        setting = session.get(SettingRow, _LAST_ID) or SettingRow(name=_LAST_ID, value={})
+        setting.value = {"id": last}
+        session.add(setting)
+        for table in (ToolRow, JobRow, RunRow, SelectionRow):
+            own = col(table.catalog_id).in_(ids)
+            session.connection().execute(delete(table).where(own))
+        session.connection().execute(delete(DecisionRow).where(col(DecisionRow.name) == name))
+        session.connection().execute(delete(CatalogRow).where(col(CatalogRow.name) == name))
 
 
 def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
@@ -105,6 +153,21 @@ def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
     if row is None:
         raise StoreError(f"{store.path} has no catalog {catalog_id}; import it or choose another")
     return row
+
+
+def _of_name(session: Session, store: Store, name: str) -> list[int]:
+    """The ids of all versions; ``StoreError`` if there is none."""
+    ids = session.exec(select(CatalogRow.id).where(CatalogRow.name == name)).all()
+    if not ids:
+        raise StoreError(f"{store.path} has no catalog {name}; it was renamed or deleted")
+    return [one for one in ids if one is not None]
+
+
+def _next_id(session: Session) -> int:
+    """Above every id that a catalog has or had: much is remembered by it."""
+    newest = session.exec(select(func.max(CatalogRow.id))).one() or 0
+    setting = session.get(SettingRow, _LAST_ID)
+    return max(newest, setting.value["id"] if setting else 0) + 1
 
 
 def _record(row: CatalogRow) -> CatalogRecord:

@@ -6,13 +6,10 @@ Each function reads, calls the core and writes; the returned report holds what t
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.bundle import bundle_files, read_relabelling, verdict_row, write_folder
@@ -22,21 +19,15 @@ from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
 from toolscope_core.datamodel import (
     Catalog,
-    Decision,
-    Document,
     JsonObject,
     MergePlan,
     Pair,
     Severity,
-    canonical_json,
 )
-from toolscope_core.decisions import check_form, resolve
-from toolscope_core.errors import CatalogError, ConfigError, DecisionError, ExportError
+from toolscope_core.errors import CatalogError, DecisionError
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
-from toolscope_core.merging.validity import document_problems
 from toolscope_core.opinions import Spent
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
-from toolscope_core.review import admit, recorded, suspended
 from toolscope_core.versions.diff import CatalogDiff, diff
 from toolscope_core.workspace.batch_asking import (
     AskRequest,
@@ -49,8 +40,8 @@ from toolscope_core.workspace.batch_asking import (
 )
 from toolscope_core.workspace.embedders import embedder_of
 from toolscope_core.workspace.estimates import Estimates
-
-_DOCUMENT = ("name", "description", "schema")
+from toolscope_core.workspace.lines import read_rows, write_rows
+from toolscope_core.workspace.replay import count_of_others, read_decisions
 
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
@@ -191,7 +182,7 @@ def merge_files(
     """
     catalog = read_catalog(load_paths(paths))
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
-    of_others = _of_others(catalog, log)
+    of_others = count_of_others(catalog, log)
     if of_others and of_others == sum(bool(one.members) for one in log):
         raise DecisionError(
             f"no decision in {request.decisions} names a tool of this catalog (read: {len(log)}); "
@@ -231,7 +222,7 @@ def quality_files(
     """
     catalog = read_catalog(load_paths(paths))
     told = grades_of(catalog, ask, settings, progress)
-    _write_rows(out, grade_rows(catalog, told))
+    write_rows(out, grade_rows(catalog, told))
     return bands_of(told), len(catalog.tools), spent_on(told)
 
 
@@ -257,11 +248,11 @@ def judge_files(
     """
     catalog = read_catalog(load_paths(paths))
     known = catalog.by_id
-    rows = [_asked(number, row, known.keys()) for number, row in _read_rows(pairs)]
+    rows = [_asked(number, row, known.keys()) for number, row in read_rows(pairs)]
     analysis = _analysis(catalog, AnalysisConfig(), settings, embedder_of(settings), progress)
     said = analysis.verdicts([Pair.of(left, right) for left, right in rows])
     answers = [verdict_row(*ids, verdict) for ids, verdict in zip(rows, said, strict=True)]
-    _write_rows(out, answers)
+    write_rows(out, answers)
     return Counter(verdict.outcome for verdict in said)
 
 
@@ -310,52 +301,10 @@ def relabel_file(queries: Path, bundle: Path, out: Path) -> RelabelReport:
     relabelling = read_relabelling(bundle)
     rows = [
         relabel_query(row, relabelling.phi, relabelling.arguments, relabelling.names)
-        for _, row in _read_rows(queries)
+        for _, row in read_rows(queries)
     ]
-    _write_rows(out, [query.row for query in rows])
+    write_rows(out, [query.row for query in rows])
     return RelabelReport(tuple(rows))
-
-
-def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
-    """The log in a decisions file. A line with a ``seq`` was admitted once and is replayed as it
-    is; a line without one must pass the rules of review.
-
-    Raises ``DecisionError`` with the line of the decision that is refused.
-    """
-    log: tuple[Decision, ...] = ()
-    for number, row in _read_rows(path):
-        try:
-            decision = resolve(catalog, row)
-            _check_document(decision)
-            if decision.seq:
-                admitted = recorded(log, decision)
-            else:
-                admitted = admit(log, decision, None, suspended(catalog, log))
-        except DecisionError as error:
-            raise DecisionError(f"{path.name}, line {number}: {error}") from error
-        if admitted not in log:
-            log = (*log, admitted)
-    return log
-
-
-def _of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
-    """How many decisions name tools, and none that the catalog has, by id or by content."""
-    ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
-    return sum(
-        ids.isdisjoint(one.ids) and prints.isdisjoint(one.members) for one in log if one.members
-    )
-
-
-def _check_document(decision: Decision) -> None:
-    """An edit from a file must be as valid as one from the screen."""
-    if decision.action != "edit":
-        return
-    check_form(decision)
-    before = Document("", "told", None)
-    said = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
-    problems = document_problems(replace(before, **said), before, frozenset())
-    if problems:
-        raise DecisionError(f"the document is not valid: {'; '.join(problems)}")
 
 
 def _analysis(
@@ -377,37 +326,3 @@ def _asked(number: int, row: JsonObject, known: Iterable[str]) -> tuple[str, str
                 "`inspect --json` and the bundle's relabel.json list the ids"
             )
     return str(left), str(right)
-
-
-def _read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
-    """The objects of a JSONL file with their line numbers; blank lines are passed over."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}; give a JSONL file in UTF-8") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"{path}, line {number} is not JSON ({error}); give one JSON object a line"
-            ) from error
-        if not isinstance(row, dict):
-            raise ConfigError(f"{path}, line {number} is {line[:40]!r}; give a JSON object")
-        yield number, row
-
-
-def _write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
-    """All rows or none: the file is written beside its place and renamed."""
-    text = "".join(f"{canonical_json(row)}\n" for row in rows)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(text.encode("utf-8", "backslashreplace"))
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import Settings
 from toolscope_core.datamodel import Catalog, digest
-from toolscope_core.errors import CatalogError
-from toolscope_core.store import CatalogRecord, Store, list_catalogs, load_catalog, save_catalog
+from toolscope_core.errors import CatalogError, StoreError
+from toolscope_core.store import (
+    CatalogRecord,
+    Store,
+    delete_catalog,
+    list_catalogs,
+    load_catalog,
+    rename_catalog,
+    save_catalog,
+)
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_path
 
 
@@ -44,6 +52,18 @@ class Catalogs:
         for record in list_catalogs(self._store):
             newest.setdefault(record.name, record)
         return tuple(newest.values())
+
+    def rename(self, name: str, new: str) -> None:
+        """Call a catalog, all its versions and decisions, otherwise. Raises ``StoreError``."""
+        rename_catalog(self._store, name, new.strip())
+
+    def delete(self, name: str) -> None:
+        """Delete a catalog with all that hangs on it. Raises ``StoreError`` while a job runs on
+        it, and for the last one: there is always one to show.
+        """
+        if [record.name for record in self.newest()] == [name]:
+            raise StoreError(f"{name} is the only catalog; add another before you delete it")
+        delete_catalog(self._store, name)
 
     def open(self, catalog_id: int) -> Catalog:
         """Raises ``StoreError`` for an unknown id."""

@@ -33,6 +33,7 @@ from toolscope_core.workspace.exports import (
     safe_batch,
     way_of,
 )
+from toolscope_core.workspace.replay import Brought, bring, decisions_in
 
 Order = Literal["risk", "disagreement"]
 Show = Literal["all", "duplicates", "families"]
@@ -177,6 +178,12 @@ class Review:
         """The decisions that hold, newest first."""
         return active(self.log(catalog_id))[::-1]
 
+    def history(self, catalog_id: int) -> tuple[tuple[Decision, Decision | None], ...]:
+        """Every decision, newest first, with the undo that took it back, if one did."""
+        log = self.log(catalog_id)
+        undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
+        return tuple((one, undone.get(one.seq)) for one in log[::-1] if one.action != "undo")
+
     def progress(self, catalog_id: int) -> Progressed:
         """Counts for the header of the page."""
         plan = self.plan(catalog_id)
@@ -265,6 +272,20 @@ class Review:
         row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
         catalog = self._catalogs.open(catalog_id)
         return self._admitted(catalog_id, catalog, resolve(catalog, row))
+
+    def brought(self, catalog_id: int, content: bytes, name: str) -> Brought:
+        """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
+        ``DecisionError``, naming the line, for a file that is none.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        return bring(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
+
+    def bring(self, catalog_id: int, seen: Brought) -> tuple[Decision, ...]:
+        """Add the decisions that were shown as new. Raises ``DecisionError`` where somebody
+        decided otherwise meanwhile; those before are added.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        return tuple(self._admitted(catalog_id, catalog, one) for one in seen.new)
 
     def answer_newcomers(
         self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool

@@ -1,0 +1,61 @@
+"""Decisions of another log: a file is read, what it would add is shown, then it is added."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _decisions, _ui
+from toolscope_core.errors import ToolScopeError
+from toolscope_core.numbers import quantity
+from toolscope_core.workspace.replay import Brought
+
+SHOWN = 20
+
+
+def bringing_panel(catalog_id: int) -> None:
+    """The field for the file, and a look at what it would add."""
+    turn = st.session_state.setdefault("bring_turn", 0)
+    with st.expander("Bring decisions from a file", icon=":material/upload_file:"):
+        file = st.file_uploader(
+            "The decisions.jsonl of a bundle, or lines that somebody wrote. What it says of tools "
+            "that this catalog does not have is passed over.",
+            type=["jsonl"],
+            key=f"bring_{turn}",
+        )
+        if file is None:
+            return
+        try:
+            found = _ui.workspace().review.brought(catalog_id, file.getvalue(), file.name)
+        except ToolScopeError as error:
+            _ui.show_error(error)
+            return
+        st.write(in_words(found))
+        for refused in found.refused[:SHOWN]:
+            st.markdown(f"- {_ui.untrusted(refused)}")
+        st.button(
+            f"Add {quantity(len(found.new), 'decision')}",
+            key=f"bring_them_{turn}",
+            type="primary",
+            disabled=not found.new,
+            on_click=_bring,
+            args=(catalog_id, found),
+        )
+
+
+def in_words(found: Brought) -> str:
+    """What the file would add, in one sentence."""
+    parts = [f"{quantity(len(found.new), 'decision')} to add"]
+    parts += [f"{found.known:,} known already"] if found.known else []
+    parts += [f"{found.of_others:,} of tools that are not here"] if found.of_others else []
+    parts += [f"{len(found.refused):,} refused:"] if found.refused else []
+    return ", ".join(parts)
+
+
+def _bring(catalog_id: int, found: Brought) -> None:
+    review, seqs = _ui.workspace().review, list[int]()
+    if _decisions.attempt(
+        lambda: seqs.extend(one.seq for one in review.bring(catalog_id, found)),
+        f"Added {quantity(len(found.new), 'decision')}",
+    ):
+        st.session_state["batch"] = tuple(seqs)
+        st.session_state["bring_turn"] += 1
