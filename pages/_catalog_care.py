@@ -47,7 +47,7 @@ def _rename(name: str, new: str) -> None:
     except ToolScopeError as error:
         st.session_state["care_error"] = str(error)
         return
-    st.session_state["catalog"] = new
+    _ui.show(new)
 
 
 def _delete(name: str) -> None:
@@ -57,4 +57,4 @@ def _delete(name: str) -> None:
     except ToolScopeError as error:
         st.session_state["care_error"] = str(error)
         return
-    st.session_state["catalog"] = catalogs.newest()[0].name
+    _ui.show(catalogs.newest()[0].name)

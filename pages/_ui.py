@@ -13,6 +13,7 @@ from typing import Any, Literal, NoReturn
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
+from pages import _browser
 from toolscope_core.config import Key, Settings, key_for, read_environment, read_keys
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.numbers import quantity
@@ -27,6 +28,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(r"(https?:|www(?=\.)|@)", re.IGNORECASE)
 _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 DIFF_WORDS = 800
+REVIEWER = "reviewer"
+"""Who decides where nobody gave a name."""
 SECRETS = ".streamlit/secrets.toml"
 
 
@@ -133,19 +136,24 @@ def frame(page: str) -> None:
     """
     records = {record.name: record for record in workspace().catalogs.newest()}
     asked = st.query_params.get("catalog", "")
-    if asked and asked not in records:
+    if asked in records:
+        st.session_state["catalog"] = asked
+    elif asked:
         st.session_state["no_catalog"] = asked
+    if st.session_state.get("catalog") not in records:
+        st.session_state["catalog"] = next(iter(records))
     with st.sidebar:
         st.selectbox(
             "Catalog",
             list(records),
             key="catalog",
-            bind="query-params",
             persist_state="session",
             help="Catalogs are added on the Catalog page.",
-            on_change=lambda: st.session_state.pop("no_catalog", None),
+            on_change=lambda: show(st.session_state["catalog"]),
         )
-        st.text_input("Your name", "reviewer", key="reviewer", persist_state="session")
+        name = _browser.remembered_name() or REVIEWER
+        st.text_input("Your name", name, key="reviewer", persist_state="session")
+        _browser.remember(reviewer())
         judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
         told = untrusted(judge)
@@ -157,6 +165,14 @@ def frame(page: str) -> None:
             f"{untrusted(st.session_state['catalog'])}; choose another in the sidebar.",
             icon=":material/link_off:",
         )
+    if st.query_params.get("catalog") != st.session_state["catalog"]:
+        st.query_params["catalog"] = st.session_state["catalog"]  # an address names its catalog
+
+
+def show(name: str) -> None:
+    """Go over to a catalog. Call it in a widget's callback."""
+    st.session_state.pop("no_catalog", None)
+    st.session_state["catalog"] = st.query_params["catalog"] = name
 
 
 def current() -> CatalogRecord:
@@ -185,7 +201,7 @@ def clock(at: str) -> str:
 
 def reviewer() -> str:
     """Who decides; people on one store tell each other apart by it."""
-    return st.session_state.get("reviewer", "").strip() or "reviewer"
+    return st.session_state.get("reviewer", "").strip() or REVIEWER
 
 
 def analysis() -> Analysis:

@@ -137,5 +137,5 @@ def _add(turn: int, sources: Sequence[Source]) -> None:
     except ToolScopeError as error:
         st.session_state["upload_error"] = str(error)
         return
-    st.session_state["catalog"] = record.name
+    _ui.show(record.name)
     st.session_state["upload_turn"] = turn + 1

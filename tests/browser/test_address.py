@@ -1,0 +1,56 @@
+"""The address in Chromium: it always names its catalog, and Back is one step a page."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def go(watched, name):
+    watched.page.get_by_role("link", name=name, exact=True).click()
+    expect(watched.page.locator("h1")).to_have_text(name)
+    return watched.settled()
+
+
+def test_every_page_names_its_catalog_and_back_is_one_press(watched):
+    page = watched.open("")
+    seen = [page.url]
+    for name in ("Overlap", "Review", "Documents", "History"):
+        seen.append(go(watched, name).url)
+    assert all("catalog=Example" in url for url in seen)
+    assert "cluster=" in seen[2], "what a page writes into the address by itself is no step"
+    for name, url in zip(("Documents", "Review", "Overlap", "Catalog"), seen[3::-1], strict=True):
+        page.go_back()
+        expect(page.locator("h1")).to_have_text(name)
+        expect(page).to_have_url(url)
+        watched.settled()
+
+
+def test_what_a_person_does_on_a_page_is_a_step(watched):
+    page = watched.open("review", catalog="Example")
+    first = page.url
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    expect(page).not_to_have_url(first)
+    watched.settled()
+    page.go_back()
+    expect(page).to_have_url(first)
+
+
+def test_the_name_of_the_reviewer_survives_a_reload(watched):
+    page = watched.open("review", catalog="Example")
+    page.get_by_label("Your name").fill("Zoë; <b>B</b>")
+    page.keyboard.press("Enter")
+    watched.settled()
+    page.reload()
+    expect(page.get_by_label("Your name")).to_have_value("Zoë; <b>B</b>")
+    page.goto(f"{watched.url}/history")
+    expect(page.get_by_label("Your name")).to_have_value("Zoë; <b>B</b>")
+
+
+def test_a_link_to_a_catalog_that_is_gone_says_so_and_the_address_names_the_one_shown(watched):
+    page = watched.open("", catalog="Nope")
+    expect(page.get_by_text("There is no catalog Nope here")).to_be_visible()
+    expect(page).to_have_url(re.compile("catalog=Example"))
