@@ -1,7 +1,8 @@
 """What only the browser can do: one step of Back a page, and a name that survives a reload.
 
 Streamlit adds a step to the browser's history for each change of the address, also for those that
-a page makes by itself while it is drawn first. Such a change takes the place of the step before.
+a page makes by itself while it is drawn first, and when it is left. Such a change takes the place
+of the step before.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ const hands = ['pointerdown', 'keydown']
 if (!window.toolscopeHistory) {
   window.toolscopeHistory = true
   let acted = false
-  for (const hand of hands) addEventListener(hand, () => { acted = true }, true)
+  const byHand = ({ target }) => {
+    const link = target.closest?.('a[href]')
+    acted = !link || link.pathname === location.pathname
+  }
+  for (const hand of hands) addEventListener(hand, byHand, true)
   addEventListener('popstate', () => { acted = false }, true)
   const push = history.pushState.bind(history)
   history.pushState = (state, title, address) => {
@@ -42,7 +47,8 @@ _browser = st.components.v2.component("toolscope_browser", html="<i></i>", css=C
 
 def remembered_name() -> str:
     """The name that somebody gave in this browser before; empty for a new one."""
-    return unquote(st.context.cookies.get(COOKIE, ""))[:LONGEST].strip()
+    name = st.context.cookies.get(COOKIE)
+    return unquote(name)[:LONGEST].strip() if isinstance(name, str) else ""
 
 
 def remember(reviewer: str) -> None:

@@ -79,6 +79,13 @@ def queue_table(
     )
 
 
+def sorted_rows(table: pd.DataFrame, column: str, falling: bool) -> list[int]:
+    """The rows of a table in the order of a column, text without regard to case."""
+    values = table[column]
+    keys = values.str.casefold() if values.dtype == object else values
+    return keys.sort_values(ascending=not falling, kind="stable").index.tolist()
+
+
 def _differs(cluster: Cluster) -> str:
     slot = slot_in(cluster)
     return slot.in_words if slot else ""

@@ -180,7 +180,10 @@ def _findings(catalog_id: int) -> None:
         st.success("Nothing suspicious in the text of these tools.", icon=":material/verified:")
         return
     kinds = {f"{kind.severity}: {kind.kind}": kind for kind in finding_kinds(rows)}
-    st.caption("*block*: never canonical, never merged without a person. *warn*: look first.")
+    st.caption(
+        "*block*: never canonical, and no merge with it is accepted unseen. *warn* and *info* are "
+        "worth a look and block nothing."
+    )
     chosen = st.pills(
         "Kind of finding", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
     )

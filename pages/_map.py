@@ -108,7 +108,8 @@ def _projected(catalog_id: int, method: Method) -> Method:
         return method
     seconds = maps.seconds(catalog_id, method)
     job = maps.job(catalog_id, method)
-    asked = f"Compute {method} (about {seconds:,} s, an estimate)"
+    around = f"{seconds:,} to {2 * seconds:,} s"  # from a quiet machine to a busy one
+    asked = f"Compute {method} (about {around}, an estimate)"
     if job is not None and not job.live and job.state != "done":
         _ui.show_error(JobError(job.message))
         if not st.button(asked, icon=":material/replay:", key="project"):
@@ -118,8 +119,8 @@ def _projected(catalog_id: int, method: Method) -> Method:
         if not st.button(asked, icon=":material/play_arrow:", key="project"):
             return "PCA"
     st.info(
-        f"{method} is being computed, about {seconds:,} s by estimate; principal components are "
-        "shown until then.",
+        f"{method} is being computed, about {around} by estimate; principal components are shown "
+        "until then.",
         icon=":material/hourglass_empty:",
     )
     _ui.job_panel(maps.start(catalog_id, method))

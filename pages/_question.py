@@ -24,6 +24,8 @@ export default function ({ data }) {
     position: 'sticky',
     top: `${bar}px`,
     zIndex: 5,
+    maxHeight: '40vh',
+    overflowY: 'auto',
     background: getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor,
   })
   if (data.card === last) return

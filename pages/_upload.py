@@ -19,6 +19,7 @@ from toolscope_core.numbers import quantity
 
 SHOWN = 20
 ASKED_APART = 4
+NAMED = 6
 MOST_PASTED = 2_000_000
 
 
@@ -56,7 +57,7 @@ def upload_panel() -> None:
                 _ui.show_error(error)
             return
         with look:
-            _preview(catalog)
+            _preview(catalog, len(sources) > 1)
         if not catalog.tools:
             return  # servers without tools: the table of problems says how to get them
         first = PurePath(sources[0].label)
@@ -99,7 +100,8 @@ def _formats(around: DeltaGenerator, files: Sequence[str], key: str) -> list[str
     return answers if apart else answers * len(files)
 
 
-def _preview(catalog: Catalog) -> None:
+def _preview(catalog: Catalog, many: bool) -> None:
+    """What an import would bring, of ``many`` files or of one."""
     read = f"{quantity(len(catalog.tools), 'tool')} on {quantity(len(catalog.servers), 'server')}"
     st.write(f"{read}, format **{catalog.format}**.")
     if len(catalog.files) > 1 or catalog.files[0].format != catalog.format:
@@ -110,8 +112,9 @@ def _preview(catalog: Catalog) -> None:
             if catalog.tools
             else "There is no other, so nothing can be added: the table says why."
         )
+        where = f" in {_places(catalog)}" if many else ""
         st.warning(
-            f"{quantity(len(catalog.problems), 'record')} cannot be read. {rest}",
+            f"{quantity(len(catalog.problems), 'record')}{where} cannot be read. {rest}",
             icon=":material/warning:",
         )
         st.dataframe(
@@ -127,6 +130,13 @@ def _preview(catalog: Catalog) -> None:
         for tool in catalog.tools[:SHOWN]
     ]
     st.dataframe(first, hide_index=True, height=220, alt="The first tools")
+
+
+def _places(catalog: Catalog) -> str:
+    """The files with records that cannot be read, in words; safe in markdown."""
+    files = list(dict.fromkeys(problem.position.partition(": ")[0] for problem in catalog.problems))
+    more = f" and {len(files) - NAMED} more files" if len(files) > NAMED else ""
+    return ", ".join(_ui.untrusted(file) for file in files[:NAMED]) + more
 
 
 def _add(turn: int, sources: Sequence[Source]) -> None:

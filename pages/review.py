@@ -7,6 +7,7 @@ from toolscope_core.datamodel import Tool
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
 last decision · **J** / **K** next / previous · **P** split off the chosen members.
+The queue is in the order of the column whose head you click; again turns it round.
 Keys do nothing while you type. The switch beside this turns them off."""
 
 SHOW = {"All": "all", "Duplicates": "duplicates", "Families": "families", "Look again": "again"}
@@ -94,7 +95,27 @@ def go(cluster_id: str, skipped: bool = False) -> None:
 
 
 def pick() -> None:
-    go(ids[st.session_state["queue"]["selection"]["rows"][0]])
+    """A row was chosen, or the head of a column: once to sort by it, twice the other way round,
+    three times to go back to the order it had.
+    """
+    chosen = st.session_state["queue"]["selection"]
+    column = next(iter(chosen["columns"]), None)
+    if column == sorted_by[0]:
+        go(ids[chosen["rows"][0]])
+        return
+    falling = column is None and not sorted_by[1]
+    by_column = sorted_by[0] if falling else column
+    st.session_state[sorting] = (by_column, falling)
+    order.clear()
+    if by_column:
+        order.extend(ids[row] for row in _card.sorted_rows(table, by_column, falling))
+
+
+sorting = f"sorted_{catalog_id}_{by}_{show}"
+sorted_by: tuple[str | None, bool] = st.session_state.get(sorting, (None, False))
+table = _card.queue_table(
+    waiting, picked.tool_ids if picked else frozenset(), gaps, show == "families"
+)
 
 
 def drop(tool: Tool) -> None:
@@ -109,11 +130,12 @@ def drop(tool: Tool) -> None:
 
 queue, body = st.columns([3, 7], gap="medium")
 with queue:
-    st.session_state["queue"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
+    chosen_columns = [name for name in sorted_by[:1] if name in table.columns]
+    st.session_state["queue"] = {
+        "selection": {"rows": [place], "columns": chosen_columns, "cells": []}
+    }
     st.dataframe(
-        _card.queue_table(
-            waiting, picked.tool_ids if picked else frozenset(), gaps, show == "families"
-        ),
+        table,
         key="queue",
         height=480,
         hide_index=True,
@@ -121,7 +143,7 @@ with queue:
             name: st.column_config.Column(width=width) for name, width in _card.QUEUE_WIDTHS.items()
         },
         on_select=pick,
-        selection_mode="single-row-required",
+        selection_mode=["single-row-required", "single-column"],
         alt="Clusters that wait: duplicates, riskiest first, then families, the largest first",
     )
     _trail.trail(catalog_id)

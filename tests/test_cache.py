@@ -137,6 +137,13 @@ def test_embedding_through_the_cache_equals_embedding_directly(tmp_path_factory,
     assert direct.shape == ((len(texts), 8) if texts else (0, 0))
 
 
+def test_progress_moves_within_a_chunk(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "PIECE", 2)
+    steps = []
+    embed_cached([*"abcde"], LetterCounts(), VectorCache(tmp_path), steps.append)
+    assert [step.done for step in steps] == [0, 2, 4, 5]
+
+
 def test_a_cancelled_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(cache_module, "CHUNK", 2)
     cache, texts = VectorCache(tmp_path), ["a", "bb", "ccc", "dddd", "eeeee", "a"]

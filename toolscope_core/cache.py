@@ -17,6 +17,8 @@ from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
 from toolscope_core.errors import ConfigError
 
 CHUNK = 512
+PIECE = 128
+"""Texts between two steps of progress, two full batches of the embedder."""
 
 _MAGIC = b"TSVEC001"
 _HEADER = struct.Struct("<8sII")
@@ -133,8 +135,13 @@ def embed_cached(
     missing = [text for text in distinct if text not in known]
     progress(Step("embed", len(known), len(distinct)))
     for start in range(0, len(missing), CHUNK):
-        chunk = missing[start : start + CHUNK]
-        fresh = dict(zip(chunk, embedder.encode(chunk), strict=True))
+        fresh: dict[str, Vectors] = {}
+        end = min(start + CHUNK, len(missing))
+        for at in range(start, end, PIECE):
+            piece = missing[at : min(at + PIECE, end)]
+            fresh.update(zip(piece, embedder.encode(piece), strict=True))
+            if at + PIECE < end:
+                progress(Step("embed", len(known) + len(fresh), len(distinct)))
         cache.write(embedder.name, fresh)
         known.update(fresh)
         progress(Step("embed", len(known), len(distinct)))

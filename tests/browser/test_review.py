@@ -49,3 +49,38 @@ def test_the_list_of_safe_merges_comes_first_and_leaves_out_what_is_ticked(watch
     watched.settled()
     page.locator('[class*="st-key-undo_batch_"] button').click()
     expect(decided).to_be_visible()
+
+
+def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
+    page = watched.open("review", catalog="Example")
+
+    def head():
+        box = page.locator('.st-key-queue canvas[data-testid="data-grid-canvas"]').bounding_box()
+        page.mouse.click(box["x"] + 70, box["y"] + 17)
+        watched.settled()
+
+    def names():
+        """All cards in the order of J, from the one that is shown."""
+        cards = {page.url: heading(page).inner_text()}
+        page.locator("h1").click()
+        while True:
+            before = page.url
+            page.keyboard.press("j")
+            expect(page).not_to_have_url(before)
+            watched.settled()
+            if page.url in cards:
+                return list(cards.values())
+            cards[page.url] = heading(page).inner_text()
+
+    def follows(seen, order):
+        return any(seen == [*order[at:], *order[:at]] for at in range(len(order)))
+
+    first = names()
+    alphabet = sorted(first)
+    assert not follows(first, alphabet)
+    head()
+    assert follows(names(), alphabet)
+    head()
+    assert follows(names(), alphabet[::-1])
+    head()
+    assert follows(names(), first), "the order it had"

@@ -159,6 +159,16 @@ def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, w
     assert app.session_state["catalog"] == "Desk"
 
 
+def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    files = app.file_uploader(key="upload_0")
+    for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
+        files = files.upload(name, data, "application/json")
+    files.run()
+    assert not app.exception
+    assert "2 records in tea\\.json, bad\\.json cannot be read" in words(app)
+
+
 def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), GOOD, "Desk.json")
     assert app.text_input(key="name_0").value == "Desk-2"

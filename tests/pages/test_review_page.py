@@ -1,9 +1,11 @@
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from pages import _ui
+from pages._card import sorted_rows
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
 
 
@@ -78,6 +80,12 @@ def test_skip_asks_last_and_the_order_stays(page):
     assert shown(page) == "send_mail"
     page.press(f"previous_{card_id(page)}")
     assert shown(page) == "list_files"
+
+
+def test_the_order_of_a_column_is_the_order_of_next_and_previous(page):
+    table = pd.DataFrame({"name": ["b", "A", "c"], "tools": [2, 3, 2]})
+    assert sorted_rows(table, "name", False) == [1, 0, 2]
+    assert sorted_rows(table, "tools", True) == [1, 0, 2]
 
 
 def test_a_link_opens_the_card_it_names(page):
