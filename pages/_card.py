@@ -79,6 +79,13 @@ def queue_table(
     )
 
 
+def queue_columns() -> dict[str, object]:
+    """How the columns of the queue are drawn."""
+    widths = {name: st.column_config.Column(width=width) for name, width in QUEUE_WIDTHS.items()}
+    weakest = st.column_config.NumberColumn(format="%.2f", width=QUEUE_WIDTHS["weakest"])
+    return {**widths, "weakest": weakest}
+
+
 def sorted_rows(table: pd.DataFrame, column: str, falling: bool) -> list[int]:
     """The rows of a table in the order of a column, text without regard to case."""
     values = table[column]

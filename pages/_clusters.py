@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from pages import _selection, _ui
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.components import ClusterRow
 
 ORDER = (
@@ -69,7 +70,7 @@ def only_selected(catalog_id: int, rows: Sequence[ClusterRow]) -> Sequence[Clust
     if picked is None or not _selection.only():
         return rows
     found = [row for row in rows if not picked.tool_ids.isdisjoint(row.tool_ids)]
-    st.caption(f"{len(found):,} of {len(rows):,} clusters hold selected tools.")
+    st.caption(f"{len(found):,} of {quantity(len(rows), 'cluster')} hold selected tools.")
     if not found:
         st.stop()
     return found

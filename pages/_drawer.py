@@ -118,7 +118,7 @@ def _near(catalog_id: int, tool: Tool, found: Sequence[Neighbour]) -> None:
         name = _ui.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
         st.page_link(
             "pages/overlap.py",
-            label=f"{near.similarity:.2f} {_outcomes.short(near.verdict)} **{name}**",
+            label=f"**{name}**, similarity {near.similarity:.2f}: {_outcomes.short(near.verdict)}",
             icon=":material/compare_arrows:",
             query_params={"pair": near.key},
         )

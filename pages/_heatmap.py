@@ -18,6 +18,7 @@ from toolscope_core.datamodel import Pair, digest
 from toolscope_core.errors import ToolScopeError
 from toolscope_core.figures import heatmaps, tables
 from toolscope_core.figures.views import Grid
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
 from toolscope_core.workspace.pairs import pair_key
 from toolscope_core.workspace.queries import MOST_QUERIES, query_lines
@@ -81,9 +82,9 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
         with_selection = _ui.workspace().heatmaps.blocks_with
         found = with_selection(catalog_id, found, picked.tool_ids, _selection.only())
     some = f"the {len(found.blocks):,} with the most pairs of " * (len(found.blocks) < found.total)
-    outside = f" {found.outside:,} tools are in none." if found.outside else ""
+    outside = f" In none: {quantity(found.outside, 'tool')}." if found.outside else ""
     st.caption(
-        f"Shown: {some}{found.total:,} {_plural(by)}, number of tools in brackets, like "
+        f"Shown: {some}{_counted(found.total, by)}, number of tools in brackets, like "
         f"beside like.{outside} {EXPLAINED[measure]} The diagonal is what a block has within "
         f"itself. {_how(found.grid)} to see its tools."
     )
@@ -115,11 +116,12 @@ def _with_selection(catalog_id: int, drawn: Tile) -> Tile:
 def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
     drawn = _with_selection(catalog_id, drawn)
     left_out = sum(drawn.left_out)
-    cut = f" {left_out:,} tools further from the other side are left out." if left_out else ""
+    far = quantity(left_out, "tool")
+    cut = f" Left out, as further from the other side: {far}." if left_out else ""
     own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
     st.caption(
-        f"{len(drawn.rows):,} by {len(drawn.columns):,} tools, like beside like; {drawn.near:,} "
-        f"pairs are at θ or closer.{cut}{own} {_how(drawn.grid)} to see the pair."
+        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}, like beside like; at θ or "
+        f"closer: {quantity(drawn.near, 'pair')}.{cut}{own} {_how(drawn.grid)} to see the pair."
     )
     key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
     cell = _chosen(drawn.grid, key, "Heatmap of tools")
@@ -138,8 +140,9 @@ def _tools(catalog_id: int) -> None:
         _lost()
     drawn = _with_selection(catalog_id, _ui.workspace().heatmaps.whole(catalog_id))
     st.caption(
-        f"All {len(drawn.rows):,} tools, like beside like; {drawn.near:,} pairs are at θ or "
-        f"closer. The diagonal is each tool with itself. {_how(drawn.grid)} to see the pair."
+        f"All {quantity(len(drawn.rows), 'tool')}, like beside like; at θ or closer: "
+        f"{quantity(drawn.near, 'pair')}. The diagonal is each tool with itself. "
+        f"{_how(drawn.grid)} to see the pair."
     )
     cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
     if cell is not None:
@@ -203,6 +206,12 @@ def _how(grid: Grid) -> str:
 
 def _plural(by: str) -> str:
     return by if by in {SERVERS, CLUSTERS} else f"values of {by}"
+
+
+def _counted(number: int, by: str) -> str:
+    if by in {SERVERS, CLUSTERS}:
+        return quantity(number, by.removesuffix("s"))
+    return f"{quantity(number, 'value')} of {by}"
 
 
 def _pair(catalog_id: int) -> Pair | None:

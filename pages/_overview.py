@@ -140,7 +140,7 @@ def _worst(collisions: Sequence[Collision]) -> None:
         ]
         st.page_link(
             "pages/overlap.py",
-            label=f"{item.probability:.2f} **{names[0]}** and **{names[1]}**",
+            label=f"Same job {item.probability:.2f}: **{names[0]}** and **{names[1]}**",
             icon=":material/join_inner:",
             query_params={"pair": item.key},
         )

@@ -129,8 +129,8 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
         st.info("The clusters are those of the plan.", icon=":material/check_circle:")
         return
     st.markdown(
-        f"Against the plan **{len(found.appeared):,}** clusters appear, **{len(found.grown):,}** "
-        f"grow, **{len(found.split):,}** split, **{len(found.vanished):,}** vanish."
+        f"Clusters against the plan: **{len(found.appeared):,}** new, **{len(found.grown):,}** "
+        f"grown, **{len(found.split):,}** split, **{len(found.vanished):,}** gone."
     )
     rows = [
         *(("appears", members, ()) for members in found.appeared),

@@ -32,7 +32,7 @@ if of == MERGES and picked and _selection.only():
         for key, cluster in clusters.items()
         if not picked.tool_ids.isdisjoint(_card.everybody(cluster))
     }
-    st.caption(f"{len(clusters):,} of {total:,} clusters hold selected tools.")
+    st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not clusters:
         st.stop()
 if of != MERGES:

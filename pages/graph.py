@@ -8,6 +8,7 @@ from pages import _selection, _trail, _ui
 from pages._clusters import cluster_table, only_selected
 from pages._network import network_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
+from toolscope_core.numbers import quantity
 
 DRAWN = ("Chosen clusters", "All")
 
@@ -26,7 +27,7 @@ if not rows:
 
 families = sum(row.kind == "family" for row in rows)
 st.markdown(
-    f"Tools that the judge would merge: **{len(rows) - families:,}** clusters. Families, which "
+    f"Clusters of tools that the judge would merge: **{len(rows) - families:,}**. Families, which "
     f"only a gateway could fold: **{families:,}**. Choose rows to draw them. "
     f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
 )
@@ -58,8 +59,8 @@ drawn = shown if everything else chosen
 part = explore.network(record.id, None if drawn is rows else [row.id for row in drawn])
 if part.left_out:
     st.caption(
-        f"Shown: {len(part.nodes):,} tools, the largest components first; {part.left_out:,} are "
-        "left out."
+        f"Shown: {quantity(len(part.nodes), 'tool')}, the largest components first; left out: "
+        f"{part.left_out:,}."
     )
 network_panel(record.id, part)
 _trail.trail(record.id)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages import _again, _asking, _card, _decisions, _drawer, _question, _selection, _trail, _ui
 from toolscope_core.datamodel import Tool
+from toolscope_core.numbers import quantity
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
 last decision · **J** / **K** next / previous · **P** split off the chosen members.
@@ -76,7 +77,7 @@ if not waiting:
 total, picked = len(waiting), _selection.selected(catalog_id)
 if picked and _selection.only():
     waiting = tuple(c for c in waiting if not picked.tool_ids.isdisjoint(_card.everybody(c)))
-    st.caption(f"{len(waiting):,} of {total:,} clusters hold selected tools.")
+    st.caption(f"{len(waiting):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not waiting:
         _trail.trail(catalog_id)
         st.stop()
@@ -139,9 +140,7 @@ with queue:
         key="queue",
         height=480,
         hide_index=True,
-        column_config={
-            name: st.column_config.Column(width=width) for name, width in _card.QUEUE_WIDTHS.items()
-        },
+        column_config=_card.queue_columns(),
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
         alt="Clusters that wait: duplicates, riskiest first, then families, the largest first",

@@ -210,6 +210,6 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
 
 def test_the_graph_shows_families_as_their_own_kind(page):
     page.open("graph")
-    assert "**1** clusters. Families, which only a gateway could fold: **2**" in page.text
+    assert "would merge: **1**. Families, which only a gateway could fold: **2**" in page.text
     table = page.at.dataframe[0].value
     assert sorted(table["kind"]) == ["family", "family", "prune"]

@@ -20,7 +20,7 @@ def table(app, part):
 
 def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     app = open_page(monkeypatch, desk_work[0], "graph")
-    assert "**3** clusters" in words(app)
+    assert "would merge: **3**" in words(app)
     clusters, edges = table(app, "clusters"), table(app, "links_rows")
     assert clusters.iloc[0]["name"] == "send_mail"
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
@@ -65,7 +65,7 @@ def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
     monkeypatch.setattr("toolscope_core.workspace.components.SHOWN_NODES", 2)
     app = open_page(monkeypatch, desk_work[0], "graph")
     assert "Shown: 2 tools" in words(app)
-    assert "1 are left out." in words(app)
+    assert "left out: 1." in words(app)
 
 
 def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):

@@ -56,7 +56,7 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, key_of(work, "servers", "pairs"), 1)
     assert place(app) == {"one": row.key, "other": column.key}
-    assert "pairs are at θ or closer" in words(app)
+    assert "at θ or closer:" in words(app)
     tile = f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}"
     click(app, tile, 0)
     pair = work.heatmaps.pair_at(catalog_id, work.heatmaps.tile(catalog_id, row, column), 0)
@@ -88,7 +88,7 @@ def test_a_link_shows_the_same(monkeypatch, work):
     assert "Same job 1.00" in words(app)
     assert place(app) == deep
     app = heatmap(monkeypatch, work, by="clusters", measure="mean")
-    assert "tools are in none" in words(app)
+    assert "In none:" in words(app)
 
 
 @pytest.mark.parametrize("lost", [{"one": "nowhere", "other": "beta"}, {"one": "alpha"}])
@@ -157,7 +157,7 @@ def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
     app = heatmap(monkeypatch, work, catalog="Bare")
     blocks = blocks_of(work.review.plan(record.id), "clusters")
     if block_grid(analysis, blocks, "pairs").blocks:
-        assert "Shown: 1 clusters" in words(app)
+        assert "Shown: 1 cluster," in words(app)
     else:
         assert "There is no such block yet" in words(app)
     assert "Server by server" not in words(app)

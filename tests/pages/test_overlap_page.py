@@ -222,7 +222,7 @@ def test_what_appears_is_named(monkeypatch, work):
         monkeypatch, work, "overlap", catalog="Near", view="Threshold", probability="0.6"
     )
     assert app.slider(key="probability").value == 0.6
-    assert "**1** clusters appear" in words(app)
+    assert "Clusters against the plan: **1** new" in words(app)
     assert table(app)["change"].tolist() == ["appears"]
     assert table(app)["cluster"].tolist() == ["find_user, find_users"]
     assert metrics(app)["pairs to merge"] == "1"
