@@ -82,7 +82,7 @@ def _told(found: ExportFigures, chosen: str, rules: str, titles: Mapping[str, st
     against = found.violations[rules]
     fixable = sum(bool(violation.fix) for violation in against)
     name = titles.get(rules, rules)
-    told = f"{len(against):,} rules of {name} are broken; {fixable:,} have a fix."
+    told = f"Broken rules of {name}: {len(against):,}, {fixable:,} of them with a fix."
     if rules != chosen:
         st.info(f"{told} It stands against no download here.", icon=":material/rule:")
     elif found.refusals:

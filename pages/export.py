@@ -1,11 +1,14 @@
 """Export: the cleaned toolset with everything needed to move over to it."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
 from pages import _ui
 from pages._validity import limit_panel, validity_panel
 from toolscope_core.config import PlanConfig
+from toolscope_core.numbers import quantity
 from toolscope_core.workspace.exports import Download
 
 POLICIES = {
@@ -20,6 +23,11 @@ st.title("Export")
 _ui.analysis()
 review, record = _ui.workspace().review, _ui.current()
 own = review.plan(record.id).catalog.format
+
+
+def named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return ", ".join(map(_ui.untrusted, ids[:NAMED])) + more
 
 
 @st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")
@@ -59,22 +67,32 @@ for column, (label, before, after) in zip(
     column.metric(label, told, after - before if before else None, delta_color="inverse")
 
 if found.pending:
-    families = f", {found.families:,} of them families," if found.families else ""
+    families = f" (families among them: {found.families:,})" if found.families else ""
     st.info(
-        f"{found.pending:,} proposed merges{families} are not decided: their tools stay as they "
-        "are.",
+        f"Not decided: {quantity(found.pending, 'proposed merge')}{families}. Their tools stay as "
+        "they are.",
         icon=":material/hourglass_empty:",
     )
 if found.withheld:
-    st.info(f"{found.withheld:,} accepted merges need a gateway and are left out: routers are off.")
+    merges = quantity(found.withheld, "accepted merge")
+    st.info(f"Left out, as a gateway is needed and routers are off: {merges}.")
+
+if found.removed or found.edited:
+    st.caption(
+        f"Left out by people: {quantity(len(found.removed), 'tool')}. Edited on their own: "
+        f"{found.edited:,}."
+    )
+if found.held_back:
+    st.info(
+        f"Edited, and exported as it came in: {named(found.held_back)}. A new name or other "
+        "parameters need a gateway (*Routers too*), and a name that two tools bear goes to none."
+    )
 
 if found.hostile:
-    named = ", ".join(_ui.untrusted(tool_id) for tool_id in found.hostile[:NAMED])
-    more = f" and {len(found.hostile) - NAMED} more" if len(found.hostile) > NAMED else ""
     st.error(
-        f"The toolset holds what the scan blocks, with its hidden or hostile text: {named}{more}. "
-        "Merge it away in Review, rewrite its text in Documents, or leave the tool out where it "
-        "came from.",
+        "The toolset holds what the scan blocks, with its hidden or hostile text: "
+        f"{named(found.hostile)}. "
+        "Merge it away in Review, or rewrite its text or leave it out in Documents.",
         icon=":material/gpp_bad:",
     )
 

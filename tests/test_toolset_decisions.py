@@ -139,6 +139,7 @@ def test_a_new_name_or_parameter_needs_a_gateway_and_gets_an_argument_map(exampl
     log = logged(example, edit(tool.id, **detail))
     without = plan_merge(example, log, PlanConfig(accept="none"))
     assert written(without, tool.id) == tool
+    assert (without.held_back, without.edited) == ((tool.id,), ())
     plan = plan_merge(example, log, PlanConfig(accept="none", routers=True))
     assert written(plan, tool.id).name == "our_name"
     (row,) = [r for r in plan.relabels if r.old_id == tool.id]

@@ -517,7 +517,8 @@ class Edit:
 @dataclass(frozen=True, slots=True)
 class MergePlan:
     """Clusters, the outgoing toolset, φ and α, all in id order. ``edited`` are tools that stand
-    alone under a document that people wrote: clusters of one.
+    alone under a document that people wrote: clusters of one; ``held_back`` are ids of tools whose
+    own document needs a gateway that was not asked for, or is in conflict.
     """
 
     catalog: Catalog
@@ -527,6 +528,7 @@ class MergePlan:
     arguments: tuple[ArgumentMap, ...]
     dangling: tuple[Dangling, ...] = ()
     edited: tuple[Cluster, ...] = ()
+    held_back: tuple[str, ...] = ()
 
     @property
     def removed(self) -> tuple[str, ...]:

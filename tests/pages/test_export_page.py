@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace import desk
-from tests.workspace.desk import by_name, tool
+from tests.workspace.desk import SUM, by_name, tool
 from toolscope_core.catalog.scan import scan_catalog
 
 
@@ -19,7 +19,7 @@ def figures(page):
 def test_nothing_is_merged_before_anybody_decided(page):
     assert not page.at.exception
     assert figures(page)["Tools"] == "8 → 8"
-    assert "3 proposed merges are not decided" in page.text
+    assert "Not decided: 3 proposed merges. Their tools stay" in page.text
     assert not page.at.get("download_button")
 
 
@@ -67,7 +67,7 @@ def test_an_accepted_router_is_left_out_until_asked_for(page):
     page.review.edit(1, mail, draft, "bob")
     page.review.decide(1, "accept", by_name(page.work, 1, "mail.it"), "bob")
     page.at.run()
-    assert "1 accepted merges need a gateway" in page.text
+    assert "as a gateway is needed and routers are off: 1 accepted merge" in page.text
     page.at.toggle(key="routers").set_value(True).run()
     assert figures(page)["Tools"] == "8 → 6"
 
@@ -153,3 +153,18 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(bench):
     assert "toolset-1.json, lines 1 to" in page.text
     page.widget("selectbox", "rules_").set_value("cursor").run()
     assert list(table(page, "file", "tokens", "servers")["tools"]) == [30] * 5
+
+
+def test_what_is_left_out_and_edited_on_its_own_is_said(page):
+    page.work.toolsets.leave_out(1, [SUM.id], "ann", "nobody calls it")
+    tool_id = "alpha/list_files"
+    cluster = page.review.alone(1, tool_id)
+    draft = page.review.draft(1, cluster)
+    named = replace(draft, document=replace(draft.document, name="our_files"))
+    page.review.edit(1, cluster, named, "ann")
+    page.at.run()
+    assert "Left out by people: 1 tool. Edited on their own: 0." in page.text
+    assert r"exported as it came in: alpha/list\_files" in page.text
+    page.at.toggle(key="routers").set_value(True).run()
+    assert "Edited on their own: 1." in page.text
+    assert "exported as it came in" not in page.text

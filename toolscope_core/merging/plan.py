@@ -124,7 +124,8 @@ def apply_clusters(
     tools = catalog.by_id
     merging = [c for c in clusters if _applies(c, routers)]
     into = {member: cluster for cluster in merging for member in cluster.members}
-    alone = [c for c in edited if _applies(c, routers) and c.canonical not in into]
+    single = [c for c in edited if c.canonical not in into]
+    alone = [c for c in single if _applies(c, routers)]
     into |= {cluster.canonical: cluster for cluster in alone}
     outgoing = [
         MergedTool(documented(tools[cluster.canonical], cluster.document), cluster.members)
@@ -146,6 +147,7 @@ def apply_clusters(
         arguments=tuple(sorted(arguments, key=lambda alpha: alpha.tool_id)),
         dangling=find_dangling(outgoing, relabels),
         edited=tuple(alone),
+        held_back=tuple(c.canonical for c in single if not _applies(c, routers)),
     )
     check_plan(plan)
     return plan

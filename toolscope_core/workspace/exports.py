@@ -76,6 +76,8 @@ class ExportFigures:
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
     chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
+    ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
+    those that do not, ``removed`` of those left out.
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
     several.
     """
@@ -96,6 +98,9 @@ class ExportFigures:
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
     refusals: tuple[Violation, ...]
     hostile: tuple[str, ...]
+    edited: int
+    held_back: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,9 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
         refusals=refusals(plan, shape, fix),
         hostile=_hostile(plan),
+        edited=len(plan.edited),
+        held_back=plan.held_back,
+        removed=plan.removed,
     )
 
 
