@@ -19,6 +19,7 @@ LAYERS = (
         "similarity",
         "projection",
         "cache",
+        "folders",
         "merging",
         "decisions",
         "review",

@@ -9,12 +9,12 @@ from jsonschema import Draft202012Validator
 
 from tests.test_pipeline import analysed
 from tests.workspace.desk import open_desk
+from toolscope_core import folders
 from toolscope_core.bundle import (
     FILES,
     bundle_files,
     read_relabelling,
     verdict_row,
-    write_folder,
     zipped,
 )
 from toolscope_core.catalog import Source, load_paths, read_catalog
@@ -23,6 +23,7 @@ from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
 from toolscope_core.errors import CatalogError, ExportError
+from toolscope_core.folders import write_folder
 from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
@@ -321,6 +322,7 @@ def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypat
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", refuse)
+    monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
     with pytest.raises(ExportError, match="Input/output error"):
         write_folder(files, out)
     assert standing(out) == set(NAMES)
@@ -391,7 +393,7 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
 
 def test_a_folder_that_is_a_file_is_refused(files, tmp_path):
     (tmp_path / "out").write_text("x", "utf-8")
-    with pytest.raises(ExportError, match="something else"):
+    with pytest.raises(ExportError, match="it is a file"):
         write_folder(files, tmp_path / "out")
 
 

@@ -1,7 +1,6 @@
 """The export bundle: the merged toolset and everything needed to move over to it.
 
-Equal input and configuration give equal bytes: ids are sorted, no clock is read. A folder is
-written beside its place and then renamed, so that the last good bundle survives a failure.
+Equal input and configuration give equal bytes: ids are sorted, no clock is read.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
-import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.catalog.bundle_versions import READABLE, why_unreadable
-from toolscope_core.catalog.clients import CLIENT_FILES, client_files
+from toolscope_core.catalog.clients import client_files
 from toolscope_core.catalog.splitting import Part, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, plan_tokens, tokenizer
@@ -39,6 +36,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.decisions import decision_row
 from toolscope_core.errors import ExportError
+from toolscope_core.folders import PROGRAM, restore
 from toolscope_core.guide import guide
 from toolscope_core.outgoing import checked, outgoing, toolsets
 from toolscope_core.pipeline import Analysis, Cut, cut_of
@@ -194,43 +192,11 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
-    """Put the files into ``folder``, all or none; a bundle that stands there is replaced.
-
-    Raises ``ExportError`` where the folder holds anything but a bundle, or cannot be written.
-    """
-    folder = folder.resolve()
-    if folder.exists() and not _replaceable(folder):
-        raise ExportError(
-            f"{folder} holds something else than a bundle; give a new or empty folder with --out"
-        )
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
-            new, old = Path(beside) / "new", Path(beside) / "old"
-            new.mkdir()
-            for name, content in files.items():
-                (new / name).parent.mkdir(exist_ok=True)
-                (new / name).write_bytes(content)
-            if folder.exists():
-                folder.rename(old)
-            try:
-                new.rename(folder)
-            except OSError:
-                if old.exists():
-                    old.rename(folder)
-                raise
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ExportError(
-            f"the bundle could not be written to {folder}: {reason}; what stood there is unchanged"
-        ) from error
-
-
 def read_relabelling(folder: Path) -> Relabelling:
     """φ and α of a bundle folder. Raises ``ExportError`` where it is missing or damaged, or of a
     version not in ``READABLE``.
     """
+    restore(folder)
     relabel = _read(folder / "relabel.json")
     maps = _read(folder / "arguments.json")
     try:
@@ -339,6 +305,7 @@ def _manifest(
     relations = Counter(cluster.relation for cluster in plan.clusters)
     applied = plan.applied
     return {
+        "program": PROGRAM,
         "version": VERSION,
         "counts": {
             "tools_before": len(plan.catalog.tools),
@@ -393,15 +360,6 @@ def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
         "after": sums[0].after,
         "by_shape": {line.shape: {"before": line.before, "after": line.after} for line in sums},
     }
-
-
-def _replaceable(folder: Path) -> bool:
-    if not folder.is_dir():
-        return False
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
-    known = {*FILES, *CLIENT_FILES, *(name.rpartition("/")[0] for name in CLIENT_FILES)}
-    strange = {name for name in found - known if not re.fullmatch(r"toolset-\d+\.json", name)}
-    return not found or ("manifest.json" in found and not strange)
 
 
 def _json(value: object, levels: int = 2) -> bytes:

@@ -1,0 +1,154 @@
+"""Whose folders are replaced, and what a kill at any step leaves."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from toolscope_core import folders
+from toolscope_core.bundle import read_relabelling
+from toolscope_core.errors import ExportError
+from toolscope_core.folders import restore, why_not_ours, write_folder
+
+
+def bundle(text):
+    files = {
+        "relabel.json": json.dumps({"version": 2, "entries": []}).encode(),
+        "arguments.json": json.dumps({"version": 2, "maps": {}, "note": text}).encode(),
+        "clients/cursor.json": text.encode(),
+    }
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    about = {"program": "toolscope", "version": 2, "sha256": hashes}
+    return {**files, "manifest.json": json.dumps(about).encode()}
+
+
+def held(folder):
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+OLD, NEW = bundle("old"), bundle("new")
+
+
+def put(folder, files):
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"manifest.json": b'{"manifest_version": 3, "name": "x"}'}, "something else"),
+        ({"manifest.json": b"[]"}, "something else"),
+        ({"manifest.json": b"{"}, "something else"),
+        ({"notes.txt": b"mine"}, "notes.txt"),
+        ({**OLD, "notes.txt": b"mine"}, "notes.txt"),
+        ({**OLD, "clients/cursor.json": b"edited"}, "clients/cursor.json was changed"),
+        ({**OLD, "manifest.json": b'{"program": "other", "sha256": {}}'}, "something else"),
+        ({"manifest.json": b'{"sha256": []}'}, "something else"),
+    ],
+)
+def test_a_folder_that_this_program_did_not_write_so_is_left_alone(tmp_path, files, why):
+    put(tmp_path / "out", files)
+    with pytest.raises(ExportError, match=why):
+        write_folder(NEW, tmp_path / "out")
+    assert held(tmp_path / "out") == files
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_bundle_as_it_was_written_is_replaced(tmp_path):
+    out = tmp_path / "a" / "out"
+    for files in (OLD, NEW, OLD):
+        write_folder(files, out)
+        assert held(out) == files
+        assert why_not_ours(out) == ""
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_a_link_that_leads_nowhere_is_somebodys(tmp_path):
+    write_folder(OLD, tmp_path / "out")
+    (tmp_path / "out" / "link").symlink_to("nowhere")
+    with pytest.raises(ExportError, match="link"):
+        write_folder(NEW, tmp_path / "out")
+
+
+def test_a_loop_of_links_and_a_name_too_long_are_sentences(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for folder in (tmp_path / "loop" / "out", tmp_path / ("x" * 300)):
+        with pytest.raises(ExportError, match="could not be written"):
+            write_folder(NEW, folder)
+
+
+STEPS = (
+    (Path, "mkdir"),
+    (Path, "write_bytes"),
+    (Path, "rename"),
+    (folders, "_exchanged"),
+    (shutil, "rmtree"),
+)
+
+
+def killed_at(step, out, after):
+    """A process that writes the new bundle and is killed at its ``step``-th change to the disk,
+    before or ``after`` it; whether it came to its end.
+    """
+    child = os.fork()
+    if child == 0:
+        count = 0
+
+        def deadly(real):
+            def call(*args, **kwargs):
+                nonlocal count
+                count += 1
+                own = count
+                if own == step and not after:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                value = real(*args, **kwargs)
+                if own == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return value
+
+            return call
+
+        for place, name in STEPS:
+            setattr(place, name, deadly(getattr(place, name)))
+        write_folder(NEW, out)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+@pytest.mark.parametrize("after", [True, False])
+def test_whenever_it_is_killed_the_old_or_the_new_bundle_is_there(
+    tmp_path, monkeypatch, exchange, after
+):
+    if not exchange:
+        monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
+    for step in range(1, 50):
+        out = tmp_path / str(step) / "out"
+        write_folder(OLD, out)
+        ended = killed_at(step, out, after)
+        if exchange:
+            assert held(out) in (OLD, NEW), step
+        read_relabelling(out)
+        assert held(out) in (OLD, NEW), step
+        write_folder(NEW, out)
+        assert held(out) == NEW
+        assert [path.name for path in out.parent.iterdir()] == ["out"], "nothing is left behind"
+        if ended:
+            break
+    assert ended and step > 8
+
+
+def test_what_a_living_program_has_beside_it_is_left_alone(tmp_path):
+    mine = tmp_path / f".out-{os.getpid()}-0123abcd" / "old"
+    mine.mkdir(parents=True)
+    other = tmp_path / ".out-notes"
+    other.mkdir()
+    restore(tmp_path / "out")
+    assert mine.exists() and other.exists()

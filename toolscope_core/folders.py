@@ -1,0 +1,140 @@
+"""A bundle's folder: written whole or not at all, and nothing of anybody else is ever replaced.
+
+The new folder is made beside its place and the two are exchanged in one step where the system can
+(Linux), so that the old or the new bundle is there at every moment. Where it cannot, a kill
+between two renames leaves the old one aside: ``restore`` puts it back before the next use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.errors import ExportError
+
+MANIFEST = "manifest.json"
+PROGRAM = "toolscope"
+"""What a manifest gives as the program that wrote it; those of before 1.0 say nothing."""
+
+_EXCHANGE, _HERE = 2, -100
+
+
+def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
+    """Put the files into ``folder``, all or none; a bundle that stands there as it was written is
+    replaced.
+
+    Raises ``ExportError`` where the folder holds anything else, or cannot be written.
+    """
+    try:
+        folder = folder.resolve()
+        restore(folder)
+        refused = why_not_ours(folder)
+        if refused:
+            raise ExportError(
+                f"{folder} is not replaced: {refused}; move it away, or give a new or empty folder "
+                "with --out"
+            )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = folder.parent / f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}"
+        new = beside / "new"
+        new.mkdir(parents=True)
+        try:
+            for name, content in files.items():
+                (new / name).parent.mkdir(exist_ok=True)
+                (new / name).write_bytes(content)
+            if not folder.exists():
+                new.rename(folder)
+            elif not _exchanged(new, folder):
+                _swap(new, folder, beside / "old")
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ExportError(
+            f"the bundle could not be written to {folder}: {reason}; what stood there is unchanged"
+        ) from error
+
+
+def restore(folder: Path) -> None:
+    """Clear what killed programs left beside ``folder``, and put a bundle back that one of them
+    had taken away.
+    """
+    left = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
+    with suppress(OSError):
+        for path in sorted(folder.parent.iterdir()):
+            made = left.fullmatch(path.name)
+            if made and not _alive(int(made[1])):
+                if not folder.exists() and (path / "old").is_dir():
+                    (path / "old").rename(folder)
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def why_not_ours(folder: Path) -> str:
+    """Why the folder is no bundle as this program wrote it, in words; empty for one that is, for an
+    empty folder and for none.
+    """
+    if folder.exists() and not folder.is_dir():
+        return "it is a file"
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }
+    hashes = _hashes(folder / MANIFEST)
+    if found and hashes is None:
+        return f"it holds something else than a bundle ({min(found)})"
+    for name in sorted(found - {MANIFEST}):
+        if name not in (hashes or {}):
+            return f"it holds something else than a bundle ({name})"
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != (hashes or {})[name]:
+            return f"{name} was changed since the bundle was written"
+    return ""
+
+
+def _hashes(path: Path) -> dict[str, str] | None:
+    """What a manifest of this program says of the other files; ``None`` for any other file."""
+    try:
+        manifest: Any = json.loads(path.read_bytes())
+        hashes = manifest["sha256"]
+        ours = manifest.get("program", PROGRAM) == PROGRAM and isinstance(hashes, dict)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    return hashes if ours else None
+
+
+def _exchanged(new: Path, folder: Path) -> bool:
+    """Whether the two could be exchanged in one step."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    done = rename(_HERE, os.fsencode(new), _HERE, os.fsencode(folder), _EXCHANGE)
+    return bool(done == 0)
+
+
+def _swap(new: Path, folder: Path, old: Path) -> None:
+    """In two steps; what ``restore`` mends after a kill between them."""
+    folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
