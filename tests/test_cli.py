@@ -260,6 +260,39 @@ def test_diff_fails_where_callers_break_and_only_there(tmp_path):
     assert run("diff", tmp_path, tmp_path).exit_code == 0
 
 
+FORGED = "a\x1b[31mb\nproblem  forged: line\r\x85\u2028\u202e\u200b\x07"
+
+
+@pytest.mark.parametrize("command", ["inspect", "merge", "diff", "relabel", "error"])
+def test_no_name_moves_the_terminal_or_forges_a_line(tmp_path, command):
+    tools = [
+        {"name": f"{FORGED}{n}", "description": f"x {FORGED}", "inputSchema": {"type": "object"}}
+        for n in (1, 2)
+    ]
+    catalog = tmp_path / "c.json"
+    catalog.write_text(json.dumps({"tools": [*tools, {"name": [FORGED]}]}), "utf-8")
+    other = tmp_path / "d.json"
+    other.write_text(json.dumps({"tools": tools[:1]}), "utf-8")
+    bundle, queries = tmp_path / "b", tmp_path / "q.jsonl"
+    queries.write_text(json.dumps({"id": FORGED, "gold": [FORGED]}), "utf-8")
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"action": FORGED}), "utf-8")
+    said = {
+        "inspect": lambda: run("inspect", catalog),
+        "merge": lambda: run("merge", catalog, "--out", bundle),
+        "diff": lambda: run("diff", catalog, other, code=1),
+        "error": lambda: run("merge", catalog, "--out", bundle, "--decisions", log, code=2),
+    }
+    if command == "relabel":
+        run("merge", catalog, "--out", bundle)
+        done = run("relabel", queries, "--bundle", bundle, "--out", tmp_path / "new.jsonl")
+    else:
+        done = said[command]()
+    for line in (done.output + done.stderr).split("\n"):
+        assert line.isprintable(), line
+        assert not line.startswith("problem  forged")
+
+
 def test_relabel_prints_counts_and_every_shrink(tmp_path, bundle):
     clusters = json.loads((bundle / "clusters.json").read_text("utf-8"))
     members = clusters[0]["members"]

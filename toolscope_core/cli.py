@@ -97,7 +97,7 @@ def _errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except ToolScopeError as error:
-            typer.echo(f"toolscope: {error}", err=True)
+            _say_error(str(error))
             raise typer.Exit(2) from error
 
     return run
@@ -175,26 +175,26 @@ def merge(
     }
     families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
     among = f", families among them: {families}" if families else ""
-    typer.echo(
+    _say(
         f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
         f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']} proposed for review"
         f"{among}{_more(states['stale'], 'to be looked at again')}"
         f"{_more(len(plan.edited), 'edited')}{_more(len(plan.removed), 'left out')}"
     )
-    typer.echo(
+    _say(
         f"about {report.tokens_before} tokens before, {report.tokens_after} after "
         f"({report.counted})"
     )
     if report.toolsets > 1:
-        typer.echo(
+        _say(
             f"too many tools for one file: the toolset is in {report.toolsets}, by server; "
             "manifest.json lists them"
         )
     if report.decisions:
         unknown = _more(report.decisions_of_others, "of tools that this catalog does not have")
-        typer.echo(f"decisions: {report.decisions} of this catalog{unknown}")
+        _say(f"decisions: {report.decisions} of this catalog{unknown}")
     _tell_spent(report.spent)
-    typer.echo(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
+    _say(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
 
 
 @app.command()
@@ -210,7 +210,7 @@ def judge(
     counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
     outcomes = ("merge", "family", "unsure", "keep")
     summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes)
-    typer.echo(f"{quantity(counts.total(), 'pair')}: {summary}; verdicts: {out}")
+    _say(f"{quantity(counts.total(), 'pair')}: {summary}; verdicts: {out}")
 
 
 @app.command()
@@ -233,21 +233,21 @@ def inspect(
         _tell(found)
     reason = found.why_failing(fail_on.value) if fail_on else ""
     if reason:
-        typer.echo(f"toolscope: {reason}", err=True)
+        _say_error(reason)
         raise typer.Exit(1)
 
 
 def _tell(found: Inspection) -> None:
     catalog = found.catalog
-    typer.echo(
+    _say(
         f"format {catalog.format}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "
         f"about {found.tokens} tokens ({found.counted})"
     )
     for problem in catalog.problems:
-        typer.echo(f"problem  {problem.position}: {problem.reason}")
+        _say(f"problem  {problem.position}: {problem.reason}")
     for item in catalog.findings:
-        typer.echo(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+        _say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
 
 
 @app.command()
@@ -272,8 +272,8 @@ def diff(
                 said,
                 row.breaking and f"BREAKING: {row.breaking}",
             )
-            typer.echo("; ".join(part for part in parts if part))
-        typer.echo(counted(found))
+            _say("; ".join(part for part in parts if part))
+        _say(counted(found))
     if found.breaking:
         raise typer.Exit(1)
 
@@ -294,7 +294,7 @@ def quality(
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     bands, tools, spent = quality_files(catalogs, out, ask, read_environment(), _progress())
     told = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
-    typer.echo(f"{tools} tools: {told}{_more(tools - bands.total(), 'unanalysed')}; grades: {out}")
+    _say(f"{tools} tools: {told}{_more(tools - bands.total(), 'unanalysed')}; grades: {out}")
     _tell_spent(spent)
 
 
@@ -318,13 +318,13 @@ def estimate(
     for kind, estimates in found.items():
         for task, one in estimates.tasks.items():
             cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
-            typer.echo(
+            _say(
                 f"{kind:8} {task}: {one.questions - one.known} questions in {one.calls} calls, "
                 f"{one.known} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
                 f"{cost}"
             )
     questions, tokens = found["judge"].saved
-    typer.echo(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
+    _say(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
 
 
 @app.command()
@@ -338,7 +338,7 @@ def relabel(
     from toolscope_core.workspace.batch import relabel_file
 
     report = relabel_file(queries, bundle, out)
-    typer.echo(
+    _say(
         f"{quantity(len(report.queries), 'query')}, {report.changed} changed, "
         f"{len(report.shrunk)} shrunk, {quantity(len(report.unknown), 'unknown id')}, "
         f"{quantity(len(report.lost), 'argument')} lost, "
@@ -346,18 +346,16 @@ def relabel(
     )
     for query in report.shrunk:
         for group in query.shrunk:
-            typer.echo(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")
+            _say(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")
     for query in report.emptied:
         gone = ", ".join(query.removed)
-        typer.echo(
-            f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool stays"
-        )
+        _say(f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool stays")
     for name in report.removed:
-        typer.echo(f"removed  {name}")
+        _say(f"removed  {name}")
     for name in report.lost:
-        typer.echo(f"lost     {name}")
+        _say(f"lost     {name}")
     for name in report.unknown:
-        typer.echo(f"unknown  {name}")
+        _say(f"unknown  {name}")
 
 
 @app.command()
@@ -371,16 +369,31 @@ def prepare() -> None:
         record = work.prepare(_progress())
     finally:
         work.close()
-    typer.echo(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
+    _say(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
 
 
 def _tell_spent(spent: Spent | None) -> None:
     if spent is not None:
-        typer.echo(
+        _say(
             f"{spent.task}: {spent.questions} questions, {spent.known} known before"
             f"{_more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
             f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
         )
+
+
+def _say(text: str) -> None:
+    """One line on the terminal, whatever names of a catalog are in it."""
+    from toolscope_core.catalog.hidden import for_terminal
+
+    typer.echo(for_terminal(text))
+
+
+def _say_error(text: str) -> None:
+    """A sentence, and the indented lines of a list if it has one."""
+    from toolscope_core.catalog.hidden import for_terminal
+
+    lines = f"toolscope: {text}".split("\n  ")
+    typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
 
 
 def _more(count: int, what: str) -> str:

@@ -81,6 +81,16 @@ def visible(text: str) -> str:
     return _spell(text, set(_hidden_at(text)), 0, len(text))
 
 
+def for_terminal(text: str) -> str:
+    """The text as a terminal can show it: in one line, without a character that moves, colours or
+    hides anything; each such is written as its code point.
+    """
+    shown = visible(text)
+    if shown.isprintable():
+        return shown
+    return "".join(c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in shown)
+
+
 def _message(field: str, text: str, places: list[int]) -> str:
     hidden = "".join(text[place] for place in places)
     kinds = [name for name, pattern in CLASS_PATTERNS.items() if pattern.search(hidden)]

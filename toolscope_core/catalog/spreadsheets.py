@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
 from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_SIGNS = r"[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
+_FORMULA = re.compile(rf"[\s\"']*{_SIGNS}|[\t\r\n]")
+_BEHIND = re.compile(rf"(;[\s\"']*)(?={_SIGNS})")
+"""Where some countries' spreadsheets end a cell, so that what follows begins one."""
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """A table as CSV in UTF-8, each cell as text.
 
-    A cell that a spreadsheet would take for a formula gets an apostrophe in front; all others are
-    written as they are.
+    A cell that a spreadsheet would take for a formula gets an apostrophe in front, also where it
+    begins with a full-width sign, and before a sign behind a semicolon; all others are written as
+    they are.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -60,4 +65,5 @@ def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
 
 
 def _inert(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    cell = _BEHIND.sub(r"\1'", cell)
+    return f"'{cell}" if _FORMULA.match(cell) else cell
