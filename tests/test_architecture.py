@@ -31,7 +31,7 @@ LAYERS = (
         "opinions",
         "prompts",
     },
-    {"pipeline", "questioning", "outgoing", "bundle", "guide", "versions"},
+    {"pipeline", "questioning", "outgoing", "bundle", "relabelling", "guide", "versions"},
     {"workspace"},
     {"cli", "__main__"},
 )
@@ -67,7 +67,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"catalog", "llm"},
+    "jsonschema_rs": {"relabelling", "catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
     "Stemmer": {"merging"},

@@ -10,10 +10,11 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from typer.testing import CliRunner
 
-from toolscope_core.bundle import FILES, read_relabelling
+from toolscope_core.bundle import FILES
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
 from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.relabelling import read_relabelling
 from toolscope_core.workspace.example import example_path
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from toolscope_core.bundle import argument_row, read_relabelling
+from toolscope_core.bundle import argument_row
 from toolscope_core.cli import app
 from toolscope_core.config import PlanConfig, read_environment
 from toolscope_core.datamodel import Pair
+from toolscope_core.relabelling import read_relabelling
 from toolscope_core.review import active, constraints
 from toolscope_core.workspace.desk import Workspace
 

@@ -11,11 +11,10 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-from toolscope_core.catalog.bundle_versions import READABLE, why_unreadable
+from toolscope_core.catalog.bundle_versions import READABLE
 from toolscope_core.catalog.clients import client_files
 from toolscope_core.catalog.splitting import Part, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
@@ -24,19 +23,16 @@ from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import (
     ArgumentMap,
-    ArgumentMove,
     Cluster,
     Decision,
     JsonObject,
     MergePlan,
-    NestedRename,
     Serves,
     Verdict,
     canonical_json,
 )
 from toolscope_core.decisions import decision_row
-from toolscope_core.errors import ExportError
-from toolscope_core.folders import PROGRAM, restore
+from toolscope_core.folders import PROGRAM
 from toolscope_core.guide import guide
 from toolscope_core.outgoing import checked, outgoing, toolsets
 from toolscope_core.pipeline import Analysis, Cut, cut_of
@@ -62,17 +58,6 @@ VERSION = max(READABLE)
 LINE_MARKS = "\x85\u2028\u2029"
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
-@dataclass(frozen=True, slots=True)
-class Relabelling:
-    """φ by old id (``None`` for a tool that was left out), and α by old id of the tools that were
-    merged, as read from a bundle; ``names`` that one tool has: old name → its old id, its new name.
-    """
-
-    phi: Mapping[str, str | None]
-    arguments: Mapping[str, ArgumentMap]
-    names: Mapping[str, tuple[str, str | None]]
 
 
 def bundle_files(
@@ -190,59 +175,6 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return buffer.getvalue()
-
-
-def read_relabelling(folder: Path) -> Relabelling:
-    """φ and α of a bundle folder. Raises ``ExportError`` where it is missing or damaged, or of a
-    version not in ``READABLE``.
-    """
-    restore(folder)
-    relabel = _read(folder / "relabel.json")
-    maps = _read(folder / "arguments.json")
-    try:
-        phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
-        names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
-        used = Counter(name for name, _ in names)
-        alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ExportError(
-            f"{folder} is not a bundle: {error!r} is missing or of another shape; export it again"
-        ) from error
-    return Relabelling(phi, alphas, {name: tool for name, tool in names if used[name] == 1})
-
-
-def _read(path: Path) -> JsonObject:
-    try:
-        content: Any = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote"
-        ) from error
-    except ValueError as error:
-        raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
-    if not isinstance(content, dict):
-        raise ExportError(
-            f"{path} is not a bundle's file: it holds a {type(content).__name__}, not an object; "
-            "export the bundle again"
-        )
-    refused = why_unreadable(str(path), content)
-    if refused:
-        raise ExportError(refused)
-    return content
-
-
-def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
-    moves = tuple(
-        ArgumentMove(
-            move["from"],
-            move["to"],
-            move["op"],
-            tuple((old_value, new_value) for old_value, new_value in move.get("values", ())),
-        )
-        for move in row["args"]
-    )
-    nested = tuple(NestedRename(item["from"], item["to"]) for item in row.get("nested", ()))
-    return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"], nested=nested)
 
 
 def _pairs(analysis: Analysis) -> tuple[bytes, int]:

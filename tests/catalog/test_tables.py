@@ -96,3 +96,21 @@ def test_every_cell_comes_back(rows):
         {k: v for k, v in zip(("name", "description"), row, strict=True) if v} for row in told
     ]
     assert json.dumps(records) == json.dumps(expected)
+
+
+def test_what_json_does_not_have_is_a_flaw_in_a_cell_too():
+    for word in ("NaN", "Infinity", "-Infinity"):
+        rows = f'name,parameters\na,\nb,"{{""x"": {word}}}"\n'
+        catalog = read_catalog([Source("a.csv", rows.encode())])
+        assert [tool.name for tool in catalog.tools] == ["a"]
+        assert word in catalog.problems[0].reason
+
+
+@pytest.mark.parametrize("text", [b",,,\n,,,\n", b"\n\n", b" , \n", b'"","",""'])
+def test_a_table_without_a_cell_is_a_sentence(text):
+    try:
+        catalog = read_catalog([Source("a.csv", text)])
+    except CatalogError:
+        return
+    assert not catalog.tools
+    assert catalog.problems

@@ -54,6 +54,11 @@ def number(digits: str) -> float | Flaw:
     return value
 
 
+def constant(word: str) -> Flaw:
+    """What stands for ``NaN`` and the infinities."""
+    return Flaw(f"is {word}, which JSON does not have; write null")
+
+
 def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:
     """The object of the pairs, or that a key repeats."""
     value = dict(pairs)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolscope_core.catalog.flaws import Flaw, integer, number, unique_keys
+from toolscope_core.catalog.flaws import Flaw, constant, integer, number, unique_keys
 
 SPELLINGS = {
     "id": "id toolid",
@@ -40,6 +40,8 @@ def read_table(text: str, delimiter: str = "") -> tuple[Row, ...] | Flaw:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         return Flaw(f"is no table: {error} in the row that ends in line {reader.line_num}; mend it")
+    if not rows:
+        return Flaw("is a table without a cell; give a row of headings, one of them `name`")
     keys = _keys(rows[0][1])
     if "name" not in keys:
         found = ", ".join(repr(key[:40]) for key in keys[:20])
@@ -98,7 +100,11 @@ def _record(keys: Sequence[str], cells: Sequence[str]) -> Mapping[str, Any] | Fl
 def _json(cell: str) -> Any:
     try:
         return json.loads(
-            cell, object_pairs_hook=unique_keys, parse_int=integer, parse_float=number
+            cell,
+            object_pairs_hook=unique_keys,
+            parse_constant=constant,
+            parse_int=integer,
+            parse_float=number,
         )
     except (json.JSONDecodeError, RecursionError) as error:
         return Flaw(f"is not JSON: {error}; correct the cell")

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from toolscope_core.catalog.flaws import TOO_DEEP, Flaw, excerpt, integer, number, unique_keys
+from toolscope_core.catalog.flaws import (
+    TOO_DEEP,
+    Flaw,
+    constant,
+    excerpt,
+    integer,
+    number,
+    unique_keys,
+)
 from toolscope_core.catalog.sources import Source, check_size
 from toolscope_core.catalog.tables import looks_like_table, read_table
 from toolscope_core.catalog.yaml_values import read_yaml
@@ -95,7 +103,7 @@ def _parse(text: str) -> Any:
         return json.loads(
             text,
             object_pairs_hook=unique_keys,
-            parse_constant=lambda word: Flaw(f"is {word}, which JSON does not have; write null"),
+            parse_constant=constant,
             parse_int=integer,
             parse_float=number,
         )

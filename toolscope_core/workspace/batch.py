@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.backends import Embedder, Progress, silent
-from toolscope_core.bundle import bundle_files, read_relabelling, verdict_row
+from toolscope_core.bundle import bundle_files, verdict_row
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
@@ -29,6 +29,7 @@ from toolscope_core.folders import write_folder
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.opinions import Spent
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
+from toolscope_core.relabelling import read_relabelling
 from toolscope_core.versions.diff import CatalogDiff, diff
 from toolscope_core.workspace.batch_asking import (
     AskRequest,
