@@ -25,17 +25,21 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
     text = canonical_json(schema)
     if any(f'"#/{key}' in text for key in TOP_LEVEL):
         return None
-    return _opened(schema, schema, MAX_INSIDE)
+    return _opened(schema, schema, MAX_INSIDE, {})
 
 
-def _opened(root: JsonObject, schema: JsonObject, depth: int) -> dict[str, Any]:
+_Known = dict[tuple[str, int], dict[str, Any]]
+"""What was opened before, by reference and by how much deeper it may go."""
+
+
+def _opened(root: JsonObject, schema: JsonObject, depth: int, known: _Known) -> dict[str, Any]:
     plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
     properties, required = _properties(plain), _required(plain)
     for key in ("allOf", "anyOf", "oneOf"):
         parts = schema.get(key)
         if not isinstance(parts, list) or not parts or not depth:
             continue
-        branches = [_branch(root, part, depth - 1) for part in parts]
+        branches = [_branch(root, part, depth - 1, known) for part in parts]
         for name, said in _declared(branches).items():
             together = "allOf" if key == "allOf" else "anyOf"
             joined = said[0] if len(said) == 1 else {together: said}
@@ -50,11 +54,17 @@ def _opened(root: JsonObject, schema: JsonObject, depth: int) -> dict[str, Any]:
     return plain
 
 
-def _branch(root: JsonObject, part: Any, depth: int) -> JsonObject:
-    if isinstance(part, dict) and "$ref" in part:
-        named = resolve(root, part["$ref"])
-        part = {**named, **part} if isinstance(named, dict) else part
-    return _opened(root, part, depth) if isinstance(part, dict) else {}
+def _branch(root: JsonObject, part: Any, depth: int, known: _Known) -> JsonObject:
+    if not isinstance(part, dict):
+        return {}
+    key = (str(part["$ref"]), depth) if part.keys() == {"$ref"} else None
+    if key in known:
+        return known[key]
+    target = resolve(root, part.get("$ref"))
+    opened = _opened(root, {**target, **part} if isinstance(target, dict) else part, depth, known)
+    if key:
+        known[key] = opened
+    return opened
 
 
 def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:

@@ -236,8 +236,27 @@ def _follow(document: JsonObject, value: Any) -> Any:
     raise _UnclearError("refers to itself in a circle; write it out")
 
 
-def _whole(document: JsonObject, schema: Any, depth: int = 0) -> JsonObject:
-    """A schema with its own reference followed and ``allOf`` merged, for its properties' sake."""
+def _whole(
+    document: JsonObject, schema: Any, known: dict[str, JsonObject] | None = None, depth: int = 0
+) -> JsonObject:
+    """A schema with its own reference followed and ``allOf`` merged, for its properties' sake.
+
+    ``known`` are those done before, by reference, each worked out once however often it is named;
+    one that names itself adds nothing to itself.
+    """
+    known = {} if known is None else known
+    named = schema.get("$ref") if isinstance(schema, dict) else None
+    if isinstance(named, str):
+        if named not in known:
+            known[named] = {}
+            known[named] = _merged(document, schema, known, depth)
+        return known[named]
+    return _merged(document, schema, known, depth)
+
+
+def _merged(
+    document: JsonObject, schema: Any, known: dict[str, JsonObject], depth: int
+) -> JsonObject:
     followed = _follow(document, schema)
     if not isinstance(followed, dict) or depth > MAX_DEPTH:
         return {}
@@ -245,7 +264,7 @@ def _whole(document: JsonObject, schema: Any, depth: int = 0) -> JsonObject:
     if not isinstance(parts, list):
         return followed
     own = {key: sub for key, sub in followed.items() if key != "allOf"}
-    merged = merge_parts([own, *(_whole(document, part, depth + 1) for part in parts)])
+    merged = merge_parts([own, *(_whole(document, part, known, depth + 1) for part in parts)])
     return {} if merged is None else merged
 
 

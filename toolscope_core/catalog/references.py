@@ -30,7 +30,7 @@ def settle_references(schema: JsonObject) -> JsonObject:
     if not _mentions(schema):
         return schema
     checked = _check(schema, schema, {})
-    return dict(_merge(_inline(checked, checked), checked))
+    return dict(_merge(_inline(checked, checked), checked, {}))
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
@@ -153,21 +153,29 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
     return schema
 
 
-def _merge(value: Any, root: JsonObject) -> Any:
+def _merge(value: Any, root: JsonObject, known: dict[str, JsonObject]) -> Any:
+    """``known`` are the parts merged so far, by reference: a schema may name one many times."""
     if isinstance(value, list):
-        return [_merge(item, root) for item in value]
+        return [_merge(item, root, known) for item in value]
     if not isinstance(value, dict):
         return value
-    schema = {key: sub if key in VALUES else _merge(sub, root) for key, sub in value.items()}
+    schema = {key: sub if key in VALUES else _merge(sub, root, known) for key, sub in value.items()}
     parts = schema.get("allOf")
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         return schema
     own = {key: sub for key, sub in schema.items() if key != "allOf"}
-    whole = [_merge_again(_inline(part, root), root) for part in parts]
+    whole = [_merged_part(part, root, known) for part in parts]
     merged = None if "$ref" in own else merge_parts([own, *whole])
     return schema if merged is None else merged
 
 
-def _merge_again(part: JsonObject, root: JsonObject) -> JsonObject:
-    """An inlined part whose own ``allOf`` is merged as well; it ends, for circles are cut."""
-    return dict(_merge(part, root)) if "allOf" in part else part
+def _merged_part(part: JsonObject, root: JsonObject, known: dict[str, JsonObject]) -> JsonObject:
+    """A part inlined, its own ``allOf`` merged as well; it ends, for circles are cut."""
+    named = part["$ref"] if part.keys() == {"$ref"} else None
+    if isinstance(named, str) and named in known:
+        return known[named]
+    whole = _inline(part, root)
+    whole = dict(_merge(whole, root, known)) if "allOf" in whole else whole
+    if isinstance(named, str):
+        known[named] = whole
+    return whole

@@ -278,7 +278,7 @@ def _json_types(kind: Any, where: str) -> str | list[str]:
     """JSON type or types of a ``type``; empty where it says *any* or nothing known."""
     if kind is None:
         return ""
-    words = re.split(r"\s*\|\s*|\s+or\s+", kind) if isinstance(kind, str) else kind
+    words = re.split(r" ?\| ?| or ", " ".join(kind.split())) if isinstance(kind, str) else kind
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise RecordError(f"has {_shown(kind)} at {where}/type; give a type's name such as string")
     types = list(dict.fromkeys(_json_type(word) for word in words))

@@ -1,0 +1,103 @@
+"""Small files that name a schema many times: what is read takes work in proportion to their size.
+
+Work is counted in calls of what follows a reference, which no machine makes faster or slower.
+"""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.catalog import Source, flattening, openapi, read_catalog, references
+
+PLACES = {"tool": "#/$defs/", "openapi": "#/components/schemas/"}
+
+
+def read(form, schemas, start="S0"):
+    place = PLACES[form]
+    text = json.dumps(schemas).replace("@", place)
+    named = json.loads(text)
+    top = {"$ref": f"{place}{start}"}
+    if form == "tool":
+        schema = {"type": "object", "$defs": named, "allOf": [top, top]}
+        document = {"tools": [{"name": "a", "description": "b", "inputSchema": schema}]}
+    else:
+        body = {"content": {"application/json": {"schema": top}}}
+        operation = {"operationId": "a", "requestBody": body, "responses": {}}
+        document = {
+            "openapi": "3.0.0",
+            "info": {"title": "t", "version": "1"},
+            "paths": {"/a": {"post": operation}},
+            "components": {"schemas": named},
+        }
+    return read_catalog([Source("a.json", json.dumps(document).encode())])
+
+
+@pytest.fixture
+def followed(monkeypatch):
+    """How often a reference was followed."""
+    count = [0]
+    for module in (references, openapi, flattening):
+        real = module.resolve
+
+        def counted(root, reference, real=real):
+            count[0] += 1
+            return real(root, reference)
+
+        monkeypatch.setattr(module, "resolve", counted)
+    return count
+
+
+def doubled(n):
+    """A chain in which each schema is twice the next: 2 ** n if every naming is followed."""
+    chain = {f"S{i}": {"allOf": [{"$ref": f"@S{i + 1}"}] * 2} for i in range(n)}
+    return {**chain, f"S{n}": {"type": "object", "properties": {"x": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize("form", PLACES)
+def test_a_chain_of_doubled_parts_is_followed_once_a_link(followed, form):
+    counts = []
+    for n in (10, 20, 40):
+        followed[0] = 0
+        (tool,) = read(form, doubled(n)).tools
+        assert "x" in json.dumps(tool.schema)
+        flattening.plain_object(tool.schema)
+        counts.append(followed[0])
+    assert counts[2] <= 5 * counts[0], counts
+
+
+@pytest.mark.parametrize("form", PLACES)
+def test_a_part_that_names_itself_twice_ends(followed, form):
+    (tool,) = read(form, {"S0": {"allOf": [{"$ref": "@S0"}] * 2}}).tools
+    assert tool.name == "a"
+    assert followed[0] < 50
+
+
+def graphs():
+    """Schemas that name each other at random: circles, diamonds, rings."""
+    ends = st.lists(st.integers(0, 14), min_size=0, max_size=4)
+    words = st.sampled_from(["allOf", "properties", "anyOf", "items"])
+    return st.lists(st.tuples(words, ends), min_size=1, max_size=15)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs(), st.sampled_from(list(PLACES)))
+def test_whatever_names_whatever_the_work_is_bounded(followed, drawn, form):
+    schemas = {}
+    for row, (word, ends) in enumerate(drawn):
+        parts = [{"$ref": f"@S{end % len(drawn)}"} for end in ends]
+        value = {"properties": {f"p{i}": part for i, part in enumerate(parts)}, "items": {}}
+        schemas[f"S{row}"] = {word: value.get(word, parts) if word != "items" else parts[:1]}
+    followed[0] = 0
+    catalog = read(form, schemas)
+    assert catalog.tools or catalog.problems
+    size = sum(len(ends) + 1 for _, ends in drawn)
+    assert followed[0] <= 40 * size * len(drawn), (followed[0], size)
+
+
+def test_a_type_with_blanks_is_read_at_once():
+    schema = {"type": "object", "properties": {"a": {"type": "string" + " " * 200_000}}}
+    tools = {"tools": [{"name": "a", "description": "b", "inputSchema": schema}]}
+    (tool,) = read_catalog([Source("a.json", json.dumps(tools).encode())]).tools
+    assert tool.parameters[0].type == "string"
