@@ -75,6 +75,14 @@ def test_what_is_refused_as_a_whole(text, reason):
     assert reason in refused.reason
 
 
+def test_aliases_that_multiply_a_text_are_refused_at_once():
+    text = f"a: &a {'x' * 900_000}\n" + "".join(f"k{n}: *a\n" for n in range(7_000))
+    refused = read_yaml(text)
+    assert "more than 67,108,864 characters with its aliases written out" in refused.reason
+    (few,) = read_yaml(f"a: &a {'x' * 900}\nb: *a\n")
+    assert few["a"] == few["b"]
+
+
 def test_aliases_that_grow_without_end_are_refused_at_once():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30)]

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from toolscope_core.catalog.flaws import TOO_DEEP, Flaw, integer, number, unique_keys
-from toolscope_core.catalog.limits import MAX_DEPTH, MAX_YAML_VALUES
+from toolscope_core.catalog.limits import MAX_DEPTH, MAX_YAML_CHARACTERS, MAX_YAML_VALUES
 
 WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -29,12 +29,19 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(slots=True)
 class _Open:
-    """A list or mapping that is being read; ``size`` counts its values, aliases written out."""
+    """A list or mapping that is being read; ``size`` counts its values, ``characters`` those of its
+    texts, aliases written out.
+    """
 
     mapping: bool
     anchor: str | None
     items: list[Any] = field(default_factory=list)
     size: int = 1
+    characters: int = 0
+
+
+_Sized = tuple[Any, int, int]
+"""A value with how many values and characters it holds."""
 
 
 class _RefusedError(Exception):
@@ -57,7 +64,7 @@ def read_yaml(text: str) -> tuple[Any, ...] | Flaw:
 def _documents(text: str) -> list[Any]:
     documents: list[Any] = []
     stack: list[_Open] = []
-    anchors: dict[str, tuple[Any, int]] = {}
+    anchors: dict[str, _Sized] = {}
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.DocumentStartEvent):
             stack, anchors = [_Open(mapping=False, anchor=None)], {}
@@ -70,33 +77,39 @@ def _documents(text: str) -> list[Any]:
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
             done = stack.pop()
             value = _mapping(done.items) if done.mapping else done.items
-            _put(stack[-1], value, done.size, anchors, done.anchor)
+            _put(stack[-1], (value, done.size, done.characters), anchors, done.anchor)
         elif isinstance(event, yaml.ScalarEvent):
             is_key = stack[-1].mapping and len(stack[-1].items) % 2 == 0
             value = event.value if is_key else _scalar(event)
-            _put(stack[-1], value, 1, anchors, event.anchor)
+            _put(stack[-1], (value, 1, len(event.value)), anchors, event.anchor)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
                 raise _RefusedError(f"has the alias *{event.anchor} inside itself; write it out")
-            _put(stack[-1], *anchors[event.anchor])
+            _put(stack[-1], anchors[event.anchor])
     return documents
 
 
 def _put(
     around: _Open,
-    value: Any,
-    size: int,
-    anchors: dict[str, tuple[Any, int]] | None = None,
+    sized: _Sized,
+    anchors: dict[str, _Sized] | None = None,
     anchor: str | None = None,
 ) -> None:
+    value, size, characters = sized
     around.items.append(value)
     around.size += size
+    around.characters += characters
+    if around.characters > MAX_YAML_CHARACTERS:
+        raise _RefusedError(
+            f"has more than {MAX_YAML_CHARACTERS:,} characters with its aliases written out; "
+            "split it"
+        )
     if around.size > MAX_YAML_VALUES:
         raise _RefusedError(
             f"has more than {MAX_YAML_VALUES:,} values with its aliases written out; split it"
         )
     if anchors is not None and anchor:
-        anchors[anchor] = (value, size)
+        anchors[anchor] = sized
 
 
 def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
