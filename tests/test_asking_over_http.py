@@ -201,6 +201,14 @@ def test_the_key_is_in_no_file_and_no_log(server, store, tmp_path, caplog):
     assert files and not [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
+def test_two_services_of_one_origin_share_no_answer(server, store):
+    known = ask(server, store)
+    assert ask(server, store, model=model_of(server, base_url=f"{server.url}/")).calls == 0
+    other = model_of(server, base_url=f"{server.origin}/other/v1")
+    keys = ask(server, store, model=other).keys
+    assert not {*keys} & {*known.keys}
+
+
 def test_the_key_is_sent_to_its_origin_only(server, store):
     with ModelServer(sums.answer) as other:
         server.mode, server.target = "redirect", other.origin

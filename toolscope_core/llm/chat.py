@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 import jsonschema_rs
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Form = Literal["schema", "object", "text"]
 MOST_TOKENS = 1_000_000_000
 """A report of more is none."""
+USUAL_PATH = "/v1"
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
 _CUT = "the reply was cut off at its limit"
 
@@ -68,7 +70,12 @@ class EndpointModel:
 
     @property
     def parameters(self) -> JsonObject:
-        return {"temperature": self.endpoint.temperature}
+        """What else an answer depends on. Behind another base path than the usual one stands
+        another service, whose answers are its own.
+        """
+        path = urlsplit(self.endpoint.base_url).path.rstrip("/")
+        place = {} if path == USUAL_PATH else {"path": path}
+        return {"temperature": self.endpoint.temperature, **place}
 
     @property
     def habits(self) -> Habits:
