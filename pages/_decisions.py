@@ -20,7 +20,11 @@ LONGEST_NOTICE = 400
 
 
 def attempt(work: Callable[[], object], said: str) -> bool:
-    """Do what a button asks; a refusal becomes the notice, and the page shows the truth again."""
+    """Do what a button asks; a refusal becomes the notice, and the page shows the truth again.
+
+    An earlier batch can no longer be taken back as one: its button would stand under this notice.
+    """
+    st.session_state.pop("batch", None)
     try:
         work()
     except DecisionError as error:
@@ -173,10 +177,9 @@ def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
     """Take back these decisions; then show the cluster that ``back_to`` was about."""
     review, catalog_id = _ui.workspace().review, _ui.current().id
     what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
-    if attempt(lambda: review.undo_all(catalog_id, _ui.reviewer(), seqs), f"{what} taken back"):
-        st.session_state.pop("batch", None)
-        if back_to and (cluster_id := review.about(catalog_id, back_to)):
-            st.query_params["cluster"] = cluster_id
+    done = attempt(lambda: review.undo_all(catalog_id, _ui.reviewer(), seqs), f"{what} taken back")
+    if done and back_to and (cluster_id := review.about(catalog_id, back_to)):
+        st.query_params["cluster"] = cluster_id
 
 
 def undo_own(seen: int) -> None:
@@ -201,7 +204,7 @@ def notice() -> None:
     elif text:
         st.caption(f":green[:material/check:] {_ui.untrusted(text)}", width="stretch")
     if batch := st.session_state.get("batch"):
-        label = f"Undo all {len(batch)}" if len(batch) > 1 else "Undo"
+        label = f"Undo the last {len(batch)}" if len(batch) > 1 else "Undo"
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
 
 
@@ -223,10 +226,10 @@ def done(decision: Decision) -> str:
     if decision.action == "omit":
         return f"Left out ({_ui.untrusted(str(decision.detail.get('reason', '')))})"
     if decision.action == "threshold":
-        told = decision.detail
+        cut = decision.detail
         return (
-            f"Threshold applied, similarity {told['similarity']:.2f} and probability "
-            f"{told['probability']:.2f}"
+            f"Threshold applied, similarity {cut['similarity']:.2f} and probability "
+            f"{cut['probability']:.2f}"
         )
     if decision.action != "canonical":
         return ACTIONS[decision.action].done

@@ -81,7 +81,6 @@ def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> No
     sets, made = _ui.workspace().toolsets, list[Decision]()
     does = sets.never_merge if action == "reject" else sets.send_to_review
     notice = f"{ACTIONS[action].done}: {quantity(len(ids), 'tool')}"
-    st.session_state.pop("batch", None)
     if _decisions.attempt(
         lambda: made.append(does(catalog_id, ids, version, _ui.reviewer())), notice
     ):

@@ -82,7 +82,7 @@ def test_skip_asks_last_and_the_order_stays(page):
     assert shown(page) == "list_files"
 
 
-def test_the_order_of_a_column_is_the_order_of_next_and_previous(page):
+def test_rows_are_sorted_by_a_column_without_regard_to_case():
     table = pd.DataFrame({"name": ["b", "A", "c"], "tools": [2, 3, 2]})
     assert sorted_rows(table, "name", False) == [1, 0, 2]
     assert sorted_rows(table, "tools", True) == [1, 0, 2]
@@ -160,6 +160,14 @@ def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
     assert page.button("accept_safe").disabled
     page.press("undo_batch_")
     assert page.review.progress(1).accepted == 0
+
+
+def test_the_undo_of_a_batch_goes_with_the_next_decision(page):
+    page.press("accept_safe").press("take_safe_")
+    assert page.button("undo_batch_")
+    page.press(f"accept_{card_id(page)}")
+    assert not [b for b in page.at.button if (b.key or "").startswith("undo_batch_")]
+    assert page.review.progress(1).accepted == 2
 
 
 def test_when_nothing_waits_the_page_leads_to_export(page):
