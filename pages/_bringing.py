@@ -25,37 +25,37 @@ def bringing_panel(catalog_id: int) -> None:
         if file is None:
             return
         try:
-            found = _ui.workspace().review.brought(catalog_id, file.getvalue(), file.name)
+            brought = _ui.workspace().review.brought(catalog_id, file.getvalue(), file.name)
         except ToolScopeError as error:
             _ui.show_error(error)
             return
-        st.write(in_words(found))
-        for refused in found.refused[:SHOWN]:
+        st.write(in_words(brought))
+        for refused in brought.refused[:SHOWN]:
             st.markdown(f"- {_ui.untrusted(refused)}")
         st.button(
-            f"Add {quantity(len(found.new), 'decision')}",
+            f"Add {quantity(len(brought.new), 'decision')}",
             key=f"bring_them_{turn}",
             type="primary",
-            disabled=not found.new,
+            disabled=not brought.new,
             on_click=_bring,
-            args=(catalog_id, found),
+            args=(catalog_id, brought),
         )
 
 
-def in_words(found: Brought) -> str:
+def in_words(brought: Brought) -> str:
     """What the file would add, in one sentence."""
-    parts = [f"{quantity(len(found.new), 'decision')} to add"]
-    parts += [f"{found.known:,} known already"] if found.known else []
-    parts += [f"{found.of_others:,} of tools that are not here"] if found.of_others else []
-    parts += [f"{len(found.refused):,} refused:"] if found.refused else []
+    parts = [f"{quantity(len(brought.new), 'decision')} to add"]
+    parts += [f"{brought.repeated:,} known already"] if brought.repeated else []
+    parts += [f"{brought.of_others:,} of tools that are not here"] if brought.of_others else []
+    parts += [f"{len(brought.refused):,} refused:"] if brought.refused else []
     return ", ".join(parts)
 
 
-def _bring(catalog_id: int, found: Brought) -> None:
+def _bring(catalog_id: int, brought: Brought) -> None:
     review, seqs = _ui.workspace().review, list[int]()
     if _decisions.attempt(
-        lambda: seqs.extend(one.seq for one in review.bring(catalog_id, found)),
-        f"Added {quantity(len(found.new), 'decision')}",
+        lambda: seqs.extend(one.seq for one in review.bring(catalog_id, brought)),
+        f"Added {quantity(len(brought.new), 'decision')}",
     ):
         st.session_state["batch"] = tuple(seqs)
         st.session_state["bring_turn"] += 1

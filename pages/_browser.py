@@ -13,9 +13,6 @@ import streamlit as st
 
 COOKIE = "toolscope_reviewer"
 LONGEST = 100
-CSS = """
-.none { display: none }
-"""
 JS = """
 const hands = ['pointerdown', 'keydown']
 if (!window.toolscopeHistory) {
@@ -42,7 +39,7 @@ export default function ({ data }) {
 }
 """.replace("COOKIE", COOKIE)
 
-_browser = st.components.v2.component("toolscope_browser", html="<i></i>", css=CSS, js=JS)
+_browser = st.components.v2.component("toolscope_browser", html="<i></i>", js=JS)
 
 
 def remembered_name() -> str:

@@ -8,9 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 QUESTION = "question"
-CSS = """
-.none { display: none }
-"""
 JS = """
 const NAME_HEIGHT = 80
 let last = null
@@ -37,7 +34,7 @@ export default function ({ data }) {
 }
 """.replace("QUESTION", QUESTION)
 
-_start = st.components.v2.component("toolscope_start", html="<i></i>", css=CSS, js=JS)
+_start = st.components.v2.component("toolscope_start", html="<i></i>", js=JS)
 
 
 def question() -> DeltaGenerator:

@@ -83,15 +83,15 @@ def why_not_ours(folder: Path) -> str:
     """
     if folder.exists() and not folder.is_dir():
         return "it is a file"
-    found = {
+    names = {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     }
     hashes = _hashes(folder / MANIFEST)
-    if found and hashes is None:
-        return f"it holds something else than a bundle ({min(found)})"
-    for name in sorted(found - {MANIFEST}):
+    if names and hashes is None:
+        return f"it holds something else than a bundle ({min(names)})"
+    for name in sorted(names - {MANIFEST}):
         if name not in (hashes or {}):
             return f"it holds something else than a bundle ({name})"
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != (hashes or {})[name]:

@@ -16,7 +16,6 @@ def page(bench):
 
 def test_every_decision_is_listed_page_by_page_and_undone_ones_say_by_whom(page):
     review = page.review
-    cluster = by_name(page.work, 1, "send_mail")
     for _ in range(6):
         made = review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
         review.undo(1, "bob", made.seq)
@@ -32,7 +31,7 @@ def test_every_decision_is_listed_page_by_page_and_undone_ones_say_by_whom(page)
     assert page.text.count("taken back by carl") == 6
     assert page.text.count("taken back by bob") == 3, "the rest is on the next page"
     assert len([b for b in page.at.button if (b.key or "").startswith("recent_undo_")]) == 1
-    assert "~~Accepted" in page.text and cluster.members
+    assert "~~Accepted" in page.text
 
 
 def bring(page, *rows, turn=0):

@@ -28,18 +28,20 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
     return _opened(schema, schema, MAX_INSIDE, {})
 
 
-_Known = dict[tuple[str, int], dict[str, Any]]
+_ByReference = dict[tuple[str, int], dict[str, Any]]
 """What was opened before, by reference and by how much deeper it may go."""
 
 
-def _opened(root: JsonObject, schema: JsonObject, depth: int, known: _Known) -> dict[str, Any]:
+def _opened(
+    root: JsonObject, schema: JsonObject, depth: int, opened_before: _ByReference
+) -> dict[str, Any]:
     plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
     properties, required = _properties(plain), _required(plain)
     for key in ("allOf", "anyOf", "oneOf"):
         parts = schema.get(key)
         if not isinstance(parts, list) or not parts or not depth:
             continue
-        branches = [_branch(root, part, depth - 1, known) for part in parts]
+        branches = [_branch(root, part, depth - 1, opened_before) for part in parts]
         for name, said in _declared(branches).items():
             together = "allOf" if key == "allOf" else "anyOf"
             joined = said[0] if len(said) == 1 else {together: said}
@@ -54,16 +56,18 @@ def _opened(root: JsonObject, schema: JsonObject, depth: int, known: _Known) -> 
     return plain
 
 
-def _branch(root: JsonObject, part: Any, depth: int, known: _Known) -> JsonObject:
+def _branch(root: JsonObject, part: Any, depth: int, opened_before: _ByReference) -> JsonObject:
     if not isinstance(part, dict):
         return {}
     key = (str(part["$ref"]), depth) if part.keys() == {"$ref"} else None
-    if key in known:
-        return known[key]
+    if key in opened_before:
+        return opened_before[key]
     target = resolve(root, part.get("$ref"))
-    opened = _opened(root, {**target, **part} if isinstance(target, dict) else part, depth, known)
+    opened = _opened(
+        root, {**target, **part} if isinstance(target, dict) else part, depth, opened_before
+    )
     if key:
-        known[key] = opened
+        opened_before[key] = opened
     return opened
 
 
@@ -72,9 +76,9 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
     said: dict[str, list[Any]] = {}
     for branch in branches:
         for name, sub in _properties(branch).items():
-            known = said.setdefault(name, [])
-            if all(canonical_json(sub) != canonical_json(other) for other in known):
-                known.append(sub)
+            opened_before = said.setdefault(name, [])
+            if all(canonical_json(sub) != canonical_json(other) for other in opened_before):
+                opened_before.append(sub)
     return said
 
 

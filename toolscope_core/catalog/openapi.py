@@ -237,25 +237,28 @@ def _follow(document: JsonObject, value: Any) -> Any:
 
 
 def _whole(
-    document: JsonObject, schema: Any, known: dict[str, JsonObject] | None = None, depth: int = 0
+    document: JsonObject,
+    schema: Any,
+    by_reference: dict[str, JsonObject] | None = None,
+    depth: int = 0,
 ) -> JsonObject:
     """A schema with its own reference followed and ``allOf`` merged, for its properties' sake.
 
-    ``known`` are those done before, by reference, each worked out once however often it is named;
-    one that names itself adds nothing to itself.
+    ``by_reference`` are those done before, each worked out once however often it is named; one that
+    names itself adds nothing to itself.
     """
-    known = {} if known is None else known
+    by_reference = {} if by_reference is None else by_reference
     named = schema.get("$ref") if isinstance(schema, dict) else None
     if isinstance(named, str):
-        if named not in known:
-            known[named] = {}
-            known[named] = _merged(document, schema, known, depth)
-        return known[named]
-    return _merged(document, schema, known, depth)
+        if named not in by_reference:
+            by_reference[named] = {}
+            by_reference[named] = _merged(document, schema, by_reference, depth)
+        return by_reference[named]
+    return _merged(document, schema, by_reference, depth)
 
 
 def _merged(
-    document: JsonObject, schema: Any, known: dict[str, JsonObject], depth: int
+    document: JsonObject, schema: Any, by_reference: dict[str, JsonObject], depth: int
 ) -> JsonObject:
     followed = _follow(document, schema)
     if not isinstance(followed, dict) or depth > MAX_DEPTH:
@@ -264,7 +267,9 @@ def _merged(
     if not isinstance(parts, list):
         return followed
     own = {key: sub for key, sub in followed.items() if key != "allOf"}
-    merged = merge_parts([own, *(_whole(document, part, known, depth + 1) for part in parts)])
+    merged = merge_parts(
+        [own, *(_whole(document, part, by_reference, depth + 1) for part in parts)]
+    )
     return {} if merged is None else merged
 
 

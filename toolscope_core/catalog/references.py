@@ -153,29 +153,33 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
     return schema
 
 
-def _merge(value: Any, root: JsonObject, known: dict[str, JsonObject]) -> Any:
-    """``known`` are the parts merged so far, by reference: a schema may name one many times."""
+def _merge(value: Any, root: JsonObject, by_reference: dict[str, JsonObject]) -> Any:
+    """``by_reference`` are the parts merged so far: a schema may name one many times."""
     if isinstance(value, list):
-        return [_merge(item, root, known) for item in value]
+        return [_merge(item, root, by_reference) for item in value]
     if not isinstance(value, dict):
         return value
-    schema = {key: sub if key in VALUES else _merge(sub, root, known) for key, sub in value.items()}
+    schema = {
+        key: sub if key in VALUES else _merge(sub, root, by_reference) for key, sub in value.items()
+    }
     parts = schema.get("allOf")
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         return schema
     own = {key: sub for key, sub in schema.items() if key != "allOf"}
-    whole = [_merged_part(part, root, known) for part in parts]
+    whole = [_merged_part(part, root, by_reference) for part in parts]
     merged = None if "$ref" in own else merge_parts([own, *whole])
     return schema if merged is None else merged
 
 
-def _merged_part(part: JsonObject, root: JsonObject, known: dict[str, JsonObject]) -> JsonObject:
+def _merged_part(
+    part: JsonObject, root: JsonObject, by_reference: dict[str, JsonObject]
+) -> JsonObject:
     """A part inlined, its own ``allOf`` merged as well; it ends, for circles are cut."""
     named = part["$ref"] if part.keys() == {"$ref"} else None
-    if isinstance(named, str) and named in known:
-        return known[named]
+    if isinstance(named, str) and named in by_reference:
+        return by_reference[named]
     whole = _inline(part, root)
-    whole = dict(_merge(whole, root, known)) if "allOf" in whole else whole
+    whole = dict(_merge(whole, root, by_reference)) if "allOf" in whole else whole
     if isinstance(named, str):
-        known[named] = whole
+        by_reference[named] = whole
     return whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,11 +19,11 @@ _DOCUMENT = ("name", "description", "schema")
 @dataclass(frozen=True, slots=True)
 class Brought:
     """What decisions of a file would add to a log: ``new`` ones, how many it has already
-    (``known``) or that name tools of another catalog (``of_others``), and why some are refused.
+    (``repeated``) or that name tools of another catalog (``of_others``), and why some are refused.
     """
 
     new: tuple[Decision, ...]
-    known: int
+    repeated: int
     of_others: int
     refused: tuple[str, ...]
 
@@ -63,10 +63,14 @@ def _logged(
 
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
     """How many decisions name tools, and none that the catalog has, by id or by content."""
+    names_tools = _tools_of(catalog)
+    return sum(not names_tools(one) for one in log if one.members)
+
+
+def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
+    """Whether a decision names a tool of the catalog, by id or by content."""
     ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
-    return sum(
-        ids.isdisjoint(one.ids) and prints.isdisjoint(one.members) for one in log if one.members
-    )
+    return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.members))
 
 
 def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]) -> Brought:
@@ -74,13 +78,14 @@ def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision])
     decided and when; a refused one is passed over.
     """
     grown, new, refused = tuple(log), list[Decision](), list[str]()
-    known = of_others = 0
-    mine = [_said(one) for one in active(log)]
+    repeated = of_others = 0
+    standing = [_content(one) for one in active(log)]
+    names_tools = _tools_of(catalog)
     for one in active(theirs):
-        if count_of_others(catalog, [one]):
+        if one.members and not names_tools(one):
             of_others += 1
-        elif _said(one) in mine:
-            known += 1
+        elif _content(one) in standing:
+            repeated += 1
         else:
             try:
                 row = admit(grown, replace(one, seq=0), None, suspended(catalog, grown))
@@ -90,10 +95,10 @@ def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision])
             if row not in grown:
                 new.append(replace(one, seq=0))
                 grown = (*grown, row)
-    return Brought(tuple(new), known, of_others, tuple(refused))
+    return Brought(tuple(new), repeated, of_others, tuple(refused))
 
 
-def _said(decision: Decision) -> tuple[object, ...]:
+def _content(decision: Decision) -> tuple[object, ...]:
     """What makes two rows of two logs the same decision."""
     return decision.action, decision.members, decision.reviewer, decision.at, decision.detail
 
