@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolscope_core.catalog.references import resolve
@@ -10,7 +11,8 @@ from toolscope_core.datamodel import JsonObject, canonical_json
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
-"""So many alternatives inside alternatives are opened; what lies deeper is passed over."""
+MAX_ALTERNATIVES = 10_000
+"""So many alternatives, and so many inside each other, are opened; others are passed over."""
 
 
 def plain_object(schema: JsonObject) -> JsonObject | None:
@@ -25,61 +27,59 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
     text = canonical_json(schema)
     if any(f'"#/{key}' in text for key in TOP_LEVEL):
         return None
-    return _opened(schema, schema, MAX_INSIDE, {})
+    return _Opener(schema).opened(schema, MAX_INSIDE)
 
 
-_ByReference = dict[tuple[str, int], dict[str, Any]]
-"""What was opened before, by reference and by how much deeper it may go."""
+@dataclass(slots=True)
+class _Opener:
+    """Opens the alternatives of one schema (``root``), what a reference names once a depth."""
 
+    root: JsonObject
+    left: int = MAX_ALTERNATIVES
+    _by_reference: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
-def _opened(
-    root: JsonObject, schema: JsonObject, depth: int, opened_before: _ByReference
-) -> dict[str, Any]:
-    plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
-    properties, required = _properties(plain), _required(plain)
-    for key in ("allOf", "anyOf", "oneOf"):
-        parts = schema.get(key)
-        if not isinstance(parts, list) or not parts or not depth:
-            continue
-        branches = [_branch(root, part, depth - 1, opened_before) for part in parts]
-        for name, said in _declared(branches).items():
-            together = "allOf" if key == "allOf" else "anyOf"
-            joined = said[0] if len(said) == 1 else {together: said}
-            properties.setdefault(name, joined)
-        needed = [set(_required(branch)) for branch in branches]
-        common = set.union(*needed) if key == "allOf" else set.intersection(*needed)
-        required += sorted(common - set(required))
-    if properties or "properties" in plain:
-        plain["properties"] = properties
-    if required:
-        plain["required"] = required
-    return plain
+    def opened(self, schema: JsonObject, depth: int) -> dict[str, Any]:
+        plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
+        properties, required = _properties(plain), _required(plain)
+        for key in ("allOf", "anyOf", "oneOf"):
+            parts = schema.get(key)
+            if not isinstance(parts, list) or not parts or not depth:
+                continue
+            branches = [self._branch(part, depth - 1) for part in parts]
+            for name, alternatives in _declared(branches).items():
+                together = "allOf" if key == "allOf" else "anyOf"
+                joined = alternatives[0] if len(alternatives) == 1 else {together: alternatives}
+                properties.setdefault(name, joined)
+            needed = [set(_required(branch)) for branch in branches]
+            common = set.union(*needed) if key == "allOf" else set.intersection(*needed)
+            required += sorted(common - set(required))
+        if properties or "properties" in plain:
+            plain["properties"] = properties
+        if required:
+            plain["required"] = required
+        return plain
 
-
-def _branch(root: JsonObject, part: Any, depth: int, opened_before: _ByReference) -> JsonObject:
-    if not isinstance(part, dict):
-        return {}
-    key = (str(part["$ref"]), depth) if part.keys() == {"$ref"} else None
-    if key in opened_before:
-        return opened_before[key]
-    target = resolve(root, part.get("$ref"))
-    opened = _opened(
-        root, {**target, **part} if isinstance(target, dict) else part, depth, opened_before
-    )
-    if key:
-        opened_before[key] = opened
-    return opened
+    def _branch(self, part: Any, depth: int) -> JsonObject:
+        self.left -= 1
+        if not isinstance(part, dict) or self.left < 0:
+            return {}
+        key = (str(part["$ref"]), depth) if part.keys() == {"$ref"} else None
+        if key in self._by_reference:
+            return self._by_reference[key]
+        target = resolve(self.root, part.get("$ref"))
+        opened = self.opened({**target, **part} if isinstance(target, dict) else part, depth)
+        if key:
+            self._by_reference[key] = opened
+        return opened
 
 
 def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
     """By name, the different things that the branches say of a property."""
-    said: dict[str, list[Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for branch in branches:
         for name, sub in _properties(branch).items():
-            opened_before = said.setdefault(name, [])
-            if all(canonical_json(sub) != canonical_json(other) for other in opened_before):
-                opened_before.append(sub)
-    return said
+            by_name.setdefault(name, {}).setdefault(canonical_json(sub), sub)
+    return {name: list(by_text.values()) for name, by_text in by_name.items()}
 
 
 def _properties(schema: JsonObject) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_DIGITS, MAX_TEXT
 
+MAX_PLACE = 300
+"""So many characters of the place of a value are kept."""
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels; flatten it"
 
 
@@ -32,11 +34,18 @@ def find_flaw(value: object, path: str = "", depth: int = 0) -> str:
         return TOO_DEEP
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, item in items:
-        where = f"{path}/{key}" if path else str(key)
+        where = below(path, key)
         flaw = find_flaw(key, f"a key of {path or 'it'}") or find_flaw(item, where, depth + 1)
         if flaw:
             return flaw
     return ""
+
+
+def below(place: str, key: object) -> str:
+    """The place of what stands under a key, as far as a message shows it: a key may be as long as
+    a file, and as much may lie below it.
+    """
+    return f"{place}/{key}"[:MAX_PLACE] if place else str(key)[:MAX_PLACE]
 
 
 def integer(digits: str) -> int | Flaw:

@@ -8,13 +8,14 @@ schemas are only ever looked at, never compiled, so that no reference of theirs 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache
 from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
+from toolscope_core.catalog.flaws import below
 from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
 
 INVALID = "x-invalid"
@@ -48,9 +49,7 @@ def split_invalid(schema: JsonObject) -> JsonObject:
     """The schema with each keyword of an invalid value moved under ``INVALID``, at every depth."""
     if _checker().is_valid(schema):
         return schema
-    for error in _checker().iter_errors(schema):
-        schema = _moved(schema, list(error.instance_path))
-    return schema
+    return _without(schema, [list(error.instance_path) for error in _checker().iter_errors(schema)])
 
 
 def find_invalid(tool: Tool) -> tuple[Finding, ...]:
@@ -78,28 +77,44 @@ def _invalid_in(value: Any, place: str) -> Iterator[tuple[str, JsonObject]]:
             yield place, wrong
         for key, sub in value.items():
             if key != INVALID and isinstance(sub, (dict, list)):
-                yield from _invalid_in(sub, f"{place}/{key}")
+                yield from _invalid_in(sub, below(place, key))
     elif isinstance(value, list):
         for row, sub in enumerate(value):
-            yield from _invalid_in(sub, f"{place}/{row}")
+            yield from _invalid_in(sub, below(place, row))
 
 
-def _moved(schema: JsonObject, path: Sequence[Any]) -> JsonObject:
-    """The schema without the keyword in which the path ends, which goes under ``INVALID``."""
-    key, *rest = path
-    if key not in schema:
-        return schema  # moved already, for another reason
-    value: Any = schema[key]
-    if key in SINGLE and isinstance(value, dict) and rest:
-        return {**schema, key: _moved(value, rest)}
-    if key in (*MAPS, *LISTS) and len(rest) > 1:
-        name, *inner = rest
+def _without(schema: JsonObject, paths: Iterable[Sequence[Any]]) -> JsonObject:
+    """The schema without the keywords in which the paths end, which go under ``INVALID``."""
+    inside: dict[str, list[Sequence[Any]]] = {}
+    for key, *rest in paths:
+        inside.setdefault(key, []).append(rest)
+    kept = dict(schema)
+    wrong = {}
+    for key, rests in inside.items():
+        mended = _mended(key, schema[key], rests)
+        if mended is None:
+            wrong[key] = kept.pop(key)
+        else:
+            kept[key] = mended
+    if not wrong:
+        return kept
+    earlier = kept.pop(INVALID, None)
+    return {**kept, INVALID: {**(earlier if isinstance(earlier, dict) else {}), **wrong}}
+
+
+def _mended(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
+    """A keyword's value without what is wrong deeper inside; ``None`` where it is wrong itself."""
+    if key in SINGLE and isinstance(value, dict) and all(paths):
+        return _without(value, paths)
+    if key in (*MAPS, *LISTS) and all(len(path) > 1 for path in paths):
+        by_name: dict[Any, list[Sequence[Any]]] = {}
+        for name, *rest in paths:
+            by_name.setdefault(name, []).append(rest)
         changed = copy(value)
-        changed[name] = _moved(value[name], inner)
-        return {**schema, key: changed}
-    kept = {other: sub for other, sub in schema.items() if other not in (key, INVALID)}
-    earlier = schema.get(INVALID)
-    return {**kept, INVALID: {**(earlier if isinstance(earlier, dict) else {}), key: value}}
+        for name, rests in by_name.items():
+            changed[name] = _without(value[name], rests)
+        return changed
+    return None
 
 
 @cache

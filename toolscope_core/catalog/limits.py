@@ -12,6 +12,7 @@ MAX_TEXT = 1_000_000  # of one text, in characters
 MAX_DIGITS = 4300  # of one integer: Python refuses to write longer ones back
 MAX_YAML_VALUES = 1_000_000  # of one document, with all aliases written out
 MAX_YAML_CHARACTERS = MAX_BYTES  # of its texts, with all aliases written out
+MAX_EXPANDED = 500_000  # values that references add to one document; ``budget`` counts them
 
 BIG_BYTES = 4 * MIB  # a larger file is first read by a child process
 CHILD_BYTES = 3072 * MIB  # the child's address space

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from toolscope_core.catalog.budget import Budget
 from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.limits import MAX_RECORDS
@@ -24,7 +25,8 @@ INPUTS = (*FORMATS, "openapi", "csv", "mcp-client")
 class Part:
     """What one source holds, before servers and ids are settled; ``items`` are its records.
 
-    ``name`` is the source's, ``kind`` (one of ``INPUTS``) how it is written.
+    ``name`` is the source's, ``kind`` (one of ``INPUTS``) how it is written, ``budget`` what all
+    readers of the source share.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Part:
     items: tuple[Record | Problem, ...]
     servers: tuple[Server, ...]
     pages: tuple[Page, ...]
+    budget: Budget
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
@@ -70,6 +73,7 @@ def read_parts(sources: Sequence[Source], forced: str | None = None) -> list[Par
 
 def _read_part(source: Source, name: str, forced: str | None) -> Part:
     values = read_values(source, forced)
+    budget = Budget()
     found: list[Found] = []
     kinds: set[str] = set()
     for item in values.items:
@@ -77,7 +81,7 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
             found.append(item)
             continue
         kind = document_kind(item.value) if forced is None else forced
-        found += _bounded(find_records(item, source.label, kind))
+        found += _bounded(find_records(item, source.label, kind, budget))
         kinds.add(kind)
     records = [item for item in found if isinstance(item, Record)]
     servers = tuple(item for item in found if isinstance(item, Server))
@@ -95,6 +99,7 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
         items=tuple(item for item in found if isinstance(item, (Record, Problem))),
         servers=servers,
         pages=tuple(item for item in found if isinstance(item, Page)),
+        budget=budget,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any, NamedTuple
 
+from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.hidden import visible
 from toolscope_core.datamodel import Finding, Severity, Tool
 
@@ -59,11 +60,11 @@ def _collect(value: Any, path: str, found: list[Passage], known: Set[str]) -> No
             found.append(Passage(path, value))
     elif isinstance(value, dict):
         for key, item in value.items():
-            where = f"{path}/{key}" if path else key
+            where = below(path, key)
             if path and key not in known:
                 found.append(Passage(where, key))
             if isinstance(item, (str, dict, list, tuple)):
                 _collect(item, where, found, known)
     elif isinstance(value, (list, tuple)):
         for row, item in enumerate(value):
-            _collect(item, f"{path}/{row}", found, known)
+            _collect(item, below(path, row), found, known)

@@ -12,6 +12,7 @@ from toolscope_core.catalog.naming import assign_ids, find_repeats
 from toolscope_core.catalog.openapi import find_inferred
 from toolscope_core.catalog.parts import Part, read_parts
 from toolscope_core.catalog.records import Record
+from toolscope_core.catalog.references import find_shortened
 from toolscope_core.catalog.rehearsal import rehearse
 from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.schemas import RecordError
@@ -54,7 +55,11 @@ def read_catalog(sources: Sequence[Source], forced: str | None = None) -> Catalo
         problems=problems,
         findings=(
             *scan_catalog(tools),
-            *(item for tool in tools for item in (*find_invalid(tool), *find_inferred(tool))),
+            *(
+                item
+                for tool in tools
+                for item in (*find_invalid(tool), *find_inferred(tool), *find_shortened(tool))
+            ),
             *find_repeats(tools),
         ),
         files=files,
@@ -88,7 +93,8 @@ def _read_tool(record: Record, part: Part, shared: set[str]) -> Tool | Problem:
         flaw = f"is {excerpt(value)[:60]}, not an object; give an object with a name"
     if not flaw:
         try:
-            return read_record(value, part.shape, _apart(part.server_of(record), part, shared))
+            server = _apart(part.server_of(record), part, shared)
+            return read_record(value, part.shape, server, part.budget)
         except RecordError as error:
             flaw = str(error)
     return Problem(

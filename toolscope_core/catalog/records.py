@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolscope_core.catalog.budget import Budget
 from toolscope_core.catalog.configurations import REMEDY, configured_servers
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.openapi import is_openapi, read_openapi
@@ -49,7 +50,7 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) else ""
 
 
-def find_records(placed: Placed, label: str, kind: str) -> Iterator[Found]:
+def find_records(placed: Placed, label: str, kind: str, budget: Budget) -> Iterator[Found]:
     """The records of a value in order, the servers it names, and the pages that they stand on.
 
     ``kind`` is what ``document_kind`` says, or a person: each operation of an OpenAPI document
@@ -61,15 +62,15 @@ def find_records(placed: Placed, label: str, kind: str) -> Iterator[Found]:
         yield from _configured(placed.value, _position(around, places))
     elif kind == "openapi":
         flaw = find_flaw(placed.value)
-        document = Flaw(flaw) if flaw else _operations(placed.value)
+        document = Flaw(flaw) if flaw else _operations(placed.value, budget)
         yield from _find(document, places, around)
     else:
         yield from _find(placed.value, places, around)
 
 
-def _operations(value: Any) -> JsonObject | Flaw:
+def _operations(value: Any, budget: Budget) -> JsonObject | Flaw:
     if is_openapi(value):
-        return read_openapi(value)
+        return read_openapi(value, budget)
     return Flaw("is no OpenAPI document; it has no `openapi` beside `paths`")
 
 

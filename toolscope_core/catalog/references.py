@@ -7,12 +7,16 @@ and ``allOf`` is merged where its parts say nothing about the same.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote
 
+from toolscope_core.catalog.budget import Budget, Extent, measure
 from toolscope_core.catalog.keywords import INVALID
 from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.datamodel import JsonObject, canonical_json
+from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 BASES = ("$id", "$anchor", "$dynamicAnchor")
@@ -22,15 +26,40 @@ ALONE = (
 )
 JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
+SHORTENED = "Shortened by ToolScope: "
+UNMERGED = "allOf is not merged everywhere, for written out it is too large"
 VALUES = ("default", "enum", "const", "examples", INVALID)
 
 
-def settle_references(schema: JsonObject) -> JsonObject:
-    """The schema (a root) with references checked, inlined at the top, and ``allOf`` merged."""
+def settle_references(schema: JsonObject, budget: Budget | None = None) -> JsonObject:
+    """The schema (a root) with references checked, inlined at the top, and ``allOf`` merged.
+
+    Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
+    """
     if not _mentions(schema):
         return schema
     checked = _check(schema, schema, {})
-    return dict(_merge(_inline(checked, checked), checked, {}))
+    merger = _Merger(checked, budget or Budget())
+    merged = dict(merger.merge(_inline(checked, checked)))
+    return shortened(merged, UNMERGED) if merger.refused else merged
+
+
+def shortened(schema: JsonObject, how: str) -> JsonObject:
+    """The schema with a comment that says what of it was not written out."""
+    return {**schema, "$comment": f"{SHORTENED}{how}"}
+
+
+def find_shortened(tool: Tool) -> tuple[Finding, ...]:
+    """An *info* finding for each schema of a tool of which not everything was written out."""
+    comments = {
+        field: schema.get("$comment") if schema else None
+        for field, schema in (("parameters", tool.schema), ("returns", tool.returns))
+    }
+    return tuple(
+        Finding(tool.id, "info", "shortened-schema", field, comment.removeprefix(SHORTENED))
+        for field, comment in comments.items()
+        if isinstance(comment, str) and comment.startswith(SHORTENED)
+    )
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
@@ -141,45 +170,122 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
     """The schema with what its own ``$ref`` names in its place."""
     for _ in range(MAX_DEPTH):
         target = resolve(root, schema.get("$ref"))
-        siblings = {key: sub for key, sub in schema.items() if key != "$ref"}
-        if "$ref" not in schema or not isinstance(target, dict):
+        joined = _with_siblings(target, schema) if isinstance(target, dict) else None
+        if joined is None:
             break
-        if any(
-            key in target and key not in (*NOTES, "$defs") and not _same(target[key], sub)
-            for key, sub in siblings.items()
-        ):
-            break
-        schema = {**target, **siblings}
+        schema = joined
     return schema
 
 
-def _merge(value: Any, root: JsonObject, by_reference: dict[str, JsonObject]) -> Any:
-    """``by_reference`` are the parts merged so far: a schema may name one many times."""
+def _with_siblings(target: JsonObject, schema: JsonObject) -> JsonObject | None:
+    """The target of a schema's ``$ref`` with what stands beside it; ``None`` where they differ."""
+    siblings = {key: sub for key, sub in schema.items() if key != "$ref"}
+    if any(
+        key in target and key not in (*NOTES, "$defs") and not _same(target[key], sub)
+        for key, sub in siblings.items()
+    ):
+        return None
+    return {**target, **siblings}
+
+
+@dataclass(slots=True)
+class _Merger:
+    """Merges every ``allOf`` in one schema (``root``), each part that it names only once.
+
+    A part that leads back to itself is taken with what lies inside it as it is written.
+    """
+
+    root: JsonObject
+    budget: Budget
+    refused: bool = False
+    _parts: dict[str, tuple[JsonObject, Extent]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Parts that lead into no circle are merged before those that name them."""
+        for reference in _before_those_that_name_them(self.root):
+            target = _inline({"$ref": reference}, self.root)
+            self._keep(reference, self.merge(target))
+
+    def merge(self, value: Any, level: int = 0) -> Any:
+        if isinstance(value, list):
+            return [self.merge(item, level + 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        schema = {
+            key: sub if key in VALUES else self.merge(sub, level + 1) for key, sub in value.items()
+        }
+        return self._joined(schema, level)
+
+    def _joined(self, schema: JsonObject, level: int) -> JsonObject:
+        parts = schema.get("allOf")
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            return schema
+        own = {key: sub for key, sub in schema.items() if key != "allOf"}
+        if "$ref" in own or not self._affords(parts, level):
+            return schema
+        merged = merge_parts([own, *map(self._part, parts)])
+        return schema if merged is None else merged
+
+    def _affords(self, parts: list[JsonObject], level: int) -> bool:
+        values, levels = 0, level
+        for part in parts:
+            if isinstance(part.get("$ref"), str):
+                extent = self._named(part["$ref"])[1]
+                values, levels = values + extent.values, max(levels, level + extent.levels)
+        enough = levels <= MAX_DEPTH and self.budget.take(values)
+        self.refused |= not enough
+        return enough
+
+    def _part(self, part: JsonObject) -> JsonObject:
+        reference = part.get("$ref")
+        if not isinstance(reference, str):
+            return part
+        target = self._named(reference)[0]
+        return _with_siblings(target, part) or part
+
+    def _named(self, reference: str) -> tuple[JsonObject, Extent]:
+        """What a reference names, merged; its own parts end, for circles in place are cut."""
+        if reference not in self._parts:
+            target = _inline({"$ref": reference}, self.root)
+            self._keep(reference, self._joined(target, 0))
+        return self._parts[reference]
+
+    def _keep(self, reference: str, schema: JsonObject) -> None:
+        self._parts[reference] = schema, measure(schema)
+
+
+def _before_those_that_name_them(root: JsonObject) -> list[str]:
+    """The references of all parts under ``allOf`` from which no part leads into a circle."""
+    named: dict[str, set[str]] = {}
+    waiting = _part_references(root)
+    while waiting:
+        reference = waiting.pop()
+        if reference not in named:
+            named[reference] = set(_part_references(_inline({"$ref": reference}, root)))
+            waiting += named[reference]
+    order = TopologicalSorter(named)
+    with suppress(CycleError):
+        order.prepare()
+    ordered: list[str] = []
+    while ready := order.get_ready():
+        ordered += sorted(ready)
+        order.done(*ready)
+    return ordered
+
+
+def _part_references(value: Any) -> list[str]:
+    """The references that stand in an ``allOf`` anywhere in a value."""
     if isinstance(value, list):
-        return [_merge(item, root, by_reference) for item in value]
+        return [reference for item in value for reference in _part_references(item)]
     if not isinstance(value, dict):
-        return value
-    schema = {
-        key: sub if key in VALUES else _merge(sub, root, by_reference) for key, sub in value.items()
-    }
-    parts = schema.get("allOf")
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        return schema
-    own = {key: sub for key, sub in schema.items() if key != "allOf"}
-    whole = [_merged_part(part, root, by_reference) for part in parts]
-    merged = None if "$ref" in own else merge_parts([own, *whole])
-    return schema if merged is None else merged
-
-
-def _merged_part(
-    part: JsonObject, root: JsonObject, by_reference: dict[str, JsonObject]
-) -> JsonObject:
-    """A part inlined, its own ``allOf`` merged as well; it ends, for circles are cut."""
-    named = part["$ref"] if part.keys() == {"$ref"} else None
-    if isinstance(named, str) and named in by_reference:
-        return by_reference[named]
-    whole = _inline(part, root)
-    whole = dict(_merge(whole, root, by_reference)) if "allOf" in whole else whole
-    if isinstance(named, str):
-        by_reference[named] = whole
-    return whole
+        return []
+    parts = value.get("allOf")
+    named = (
+        [part.get("$ref") for part in parts if isinstance(part, dict)]
+        if isinstance(parts, list)
+        else []
+    )
+    references = [reference for reference in named if isinstance(reference, str)]
+    for key, sub in value.items():
+        references += [] if key in VALUES else _part_references(sub)
+    return references

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
 from toolscope_core.catalog.references import settle_references
 from toolscope_core.datamodel import JsonObject, canonical_json
@@ -49,25 +51,27 @@ class RecordError(ValueError):
     """A record cannot be read; the text says what of it, the value and the remedy."""
 
 
-def read_parameters(value: object, required: object = None) -> JsonObject | None:
+def read_parameters(
+    value: object, required: object = None, budget: Budget | None = None
+) -> JsonObject | None:
     """JSON Schema (an object) of the parameters that a record declares in any form.
 
-    ``required`` is a list of names that stands beside a flat form. ``None`` means that nothing is
-    said: no value, or a schema of only ``{"type": "object"}``; an empty list or object says that
-    there are no parameters. Raises ``RecordError``.
+    ``required`` is a list of names that stands beside a flat form; ``budget`` is the document's.
+    ``None`` means that nothing is said: no value, or a schema of only ``{"type": "object"}``; an
+    empty list or object says that there are no parameters. Raises ``RecordError``.
     """
     if value is None:
         return None
     if not isinstance(value, (dict, list)):
         raise RecordError(f"has parameters {_shown(value)}; give an object or a list")
-    schema = settle_references(_read_form(value, required, "parameters"))
+    schema = settle_references(_read_form(value, required, "parameters"), budget)
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
         raise RecordError(f"has parameters of type {_shown(kind)}; a tool takes an object")
     return {**schema, "type": "object"} if schema.keys() - {"type"} else None
 
 
-def read_returns(value: object) -> JsonObject | None:
+def read_returns(value: object, budget: Budget | None = None) -> JsonObject | None:
     """JSON Schema of what a tool returns; ``None`` where nothing is said. Raises ``RecordError``.
 
     A text is a type word or becomes the description.
@@ -76,7 +80,7 @@ def read_returns(value: object) -> JsonObject | None:
         return _normalise_object(_as_schema(value), "returns")
     if not isinstance(value, (dict, list)) or not value:
         return None
-    return settle_references(_read_form(value, None, "returns"))
+    return settle_references(_read_form(value, None, "returns"), budget)
 
 
 def flatten(schema: JsonObject) -> JsonObject | None:
@@ -253,11 +257,11 @@ def map_subschemas(
     """The schema with each of its direct subschemas replaced by ``change(subschema, place)``."""
     result = dict(schema)
     for key, value in schema.items():
-        place = f"{where}/{key}"
+        place = below(where, key)
         if key in MAPS and isinstance(value, dict):
-            result[key] = {name: change(sub, f"{place}/{name}") for name, sub in value.items()}
+            result[key] = {name: change(sub, below(place, name)) for name, sub in value.items()}
         elif key in (*LISTS, "items") and isinstance(value, list):
-            result[key] = [change(sub, f"{place}/{row}") for row, sub in enumerate(value)]
+            result[key] = [change(sub, below(place, row)) for row, sub in enumerate(value)]
         elif key in SINGLE and (isinstance(value, dict) or key == "items"):
             result[key] = change(value, place)
     return result

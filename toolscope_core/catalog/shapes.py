@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from toolscope_core.catalog.budget import Budget
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
 from toolscope_core.datamodel import JsonObject, Server, Tool, canonical_json
 
@@ -65,9 +66,11 @@ class Shape:
         return found[1] if found else None
 
 
-def read_record(record: JsonObject, shape: Shape, server: str = "") -> Tool:
+def read_record(
+    record: JsonObject, shape: Shape, server: str = "", budget: Budget | None = None
+) -> Tool:
     """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
-    else ``server/name``, else the name.
+    else ``server/name``, else the name. ``budget`` is its document's, none a new one.
 
     Raises ``RecordError`` where a part is missing or cannot be understood.
     """
@@ -82,8 +85,8 @@ def read_record(record: JsonObject, shape: Shape, server: str = "") -> Tool:
         name=name,
         description=_text(shape, record, "description"),
         server=server,
-        schema=read_parameters(shape.get(record, "schema"), record.get("required")),
-        returns=read_returns(shape.get(record, "returns")),
+        schema=read_parameters(shape.get(record, "schema"), record.get("required"), budget),
+        returns=read_returns(shape.get(record, "returns"), budget),
         annotations=_hints(shape.get(record, "annotations")),
         raw=record,
     )

@@ -1,0 +1,250 @@
+"""What a document writes out where it refers to itself: linear, within one budget, and said so."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolscope_core.catalog import Source, flattening, parts, read_catalog
+from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.limits import MAX_DEPTH
+from toolscope_core.datamodel import canonical_json
+
+
+def named(name):
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def read(*schemas):
+    tools = [
+        {"name": f"t{row}", "description": "Does it.", "inputSchema": schema}
+        for row, schema in enumerate(schemas)
+    ]
+    return read_catalog([Source("a.json", json.dumps({"tools": tools}).encode())])
+
+
+def openapi(operations, schemas):
+    paths = {
+        f"/p{row}": {
+            "get": {
+                "operationId": f"op{row}",
+                "responses": {"200": {"content": {"application/json": {"schema": schema}}}},
+            }
+        }
+        for row, schema in enumerate(operations)
+    }
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+    return read_catalog([Source("a.json", json.dumps(document).encode())])
+
+
+def component(name):
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def size(tool):
+    return measure([tool.schema, tool.returns]).values
+
+
+@pytest.fixture
+def small_budget(monkeypatch):
+    monkeypatch.setattr(parts, "Budget", lambda: Budget(2_000))
+
+
+def test_a_part_that_leads_back_through_a_property_is_read():
+    schema = {
+        "type": "object",
+        "properties": {"x": named("P")},
+        "$defs": {
+            "P": {"allOf": [named("Q")], "properties": {"child": {"allOf": [named("P")]}}},
+            "Q": {"properties": {"y": {"type": "string"}}},
+        },
+    }
+    (tool,) = read(schema).tools
+    merged = tool.schema["$defs"]["P"]["properties"]
+    assert merged["y"] == {"type": "string"}
+    child = merged["child"]["properties"]
+    assert child == {"y": {"type": "string"}, "child": {"allOf": [named("P")]}}
+
+
+def ring(n):
+    schemas = {
+        f"S{i}": {
+            "allOf": [named("Q")],
+            "properties": {"next": {"allOf": [named(f"S{(i + 1) % n}")]}},
+        }
+        for i in range(n)
+    }
+    q = {"properties": {"y": {"type": "string"}}}
+    return {"type": "object", "properties": {"x": named("S0")}, "$defs": {**schemas, "Q": q}}
+
+
+def test_a_ring_is_written_out_once_around():
+    sizes = [size(read(ring(n)).tools[0]) / n for n in (20, 80, 320)]
+    assert sizes[2] <= 1.2 * sizes[0], sizes
+
+
+def diamonds(n):
+    """Each schema holds the next twice: 2 ** n values if everything is written out."""
+    schemas = {
+        f"S{i}": {"properties": {side: {"allOf": [named(f"S{i + 1}")]} for side in "ab"}}
+        for i in range(n)
+    }
+    last = {f"S{n}": {"properties": {"y": {"type": "string"}}}}
+    return {"type": "object", "properties": {"x": named("S0")}, "$defs": {**schemas, **last}}
+
+
+def test_what_is_too_large_written_out_stays_as_it_is_and_is_named(small_budget):
+    catalog = read(diamonds(40))
+    (tool,) = catalog.tools
+    assert size(tool) < 3_000
+    (finding,) = (item for item in catalog.findings if item.code == "shortened-schema")
+    assert (finding.severity, finding.field) == ("info", "parameters")
+    assert "allOf is not merged everywhere" in finding.message
+    assert not [item for item in read(diamonds(4)).findings if item.code == "shortened-schema"]
+
+
+def test_all_tools_of_a_document_share_one_budget(small_budget):
+    catalog = read(*[diamonds(6)] * 30)
+    assert len(catalog.tools) == 30
+    assert sum(map(size, catalog.tools)) < 30 * size(read(diamonds(0)).tools[0]) * 6 + 2_000
+    shortened = {item.tool_id for item in catalog.findings if item.code == "shortened-schema"}
+    assert 0 < len(shortened) < 30
+
+
+def test_parts_with_something_beside_their_reference_are_worked_out_once():
+    schemas = {
+        f"S{i}": {"allOf": [{**named(f"S{i + 1}"), "title": title} for title in "ab"]}
+        for i in range(90)
+    }
+    last = {"S90": {"properties": {"y": {"type": "string"}}}}
+    (tool,) = read(
+        {"type": "object", "properties": {"x": named("S0")}, "$defs": {**schemas, **last}}
+    ).tools
+    assert tool.schema["$defs"]["S0"]["properties"] == {"y": {"type": "string"}}
+
+
+def graphs():
+    """Schemas whose parts, properties and items name each other at random."""
+    ends = st.lists(st.integers(0, 9), max_size=3)
+    return st.lists(st.tuples(ends, ends, ends, st.booleans()), min_size=1, max_size=10)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs())
+def test_whatever_leads_wherever_the_result_keeps_its_limits(small_budget, drawn):
+    defs = {}
+    for row, (whole, inner, plain, titled) in enumerate(drawn):
+        beside = {"title": f"t{row}"} if titled else {}
+        refs = [
+            [named(f"S{end % len(drawn)}") | beside for end in ends]
+            for ends in (whole, inner, plain)
+        ]
+        properties = {f"i{i}": {"allOf": [ref]} for i, ref in enumerate(refs[1])}
+        properties |= {f"p{row}{i}": ref for i, ref in enumerate(refs[2])}
+        defs[f"S{row}"] = {
+            "type": "object",
+            **({"allOf": refs[0]} if refs[0] else {}),
+            "properties": {**properties, f"own{row}": {"type": "string"}},
+        }
+    schema = {"type": "object", "properties": {"x": named("S0")}, "$defs": defs}
+    catalog = read(schema)
+    (tool,) = catalog.tools
+    extent = measure(tool.schema)
+    assert extent.values <= measure(schema).values * 2 + 2_000
+    assert extent.levels <= MAX_DEPTH + 10
+    assert canonical_json(flattening.plain_object(tool.schema) or {})
+    assert all(f"own{row}" in canonical_json(tool.schema) for row in range(len(drawn)))
+
+
+def everything_leads_to_everything(n):
+    return {
+        f"S{i}": {"properties": {f"p{j}": component(f"S{j}") for j in range(n)}} for i in range(n)
+    }
+
+
+def test_operations_share_what_fits_the_same_for_all(small_budget):
+    schemas = everything_leads_to_everything(12)
+    catalog = openapi([component(f"S{row}") for row in range(12)], schemas)
+    assert len(catalog.tools) == 12
+    carried = [len(tool.returns.get("$defs", {})) for tool in catalog.tools]
+    assert min(carried) == max(carried) > 0, "the same share for all"
+    assert sum(map(size, catalog.tools)) < 4_000
+    findings = [item for item in catalog.findings if item.code == "shortened-schema"]
+    assert len(findings) == 12
+    left_out = 12 - carried[0]
+    assert f"{left_out} of 12 schemas that it refers to are left out" in findings[0].message
+
+
+def test_what_fits_is_carried_whole_beside_what_does_not(small_budget):
+    schemas = everything_leads_to_everything(40) | {"Small": {"properties": {"a": component("B")}}}
+    schemas["B"] = {"type": "string"}
+    catalog = openapi([component("S0"), component("Small")], schemas)
+    big, small = catalog.tools
+    assert "B" in small.returns["$defs"]
+    assert [item.tool_id for item in catalog.findings if item.code == "shortened-schema"] == [
+        big.id
+    ]
+
+
+def test_what_is_left_out_allows_anything(small_budget):
+    catalog = openapi([component("S0")], everything_leads_to_everything(40))
+    text = canonical_json(catalog.tools[0].returns)
+    names = set(catalog.tools[0].returns["$defs"])
+    assert all(f"#/$defs/{name}" in text for name in names)
+    assert "components/schemas" not in text
+
+
+def shared_parameters(operations, parameters):
+    """Many paths that are one item, whose parameters all of them would carry."""
+    item = {
+        "get": {"responses": {}, "description": "Reads."},
+        "parameters": [
+            {"name": f"q{i}", "in": "query", "schema": {"type": "string"}}
+            for i in range(parameters)
+        ],
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {f"/p{i}": {"$ref": "#/components/pathItems/one"} for i in range(operations)},
+        "components": {"pathItems": {"one": item}},
+    }
+
+
+def test_what_operations_share_by_reference_is_charged(small_budget):
+    document = json.dumps(shared_parameters(30, 60)).encode()
+    catalog = read_catalog([Source("a.json", document)])
+    assert len(catalog.tools) + len(catalog.problems) == 30
+    assert catalog.tools
+    assert "written out to more than" in catalog.problems[0].reason
+    assert sum(map(size, catalog.tools)) < 5_000
+
+
+def test_many_invalid_keywords_are_set_aside_in_one_pass():
+    properties = {f"p{i}": {"type": "string", "minLength": "x"} for i in range(2_000)}
+    (tool,) = read({"type": "object", "properties": properties}).tools
+    assert tool.schema["properties"]["p1999"]["x-invalid"] == {"minLength": "x"}
+
+
+def test_a_key_as_long_as_a_file_is_not_repeated_for_each_value_below_it():
+    key = "k" * 500_000
+    schema = {"type": "object", "properties": {"a": {"default": {key: list(range(20_000))}}}}
+    catalog = read(schema)
+    assert len(catalog.tools) == 1
+    assert max((len(item.field) for item in catalog.findings), default=0) <= 300
+
+
+def test_alternatives_inside_alternatives_are_opened_within_a_limit():
+    schemas = {
+        f"S{i}": {"anyOf": [{**named(f"S{i + 1}"), "title": f"{n}"} for n in range(10)]}
+        for i in range(14)
+    }
+    last = {"S14": {"type": "object", "properties": {"y": {"type": "string"}}}}
+    schema = {"type": "object", "anyOf": [named("S0")], "$defs": {**schemas, **last}}
+    assert flattening.plain_object(schema)["type"] == "object"

@@ -1,0 +1,160 @@
+"""What schemas of a document refer to, as ``$defs`` of their own and within one budget.
+
+Where everything leads to everything, each of a thousand operations would carry the whole document.
+What lies furthest from a schema is left out then, the same share for all; a reference to it says
+nothing any more, so every call that was valid stays so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.references import resolve, shortened
+from toolscope_core.datamodel import JsonObject
+
+
+class OutsideError(ValueError):
+    """A reference leads out of the document; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a reference names: its size in values, and what it refers to itself, each once."""
+
+    schema: Any
+    values: int
+    references: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Definitions:
+    """The schemas that a document's references name, each looked at once."""
+
+    document: JsonObject
+    budget: Budget
+    _targets: dict[str, _Target] = field(default_factory=dict)
+
+    def carry(self, schemas: Sequence[JsonObject]) -> Iterator[JsonObject | OutsideError]:
+        """Each schema on its own, what it refers to beside it under ``$defs``; or why it cannot be.
+
+        Together they take no more than what is left of the budget.
+        """
+        reached = [self._try_reach(schema) for schema in schemas]
+        sizes = [
+            0 if isinstance(targets, OutsideError) else self._size(targets) for targets in reached
+        ]
+        limit = _fair_share(sizes, self.budget.left)
+        self.budget.take(sum(min(size, limit) for size in sizes))
+        for schema, targets in zip(schemas, reached, strict=True):
+            if isinstance(targets, OutsideError):
+                yield targets
+            else:
+                yield self._on_its_own(schema, targets, limit)
+
+    def _try_reach(self, schema: JsonObject) -> list[str] | OutsideError:
+        try:
+            return self._reach(schema)
+        except OutsideError as error:
+            return error
+
+    def _reach(self, schema: JsonObject) -> list[str]:
+        """The references that a schema leads to, the nearest first, those equally near by name."""
+        reached: dict[str, None] = {}
+        nearest = set(_references(schema))
+        while nearest:
+            reached |= dict.fromkeys(sorted(nearest))
+            further = {
+                reference for named in nearest for reference in self._target(named).references
+            }
+            nearest = further - reached.keys()
+        return list(reached)
+
+    def _target(self, reference: str) -> _Target:
+        if reference not in self._targets:
+            schema = resolve(self.document, reference)
+            if not isinstance(schema, (dict, bool)):
+                raise OutsideError(f"refers to {reference[:80]!r}; only local references are read")
+            references = tuple(dict.fromkeys(_references(schema)))
+            self._targets[reference] = _Target(schema, measure(schema).values, references)
+        return self._targets[reference]
+
+    def _size(self, targets: Iterable[str]) -> int:
+        return sum(self._targets[reference].values for reference in targets)
+
+    def _on_its_own(self, schema: JsonObject, targets: Sequence[str], limit: int) -> JsonObject:
+        carried = []
+        left = limit
+        for reference in targets:
+            left -= self._targets[reference].values
+            if left < 0:
+                break
+            carried.append(reference)
+        names = _names(carried)
+        whole: JsonObject = _renamed(schema, names)
+        if names:
+            defs = {name: _renamed(self._targets[own].schema, names) for own, name in names.items()}
+            whole = {**whole, "$defs": defs}
+        if len(carried) == len(targets):
+            return whole
+        omitted = len(targets) - len(carried)
+        how = f"{omitted:,} of {len(targets):,} schemas that it refers to are left out"
+        return shortened(whole, how)
+
+
+def _fair_share(sizes: Iterable[int], budget: int) -> int:
+    """The greatest size such that all of them, cut to it, fit the budget together."""
+    rising = sorted(sizes)
+    for rank, size in enumerate(rising):
+        share = budget // (len(rising) - rank)
+        if size > share:
+            return share
+        budget -= size
+    return rising[-1] if rising else 0
+
+
+def _references(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [reference for item in value for reference in _references(item)]
+    if not isinstance(value, dict):
+        return []
+    own = value.get("$ref")
+    references = [own] if isinstance(own, str) else []
+    for sub in value.values():
+        references += _references(sub)
+    return references
+
+
+def _names(references: Iterable[str]) -> dict[str, str]:
+    """A name under ``$defs`` for each reference, after its last word."""
+    names: dict[str, str] = {}
+    uses: dict[str, int] = {}
+    taken: set[str] = set()
+    for reference in references:
+        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", reference.rpartition("/")[2]) or "root"
+        name = stem
+        while name in taken:
+            uses[stem] = uses.get(stem, 1) + 1
+            name = f"{stem}_{uses[stem]}"
+        taken.add(name)
+        names[reference] = name
+    return names
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    """The value with its references under ``$defs``; those without a name there are left out."""
+    if isinstance(value, list):
+        return [_renamed(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {key: _renamed(sub, names) for key, sub in value.items()}
+    reference = value.get("$ref")
+    if isinstance(reference, str):
+        if reference in names:
+            changed["$ref"] = f"#/$defs/{names[reference]}"
+        else:
+            del changed["$ref"]
+    return changed
