@@ -1,6 +1,7 @@
 """Native tool catalogs in and out: reading, naming, scanning, token estimates, writing."""
 
 from toolscope_core.catalog.hidden import visible
+from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.parts import INPUTS
 from toolscope_core.catalog.readers import read_catalog
@@ -20,6 +21,7 @@ __all__ = [
     "estimate_tokens",
     "load_paths",
     "read_catalog",
+    "read_isolated",
     "scan_catalog",
     "scan_tool",
     "tool_tokens",

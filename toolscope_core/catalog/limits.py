@@ -14,6 +14,5 @@ MAX_YAML_VALUES = 1_000_000  # of one document, with all aliases written out
 MAX_YAML_CHARACTERS = MAX_BYTES  # of its texts, with all aliases written out
 MAX_EXPANDED = 500_000  # values that references add to one document; ``budget`` counts them
 
-BIG_BYTES = 4 * MIB  # a larger file is first read by a child process
-CHILD_BYTES = 3072 * MIB  # the child's address space
-CHILD_SECONDS = 60
+READING_BYTES = 3072 * MIB  # the address space of the process that reads
+READING_SECONDS = 60.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.budget import Budget
@@ -50,8 +50,11 @@ class Part:
         return (named | {server.name for server in listed}) - {""}
 
 
-def read_parts(sources: Sequence[Source], forced: str | None = None) -> list[Part]:
-    """What each source holds, with a ``Problem`` for each list of which pages are missing.
+def read_parts(
+    sources: Sequence[Source], forced: str | None, report: Callable[[str], object]
+) -> list[Part]:
+    """What each source holds, with a ``Problem`` for each list of which pages are missing;
+    ``report`` is called with the label of each before it is read.
 
     Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
     """
@@ -61,6 +64,7 @@ def read_parts(sources: Sequence[Source], forced: str | None = None) -> list[Par
     parts = []
     count = 0
     for source, name in zip(sources, source_names(sources), strict=True):
+        report(source.label)
         parts.append(_read_part(source, name, source.format or forced))
         count += len(parts[-1].items)
         if count > MAX_RECORDS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
@@ -13,7 +13,6 @@ from toolscope_core.catalog.openapi import find_inferred
 from toolscope_core.catalog.parts import Part, read_parts
 from toolscope_core.catalog.records import Record
 from toolscope_core.catalog.references import find_shortened
-from toolscope_core.catalog.rehearsal import rehearse
 from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.schemas import RecordError
 from toolscope_core.catalog.shapes import read_record
@@ -22,7 +21,15 @@ from toolscope_core.datamodel import Catalog, InputFile, Problem, Server, Tool, 
 from toolscope_core.errors import CatalogError
 
 
-def read_catalog(sources: Sequence[Source], forced: str | None = None) -> Catalog:
+def _silent(label: str) -> None:
+    pass
+
+
+def read_catalog(
+    sources: Sequence[Source],
+    forced: str | None = None,
+    report: Callable[[str], object] = _silent,
+) -> Catalog:
     """One catalog of all sources, tools sorted by id and scanned, servers by name.
 
     The format of each source is its own ``format``, else ``forced`` (one of ``INPUTS``), else
@@ -31,16 +38,17 @@ def read_catalog(sources: Sequence[Source], forced: str | None = None) -> Catalo
     names none belong to a server named after the source, which does not enter their ids. The
     number of tools and problems is the number of records; servers of a client's configuration
     count as records that cannot be read, and alone make a catalog without tools; so does what
-    follows the last page given of a list that goes on. Raises
-    ``CatalogError`` where not one tool can be read, for an unknown format, and for more than the
-    limits allow.
+    follows the last page given of a list that goes on. ``report`` is called with the label of each
+    source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
+    unknown format, and for more than the limits allow.
     """
-    for source in sources:
-        rehearse(source, source.format or forced)
-    parts = read_parts(sources, forced)
+    parts = read_parts(sources, forced, report)
     uses = Counter(name for part in parts for name in part.server_names)
     shared = {name for name, count in uses.items() if count > 1}
-    outcomes = [_read_tools(part, shared, part.name if len(parts) > 1 else "") for part in parts]
+    outcomes = []
+    for part in parts:
+        report(part.label)
+        outcomes.append(_read_tools(part, shared, part.name if len(parts) > 1 else ""))
     flat = [outcome for of_part in outcomes for outcome in of_part]
     problems = tuple(outcome for outcome in flat if isinstance(outcome, Problem))
     tools = assign_ids(outcome for outcome in flat if isinstance(outcome, Tool))

@@ -14,7 +14,7 @@ from pathlib import Path
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.bundle import bundle_files, verdict_row
 from toolscope_core.cache import VectorCache
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
 from toolscope_core.datamodel import (
@@ -182,7 +182,7 @@ def merge_files(
     open. Raises ``ToolScopeError``s only: ``DecisionError`` where none of the decisions is of these
     catalogs.
     """
-    catalog = read_catalog(load_paths(paths))
+    catalog = read_isolated(load_paths(paths))
     log = read_decisions(catalog, request.decisions) if request.decisions else ()
     of_others = count_of_others(catalog, log)
     if of_others and of_others == sum(bool(one.members) for one in log):
@@ -222,7 +222,7 @@ def quality_files(
     """The documentation quality of every tool as JSONL; how many are in each band, of how many
     tools, and what it took. Raises as ``with_opinions`` does, having written nothing.
     """
-    catalog = read_catalog(load_paths(paths))
+    catalog = read_isolated(load_paths(paths))
     told = grades_of(catalog, ask, settings, progress)
     write_rows(out, grade_rows(catalog, told))
     return bands_of(told), len(catalog.tools), spent_on(told)
@@ -236,7 +236,7 @@ def estimate_files(
     progress: Progress = silent,
 ) -> Mapping[str, Estimates]:
     """What asking a model about the catalogs would take, by kind; sends nothing."""
-    catalog = read_catalog(load_paths(paths))
+    catalog = read_isolated(load_paths(paths))
     analysis = _analysis(catalog, config, settings, embedder_of(settings), progress)
     return estimates_of(analysis, ask, settings)
 
@@ -248,7 +248,7 @@ def judge_files(
 
     Raises ``CatalogError`` for a row without two known ids.
     """
-    catalog = read_catalog(load_paths(paths))
+    catalog = read_isolated(load_paths(paths))
     known = catalog.by_id
     rows = [_asked(number, row, known.keys()) for number, row in read_rows(pairs)]
     analysis = _analysis(catalog, AnalysisConfig(), settings, embedder_of(settings), progress)
@@ -260,7 +260,7 @@ def judge_files(
 
 def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspection:
     """What the catalogs hold, without any model."""
-    catalog = read_catalog(load_paths(paths), forced)
+    catalog = read_isolated(load_paths(paths), forced)
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
@@ -269,7 +269,7 @@ def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspectio
 
 def diff_files(old: Path, new: Path) -> CatalogDiff:
     """What changed from one catalog file or folder to another, without any model."""
-    return diff(read_catalog(load_paths([old])), read_catalog(load_paths([new])))
+    return diff(read_isolated(load_paths([old])), read_isolated(load_paths([new])))
 
 
 def diff_json(found: CatalogDiff) -> JsonObject:

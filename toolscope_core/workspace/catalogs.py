@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.catalog import Source, load_paths, read_isolated
 from toolscope_core.config import Settings
 from toolscope_core.datamodel import Catalog, digest
 from toolscope_core.errors import CatalogError, StoreError
@@ -34,7 +34,7 @@ class Catalogs:
 
         Raises ``CatalogError`` where no catalog can be made of them.
         """
-        return read_catalog(sources, forced)
+        return read_isolated(sources, forced)
 
     def add(self, name: str, catalog: Catalog) -> CatalogRecord:
         """Store a previewed catalog under a name; equal content again is a no-op."""
@@ -44,7 +44,7 @@ class Catalogs:
 
     def add_example(self) -> CatalogRecord:
         """Store the bundled example, unless it is there."""
-        return self.add(EXAMPLE_NAME, read_catalog(load_paths([example_path()])))
+        return self.add(EXAMPLE_NAME, read_isolated(load_paths([example_path()])))
 
     def newest(self) -> tuple[CatalogRecord, ...]:
         """The newest version of each catalog, by name."""

@@ -1,0 +1,243 @@
+"""RELIABILITY 33 and the limits: what is too large is refused, in words, before it does harm."""
+
+import json
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from toolscope_core.catalog import Source, isolation, load_paths, parts, read_catalog, read_isolated
+from toolscope_core.errors import CatalogError
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def lines(count):
+    return b"".join(
+        b'{"name": "t%d", "description": "Number %d."}\n' % (n, n) for n in range(count)
+    )
+
+
+ODD = Source("a\0 \ud800.json", b'[{"name": "a"}]')
+SLOW = Source("slow.json", b"[" + b'{"name": "a"},' * 400_000 + b"{}]")
+
+
+def test_33_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(200 * 2**20)
+    started = time.perf_counter()
+    with pytest.raises(CatalogError, match=r"huge\.json has 200\.0 MiB; at most 64 MiB"):
+        load_paths([path])
+    data = bytes(200 * 2**20)
+    with pytest.raises(CatalogError, match=r"upload\.json has 200\.0 MiB; at most 64 MiB"):
+        read_isolated([Source("upload.json", data)])
+    assert time.perf_counter() - started < 5
+
+
+def test_many_files_together_have_a_limit(tmp_path):
+    for n in range(5):
+        with (tmp_path / f"{n}.json").open("wb") as file:
+            file.truncate(60 * 2**20)
+    with pytest.raises(CatalogError, match=r"the input \(5 files\) has 300\.0 MiB; at most 256"):
+        load_paths([tmp_path])
+    zeros = bytes(60 * 2**20)
+    with pytest.raises(CatalogError, match=r"the input \(5 files\) has 300\.0 MiB; at most 256"):
+        read_isolated([Source(f"{n}.json", zeros) for n in range(5)])
+
+
+CATALOGS = sorted({*DATA.glob("*.json*"), *DATA.glob("documents/*")} - set(DATA.glob("alignment*")))
+
+
+@pytest.mark.parametrize("path", CATALOGS, ids=lambda path: path.name)
+def test_what_comes_back_is_what_is_read_here(path):
+    sources = load_paths([path])
+    here, isolated = read_catalog(sources), read_isolated(sources)
+    assert isolated == here
+    assert isolated.files == here.files
+    assert [tool.raw for tool in isolated.tools] == [tool.raw for tool in here.tools]
+
+
+def test_values_keep_their_kinds_and_labels_may_hold_anything():
+    odd = b'[{"name": "a", "n": 1.0, "i": 123456789012345678901234567890, "z": -0.0, "e": 1e-7}]'
+    (tool,) = read_isolated([Source("t.json", odd)]).tools
+    assert json.dumps(dict(tool.raw)) == json.dumps(json.loads(odd)[0])
+    assert read_isolated([ODD]).files[0].label == ODD.label
+    assert read_isolated([Source("t.txt", b"name\na\n")], "csv").tools[0].name == "a"
+
+
+def test_what_is_refused_is_said_in_its_words():
+    with pytest.raises(CatalogError, match=r"to 100,001 records or more; at most 100,000"):
+        read_isolated([Source("t.json", b"[" + b"1," * 100_000 + b"1]")])
+
+
+def test_time_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypatch):
+    monkeypatch.setattr(isolation, "READING_SECONDS", 0.3)
+    refused = r"^slow\.json takes more than 0\.3 s to be read \(the input has 5\.3 MiB\); split"
+    with pytest.raises(CatalogError, match=refused):
+        read_isolated([Source("quick.json", b'[{"name": "a"}]'), SLOW])
+
+
+def test_memory_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypatch):
+    monkeypatch.setattr(isolation, "READING_BYTES", 400 * 2**20)
+    bomb = Source("bomb.json", b"[" + b"{}," * 8_000_000 + b"{}]")
+    with pytest.raises(CatalogError, match=r"^bomb\.json needs more than 400 MiB of memory to be"):
+        read_isolated([bomb])
+
+
+def test_a_slow_file_keeps_nobody_else_waiting(monkeypatch):
+    monkeypatch.setattr(isolation, "READING_SECONDS", 3.0)
+    refused = []
+
+    def read_slowly():
+        try:
+            read_isolated([Source("slow.json", SLOW.data * 4)])
+        except CatalogError as error:
+            refused.append(str(error))
+
+    slow = threading.Thread(target=read_slowly)
+    slow.start()
+    assert read_isolated([Source("t.json", b'[{"name": "a"}]')]).tools[0].name == "a"
+    assert slow.is_alive(), "the quick one came first"
+    slow.join()
+    assert refused
+
+
+def test_several_at_once_get_each_their_own():
+    answers = {}
+
+    def read(n):
+        answers[n] = len(read_isolated([Source(f"{n}.jsonl", lines(n))]).tools)
+
+    threads = [threading.Thread(target=read, args=[n]) for n in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {n: n for n in range(1, 9)}
+
+
+def test_a_process_that_was_ended_is_started_again():
+    read_isolated([ODD])
+    os.kill(isolation._waiting.process.pid, signal.SIGKILL)
+    isolation._waiting.process.wait()
+    assert read_isolated([ODD]).tools
+    isolation._waiting.end()
+    assert isolation._waiting.process is None
+    assert read_isolated([ODD]).tools
+
+
+def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(isolation, "_waiting", isolation._Waiting())
+    monkeypatch.setattr(isolation.sys, "executable", "./no such program")
+    with pytest.raises(CatalogError, match=r"cannot be started \(.*No such file"):
+        read_isolated([ODD])
+
+
+def test_it_takes_no_module_from_where_its_parent_stands(monkeypatch, tmp_path):
+    (tmp_path / "json.py").write_text("raise SystemExit(5)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(isolation, "_waiting", isolation._Waiting())
+    assert read_isolated([ODD]).tools
+    isolation._waiting.end()
+
+
+def test_it_imports_what_its_parent_can(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "vendored")
+    assert isolation._python_path().split(os.pathsep) == [str(isolation.ROOT), "vendored"]
+    monkeypatch.delenv("PYTHONPATH")
+    assert isolation._python_path() == str(isolation.ROOT)
+
+
+def test_without_such_processes_it_is_read_here(monkeypatch):
+    monkeypatch.setattr(isolation, "CAN_FORK", False)
+    monkeypatch.setattr(isolation, "_waiting", None)
+    assert read_isolated([ODD]).tools
+
+
+@pytest.fixture
+def as_child(monkeypatch):
+    """Runs what a child does, in a thread of this process; its limits are noted, not set."""
+
+    class Here:
+        noted = ()
+
+        def connect(self):
+            ours, theirs = socket.socketpair()
+            self.thread = threading.Thread(target=self.read, args=[theirs])
+            self.thread.start()
+            return ours
+
+        def read(self, connection):
+            with connection:
+                isolation._read(connection, lambda *limits: setattr(self, "noted", limits))
+
+    here = Here()
+    monkeypatch.setattr(isolation, "_waiting", here)
+    yield here
+    here.thread.join()
+
+
+def test_a_child_limits_itself_before_it_reads(as_child):
+    assert read_isolated([ODD]) == read_catalog([ODD])
+    assert as_child.noted == (isolation.READING_BYTES, isolation.READING_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (CatalogError("because"), "^because$"),
+        (MemoryError(), r"^t\.json needs more than 3072 MiB of memory"),
+        (KeyError("x"), r"^t\.json cannot be read: the reader failed \(KeyError: 'x'\); report"),
+        (RecursionError("deep"), r"failed \(RecursionError: deep\)"),
+    ],
+)
+def test_a_child_that_fails_is_an_error_with_its_remedy(
+    as_child, monkeypatch, caplog, error, message
+):
+    def read(sources, forced, report):
+        report(sources[0].label)
+        raise error
+
+    monkeypatch.setattr(isolation, "read_catalog", read)
+    with caplog.at_level(logging.INFO), pytest.raises(CatalogError, match=message):
+        read_isolated([Source("t.json", b"[]")])
+    assert ("Traceback" in caplog.text) == ("failed" in message)
+
+
+def test_a_child_that_is_gone_is_an_error_with_its_remedy(as_child, monkeypatch):
+    monkeypatch.setattr(isolation, "_read", lambda connection, limit: None)
+    with pytest.raises(CatalogError, match=r"^t\.json ended the process that read it, perhaps"):
+        read_isolated([Source("t.json", b"[]")])
+
+
+def test_records_are_counted_over_all_files(monkeypatch):
+    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
+    two = b'[{"name": "a"}, {"name": "b"}]'
+    with pytest.raises(CatalogError, match="brings the input to 4 records or more; at most 3"):
+        read_catalog([Source("a.json", two), Source("b.json", two)])
+
+
+def test_a_text_that_is_too_long_is_a_problem_of_its_record():
+    long = {"name": "long", "description": "x" * 1_000_001}
+    catalog = read_catalog([Source("t.json", json.dumps([{"name": "ok"}, long]).encode())])
+    assert catalog.problems[0].reason == (
+        "description has 1,000,001 characters; at most 1,000,000 are read, cut it"
+    )
+
+
+def test_servers_and_pages_are_no_records(monkeypatch):
+    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
+    listed = [{"server": name, "tools": [{"name": "go"}]} for name in "abc"]
+    assert len(read_catalog([Source("t.json", json.dumps(listed).encode())]).tools) == 3
+
+
+def test_one_record_too_many_is_enough_to_refuse(monkeypatch):
+    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
+    with pytest.raises(CatalogError, match="brings the input to 4 records or more"):
+        read_catalog([Source("t.json", b'[{"name": "a"}, 1, 2, 3, 4, 5, 6]')])

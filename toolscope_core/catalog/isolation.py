@@ -1,0 +1,228 @@
+"""Catalogs are read by another process, within limits of time and memory.
+
+One process waits with everything imported and splits off a child for each reading. The child limits
+itself, reads, and answers with the catalog as JSON; whatever a file does, it does there.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO
+
+from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, check_size
+from toolscope_core.datamodel import Catalog, Finding, InputFile, JsonObject, Problem, Server, Tool
+from toolscope_core.errors import CatalogError
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = "from toolscope_core.catalog.isolation import wait; wait(0)"
+PARTS: dict[str, type] = {
+    "tools": Tool,
+    "servers": Server,
+    "problems": Problem,
+    "findings": Finding,
+    "files": InputFile,
+}
+CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
+
+logger = logging.getLogger(__name__)
+
+
+def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catalog:
+    """What ``read_catalog`` makes of the sources, in a process with limits.
+
+    Where the system has no such processes (Windows), it is read here. Raises ``CatalogError`` as
+    ``read_catalog`` does, and where a limit is reached, which it names with the file.
+    """
+    check_size(f"the input ({len(sources)} files)", sum(map(_size, sources)), MAX_TOTAL_BYTES)
+    for source in sources:
+        check_size(source.label, _size(source))
+    if not CAN_FORK:
+        return read_catalog(sources, forced)
+    started = time.monotonic()
+    with _waiting.connect() as connection:
+        connection.settimeout(READING_SECONDS + 5)
+        try:
+            _send(connection, sources, forced)
+            with connection.makefile("rb") as replies:
+                answer = _answer_of(replies)
+        except OSError:  # the child is gone, or does not move
+            answer = {}
+    if "catalog" in answer:
+        return _catalog(answer["catalog"])
+    if "refused" in answer:
+        raise CatalogError(answer["refused"])
+    raise _no_answer(answer, sources, time.monotonic() - started)
+
+
+def wait(descriptor: int) -> None:
+    """Split off a child for each connection that comes over a socket, until it is closed."""
+    control = socket.socket(fileno=descriptor)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not descriptors:
+            return
+        with socket.socket(fileno=descriptors[0]) as connection:
+            if os.fork() == 0:
+                control.close()
+                _read(connection, _limit)
+                os._exit(0)
+
+
+def _size(source: Source) -> int:
+    return len(source.data)
+
+
+def _send(connection: socket.socket, sources: Sequence[Source], forced: str | None) -> None:
+    request = {
+        "sources": [(source.label, source.format, _size(source)) for source in sources],
+        "forced": forced,
+        "bytes": READING_BYTES,
+        "seconds": READING_SECONDS,
+    }
+    connection.sendall(json.dumps(request).encode() + b"\n")
+    for source in sources:
+        connection.sendall(source.data)
+    connection.shutdown(socket.SHUT_WR)
+
+
+def _answer_of(replies: BinaryIO) -> dict[str, Any]:
+    """The last reply, and what was read when it came; empty where the child said nothing."""
+    answer: dict[str, Any] = {}
+    for line in replies:
+        answer |= json.loads(line)
+    return answer
+
+
+def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float) -> CatalogError:
+    label = answer.get("reading") or ", ".join(source.label for source in sources)[:200]
+    size = f"the input has {sum(map(_size, sources)) / MIB:.1f} MiB"
+    if "failed" in answer:
+        logger.info("reading %s failed: %s", label, answer["failed"])
+        kind = answer["failed"].strip().rpartition("\n")[2][:200]
+        return CatalogError(f"{label} cannot be read: the reader failed ({kind}); report it to us")
+    if answer.get("limit") == "memory":
+        limit = f"needs more than {READING_BYTES // MIB} MiB of memory to be read"
+    elif seconds >= READING_SECONDS:
+        limit = f"takes more than {READING_SECONDS:g} s to be read"
+    else:
+        limit = "ended the process that read it, perhaps for want of memory"
+    return CatalogError(f"{label} {limit} ({size}); split it into several files")
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """The process from which readings are split off; it ends with this one."""
+
+    process: subprocess.Popen[bytes] | None = None
+    control: socket.socket | None = None
+    lock: Lock = field(default_factory=Lock)
+
+    def connect(self) -> socket.socket:
+        """A connection to a new reading. Raises ``CatalogError`` where none can be started."""
+        ours, theirs = socket.socketpair()
+        with self.lock, theirs:
+            for _ in range(2):  # it may have been ended from outside
+                try:
+                    socket.send_fds(self._started(), [b"."], [theirs.fileno()])
+                except OSError as error:
+                    self.end()
+                    why = error
+                else:
+                    return ours
+        ours.close()
+        raise CatalogError(f"the process that reads files cannot be started ({why}); try again")
+
+    def end(self) -> None:
+        if self.control:
+            self.control.close()
+        if self.process:
+            self.process.wait()
+        self.control = self.process = None
+
+    def _started(self) -> socket.socket:
+        if self.control is None:
+            self.control, theirs = socket.socketpair()
+            with theirs:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-P", "-c", PROGRAM],
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    env={**os.environ, "PYTHONPATH": _python_path(), "OPENBLAS_NUM_THREADS": "1"},
+                )
+        return self.control
+
+
+_waiting = _Waiting()
+atexit.register(_waiting.end)
+
+
+def _python_path() -> str:
+    """Where the process imports from: our own package first, then what we were told ourselves."""
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+
+def _read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
+    """Answer one request: lines of JSON, the last with the catalog or why there is none."""
+    with connection.makefile("rb") as given:
+        request = json.loads(given.readline())
+        sources = [
+            Source(label, given.read(size), format) for label, format, size in request["sources"]
+        ]
+
+    def reply(**answer: Any) -> None:
+        connection.sendall(json.dumps(answer).encode() + b"\n")
+
+    limit(request["bytes"], request["seconds"])
+    try:
+        catalog = read_catalog(sources, request["forced"], lambda label: reply(reading=label))
+        reply(catalog=_as_json(catalog))
+    except CatalogError as error:
+        reply(refused=str(error))
+    except MemoryError:
+        reply(limit="memory")
+    except Exception:  # noqa: BLE001 - the rim of a process: what fails is said, not lost
+        reply(failed=traceback.format_exc())
+
+
+def _limit(memory: int, seconds: float) -> None:
+    import resource
+
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _as_json(catalog: Catalog) -> JsonObject:
+    """The catalog as plain values: of each item those of its fields, in their order."""
+    items = {
+        part: [[getattr(item, name) for name in _names(kind)] for item in getattr(catalog, part)]
+        for part, kind in PARTS.items()
+    }
+    return {**items, "format": catalog.format}
+
+
+def _catalog(value: JsonObject) -> Catalog:
+    items = {part: tuple(kind(*item) for item in value[part]) for part, kind in PARTS.items()}
+    return Catalog(format=value["format"], **items)
+
+
+def _names(kind: type) -> list[str]:
+    return [item.name for item in fields(kind) if item.init]
