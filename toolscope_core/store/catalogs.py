@@ -12,9 +12,10 @@ from sqlalchemy import delete, func, insert, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.datamodel import Catalog, Finding, Problem, Server, Tool
+from toolscope_core.datamodel import Catalog, Finding, JsonObject, Problem, Server, Tool
 from toolscope_core.errors import StoreError
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store, now, row_named
+from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.tables import (
     CatalogRow,
     DecisionRow,
@@ -137,14 +138,20 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
     )
     with store.read() as session:
         row = catalog_row(session, store, catalog_id)
-        body = row.body
+        bodies = session.exec(tools).all()
+    with row_named(store, f"catalog row (id {catalog_id})"):
         return Catalog(
-            tools=tuple(Tool(**body) for body in session.exec(tools)),
-            servers=tuple(Server(**item) for item in body["servers"]),
+            tools=tuple(_tool(store, catalog_id, *body) for body in enumerate(bodies)),
+            servers=tuple(rebuilt(Server, item) for item in row.body["servers"]),
             format=row.format,
-            problems=tuple(Problem(**item) for item in body["problems"]),
-            findings=tuple(Finding(**item) for item in body["findings"]),
+            problems=tuple(rebuilt(Problem, item) for item in row.body["problems"]),
+            findings=tuple(rebuilt(Finding, item) for item in row.body["findings"]),
         )
+
+
+def _tool(store: Store, catalog_id: int, position: int, body: JsonObject) -> Tool:
+    with row_named(store, f"tool row (catalog_id {catalog_id}, position {position})"):
+        return rebuilt(Tool, body)
 
 
 def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
@@ -167,7 +174,8 @@ def _next_id(session: Session) -> int:
     """Above every id that a catalog has or had: much is remembered by it."""
     newest = session.exec(select(func.max(CatalogRow.id))).one() or 0
     setting = session.get(SettingRow, _LAST_ID)
-    return max(newest, setting.value["id"] if setting else 0) + 1
+    last = setting.value.get("id") if setting else 0
+    return max(newest, last if isinstance(last, int) else 0) + 1
 
 
 def _record(row: CatalogRow) -> CatalogRecord:
