@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from sqlalchemy import delete, func, insert, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.datamodel import Catalog, Finding, JsonObject, Problem, Server, Tool
+from toolscope_core.datamodel import Catalog, Finding, JsonObject, Problem, Server, Tool, digest
 from toolscope_core.errors import StoreError
 from toolscope_core.store.engine import Store, now, row_named
 from toolscope_core.store.rebuilding import rebuilt
@@ -51,18 +50,18 @@ class CatalogRecord:
 def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
     """Store ``catalog`` as the newest version of ``name``, whole or not at all.
 
-    Where the newest version already is this very catalog, nothing is written and its record is
-    returned. Raises ``StoreError`` for a blank name.
+    Where the newest version already is this catalog, in any order of keys, nothing is written and
+    its record is returned. Raises ``StoreError`` for a blank name.
     """
     if not name.strip():
         raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
     body = _body(catalog)
     tools = [_definition(tool) for tool in catalog.tools]
-    content = hashlib.sha256(json.dumps([catalog.format, body, tools]).encode()).hexdigest()
+    content = _content(catalog.format, body, tools)
     newest = select(CatalogRow).where(CatalogRow.name == name).order_by(-col(CatalogRow.number))
     with store.write() as session:
         last = session.exec(newest).first()
-        if last is not None and last.content == content:
+        if last is not None and content in _contents(session, last, catalog.version):
             return _record(last)
         row = CatalogRow(
             id=_next_id(session),
@@ -176,6 +175,22 @@ def _next_id(session: Session) -> int:
     setting = session.get(SettingRow, _LAST_ID)
     last = setting.value.get("id") if setting else 0
     return max(newest, last if isinstance(last, int) else 0) + 1
+
+
+def _content(form: str, body: JsonObject, tools: Sequence[JsonObject]) -> str:
+    return digest(form, body, tools)
+
+
+def _contents(session: Session, row: CatalogRow, version: str) -> Iterator[str]:
+    """The hash a row has and, where the tools may be the same, the one that it would get today:
+    older programs hashed keys in their order.
+    """
+    yield row.content
+    if row.version == version:
+        bodies = select(ToolRow.body).where(ToolRow.catalog_id == row.id)
+        yield _content(
+            row.format, row.body, session.exec(bodies.order_by(col(ToolRow.position))).all()
+        )
 
 
 def _record(row: CatalogRow) -> CatalogRecord:
