@@ -12,7 +12,7 @@ CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
 LAYERS = (
-    {"datamodel", "errors", "numbers"},
+    {"datamodel", "errors", "numbers", "files"},
     {"config", "backends"},
     {
         "catalog",

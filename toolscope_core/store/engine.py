@@ -161,6 +161,11 @@ def _file_of(url: str) -> Path:
     name = parsed.database or ""
     if parsed.drivername != "sqlite" or name in ("", ":memory:") or name.startswith("file:"):
         raise StoreError(f"store URL {parsed.render_as_string()!r} names no file; {_EXAMPLE}")
+    try:
+        Path(name).is_file()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"the store {name!r} cannot be used: {reason}; {_EXAMPLE}") from error
     return Path(name)
 
 
