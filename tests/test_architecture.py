@@ -12,7 +12,7 @@ CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
 LAYERS = (
-    {"datamodel", "errors", "numbers"},
+    {"datamodel", "errors", "numbers", "files"},
     {"config", "backends"},
     {
         "catalog",
@@ -38,6 +38,7 @@ LAYERS = (
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
     ("review", "decisions"),  # the log admits what has the form of a decision
+    ("store", "decisions"),  # a row of the log has the form of a decision
     ("prompts", "catalog"),  # hidden characters are hidden in prompts too
     ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
     ("questioning", "pipeline"),  # what is asked follows from the analysis

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -23,6 +23,7 @@ from toolscope_core.errors import ConfigError, ToolScopeError
 from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
+    from toolscope_core.datamodel import Finding
     from toolscope_core.opinions import Spent
     from toolscope_core.workspace.batch import Inspection
 
@@ -85,7 +86,7 @@ Paper = Annotated[
 
 
 class FailOn(StrEnum):
-    """The least severity of a finding that makes ``inspect`` fail."""
+    """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
     block = "block"
     warn = "warn"
@@ -115,7 +116,10 @@ def merge(
         Shape | None, typer.Option("--format", help="Shape of toolset.json; default the input's.")
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what the format refuses, or split it.")
+        bool,
+        typer.Option(
+            "--fix", help="Mend what the format refuses, or split it; remove hidden characters."
+        ),
     ] = False,
     accept: Annotated[
         Accept, typer.Option(help="Clusters taken without a recorded decision.")
@@ -145,6 +149,10 @@ def merge(
     ] = None,
     budget_calls: BudgetCalls = None,
     paper: Paper = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
+    ] = None,
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
     from toolscope_core.workspace.batch import MergeRequest, merge_files
@@ -162,6 +170,7 @@ def merge(
         plan=PlanConfig(accept=accept.value, routers=routers, correct=correct),
         shape=shape.value if shape else None,
         fix=fix,
+        fail_on=fail_on.value if fail_on else None,
         decisions=decisions,
         embedder=embedder,
         embeddings_model=embeddings_model,
@@ -194,7 +203,9 @@ def merge(
         unknown = _more(report.decisions_of_others, "of tools that this catalog does not have")
         _say(f"decisions: {report.decisions} of this catalog{unknown}")
     _tell_spent(report.spent)
+    _tell_findings(report.hidden)
     _say(f"bundle: {report.out}{_more(len(plan.dangling), 'dangling references')}")
+    _fail_for(report.failing)
 
 
 @app.command()
@@ -224,17 +235,14 @@ def inspect(
     ] = None,
 ) -> None:
     """Say what a catalog holds: format, counts, problems, findings, tokens."""
-    from toolscope_core.workspace.batch import inspect_files
+    from toolscope_core.workspace.batch import inspect_files, why_failing
 
     found = inspect_files(catalogs)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=1))
     else:
         _tell(found)
-    reason = found.why_failing(fail_on.value) if fail_on else ""
-    if reason:
-        _say_error(reason)
-        raise typer.Exit(1)
+    _fail_for(why_failing(found.catalog.findings, fail_on.value) if fail_on else "")
 
 
 def _tell(found: Inspection) -> None:
@@ -246,8 +254,7 @@ def _tell(found: Inspection) -> None:
     )
     for problem in catalog.problems:
         _say(f"problem  {problem.position}: {problem.reason}")
-    for item in catalog.findings:
-        _say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+    _tell_findings(catalog.findings)
 
 
 @app.command()
@@ -370,6 +377,18 @@ def prepare() -> None:
     finally:
         work.close()
     _say(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
+
+
+def _tell_findings(findings: Iterable[Finding]) -> None:
+    for item in findings:
+        _say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+
+
+def _fail_for(reason: str) -> None:
+    """End with 1 if there is a reason."""
+    if reason:
+        _say_error(reason)
+        raise typer.Exit(1)
 
 
 def _tell_spent(spent: Spent | None) -> None:

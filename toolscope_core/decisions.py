@@ -124,6 +124,7 @@ def check_form(decision: Decision) -> None:
         "edit": _check_edit,
         "omit": _check_omit,
         "threshold": _check_threshold,
+        "undo": _check_undo,
     }
     if decision.action in check:
         check[decision.action](decision)
@@ -252,6 +253,14 @@ def _check_threshold(decision: Decision) -> None:
         raise DecisionError(
             f"a threshold is the catalog's, and this one names {listed(decision.ids)}; leave "
             "members and ids empty"
+        )
+
+
+def _check_undo(decision: Decision) -> None:
+    seq = decision.detail.get("retracts")
+    if not isinstance(seq, int):
+        raise DecisionError(
+            f"the undo takes back {seq!r}; give the seq of a decision as detail.retracts"
         )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.errors import ExportError
+from toolscope_core.files import read_file
 
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
@@ -94,7 +95,7 @@ def why_not_ours(folder: Path) -> str:
     for name in sorted(names - {MANIFEST}):
         if name not in (hashes or {}):
             return f"it holds something else than a bundle ({name})"
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != (hashes or {})[name]:
+        if hashlib.sha256(read_file(folder / name)).hexdigest() != (hashes or {})[name]:
             return f"{name} was changed since the bundle was written"
     return ""
 
@@ -102,7 +103,7 @@ def why_not_ours(folder: Path) -> str:
 def _hashes(path: Path) -> dict[str, str] | None:
     """What a manifest of this program says of the other files; ``None`` for any other file."""
     try:
-        manifest: Any = json.loads(path.read_bytes())
+        manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
         ours = manifest.get("program", PROGRAM) == PROGRAM and isinstance(hashes, dict)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

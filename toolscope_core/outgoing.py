@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolscope_core.catalog.cleaning import without_hidden_text
 from toolscope_core.catalog.splitting import Part, split
 from toolscope_core.catalog.targets import target_named
 from toolscope_core.catalog.validity import Violation, fixed, violations
@@ -32,9 +33,13 @@ def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation,
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
-    """The plan with every offered fix to a tool for ``target`` applied; φ shows the new names of
-    tools, α those of parameters. Too many tools are mended by ``toolsets``.
+    """The plan with every offered fix to a tool for ``target`` applied, and without the hidden
+    characters of names and texts; φ shows the new names of tools, α those of parameters. Too many
+    tools are mended by ``toolsets``.
     """
+    leaving = [item.tool for item in plan.tools]
+    clean = without_hidden_text(leaving, sorted(_old_names(plan)))
+    plan = with_tools(plan, clean) if clean else plan
     changed = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
     renamed = {
         tool_id: NewNames(item.renaming.top, item.renaming.nested)

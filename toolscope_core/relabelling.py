@@ -20,6 +20,7 @@ from toolscope_core.datamodel import (
     Operation,
 )
 from toolscope_core.errors import ExportError
+from toolscope_core.files import read_file
 from toolscope_core.folders import restore
 
 _MOST_SAID = 200
@@ -73,7 +74,7 @@ def read_relabelling(folder: Path) -> Relabelling:
 
 def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
     try:
-        content: Any = json.loads(path.read_bytes())
+        content: Any = json.loads(read_file(path))
     except OSError as error:
         raise ExportError(
             f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote"

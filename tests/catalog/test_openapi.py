@@ -39,7 +39,7 @@ def test_a_yaml_document_becomes_mcp_tools():
     }
     assert tools["GET_sacks"].description == "Executes GET /sacks"
     assert tools["GET_sacks"].schema == {"type": "object", "properties": {}}
-    read_sack = tools["read_sack"]
+    read_sack = tools["read_sack_2"]
     assert set(read_sack.schema["properties"]) == {"sack__path", "sack__query", "limit"}
     assert read_sack.schema["required"] == ["sack__path"]
     assert read_sack.raw["_meta"][META]["arguments"]["sack__query"] == ["query", "sack"]
@@ -50,12 +50,12 @@ def test_a_yaml_document_becomes_mcp_tools():
     put = tools["PUT_sackssack"].schema
     assert put["required"] == ["kilos", "note", "sack"]
     assert put["properties"]["tare"] == {"type": "number", "exclusiveMinimum": 0}
-    assert tools["read_sack_2"].schema["properties"]["body"]["type"] == "array"
-    assert "required" not in tools["read_sack_2"].schema
-    assert [problem.position for problem in catalog.problems] == ["openapi_31.yaml: tool 6"]
+    assert tools["read_sack"].schema["properties"]["body"]["type"] == "array"
+    assert "required" not in tools["read_sack"].schema
+    assert [problem.position for problem in catalog.problems] == ["openapi_31.yaml: tool 3"]
     assert "(PATCH /sacks) refers to 'https://elsewhere" in catalog.problems[0].reason
     inferred = {item.tool_id for item in catalog.findings if item.code == "inferred-hint"}
-    assert inferred == {"Mill/GET_sacks", "Mill/Throw_a_sack_away", "Mill/read_sack"}
+    assert inferred == {"Mill/GET_sacks", "Mill/Throw_a_sack_away", "Mill/read_sack_2"}
     for tool in catalog.tools:
         Draft202012Validator.check_schema(tool.schema)
 

@@ -99,6 +99,13 @@ def test_a_key_of_another_origin_is_refused(server):
     assert SECRET not in str(refused.value) and not server.received
 
 
+@pytest.mark.parametrize("secret", ["sk-schlüssel", "sk-abc\ndef", "sk-\x00abc", "sk-\ud800abc"])
+def test_a_key_that_no_header_can_hold_is_refused_in_words(server, secret):
+    with pytest.raises(ConfigError, match="no request can carry") as refused:
+        model_at(server, secret=secret).ask(REQUEST)
+    assert "abc" not in str(refused.value) and not server.received
+
+
 def test_a_redirect_is_not_followed_and_the_key_stays(server):
     with ModelServer() as other:
         server.mode, server.target = "redirect", other.origin
@@ -128,6 +135,13 @@ def test_a_key_that_is_said_back_goes_nowhere(server, model, content, caplog):
     assert SECRET not in caplog.text
 
 
+def test_a_key_in_the_words_of_a_network_failure_is_masked_before_they_are_cut(monkeypatch):
+    monkeypatch.setattr("toolscope_core.llm.door._cause", lambda _: f"{'x' * 220}{SECRET}")
+    nobody = Endpoint("http://127.0.0.1:9/v1", "m")
+    page = Door(nobody, Key(nobody.origin, SECRET)).chat({"model": "m", "messages": []})
+    assert page.failure.endswith("x[key])")
+
+
 def test_a_key_is_in_no_error_and_no_log(server, model, caplog):
     caplog.set_level(logging.DEBUG)
     server.mode = "refused-key"
@@ -139,12 +153,31 @@ def test_a_key_is_in_no_error_and_no_log(server, model, caplog):
 
 
 @pytest.mark.parametrize("status", [402, 404])
-@pytest.mark.parametrize("spelled", [SECRET, "".join(f"\\u{ord(char):04x}" for char in SECRET)])
+@pytest.mark.parametrize(
+    "page",
+    [
+        '{"error": "not for KEY!"}',
+        '{"error": 1, "error": "not for KEY!"}',
+        '{"error": "not for KEY!',
+    ],
+    ids=["whole", "a key twice", "cut"],
+)
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        SECRET,
+        "".join(f"\\u{ord(char):04x}" for char in SECRET),
+        SECRET.replace("c", r"\u0063"),
+        SECRET.replace("/", r"\/"),
+        SECRET.replace("/", "%2f"),
+        SECRET.replace("-", "&#x2D;"),
+    ],
+)
 def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
-    server, model, status, spelled, monkeypatch
+    server, model, status, page, spelled, monkeypatch
 ):
     server.statuses.append((status, {}))
-    monkeypatch.setattr("tests.model_server.error", lambda *_: f'{{"error": "not for {spelled}!"}}')
+    monkeypatch.setattr("tests.model_server.error", lambda *_: page.replace("KEY", spelled))
     with pytest.raises(ModelStopError, match=r"not for \[key\]!"):
         model.ask(REQUEST)
 

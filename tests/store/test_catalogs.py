@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError
@@ -177,3 +178,15 @@ def test_a_catalog_with_a_running_job_is_not_deleted(store):
     assert load_catalog(store, busy).tools
     end_job(store, "running", "cancelled")
     delete_catalog(store, "busy")
+
+
+def test_the_same_content_in_another_order_of_keys_is_no_new_version(store):
+    schema = {"type": "object", "properties": {"a": {}, "b": {}}}
+    turned = {"properties": {"b": {}, "a": {}}, "type": "object"}
+    one, other = (Catalog((Tool("t", "t", schema=told, raw=told),)) for told in (schema, turned))
+    assert save_catalog(store, "order", one) == save_catalog(store, "order", other)
+    with store.write() as session:
+        session.connection().execute(text("UPDATE catalog SET content = 'another hash'"))
+    assert save_catalog(store, "order", other).number == 1
+    changed = Catalog((Tool("t", "t", schema=schema, raw={"x": 1}),))
+    assert save_catalog(store, "order", changed).number == 2

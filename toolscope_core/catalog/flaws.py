@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolscope_core.catalog.key_order import in_order
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_DIGITS, MAX_TEXT
 
 MAX_PLACE = 300
@@ -69,8 +70,8 @@ def constant(word: str) -> Flaw:
 
 
 def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:
-    """The object of the pairs, or that a key repeats."""
-    value = dict(pairs)
+    """The object of the pairs, keys ``in_order``, or that a key repeats."""
+    value = in_order(pairs)
     if len(value) == len(pairs):
         return value
     seen: set[str] = set()

@@ -69,6 +69,13 @@ def without_hidden(text: str) -> str:
     return HIDDEN.sub("", text)
 
 
+def cleaned(text: str) -> str:
+    """The text without what ``count_hidden`` counts; its legitimate uses stay."""
+    while places := set(_hidden_at(text)):
+        text = "".join(char for place, char in enumerate(text) if place not in places)
+    return text
+
+
 def count_hidden(text: str) -> int:
     """How many characters are hidden, legitimate uses left out."""
     return len(_hidden_at(text))

@@ -10,6 +10,7 @@ from pathlib import Path
 from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
 from toolscope_core.errors import CatalogError
+from toolscope_core.files import read_file
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 
@@ -80,7 +81,7 @@ def _toolsets(folder: Path) -> list[Path]:
     else as they were exported. Empty where the folder is no bundle.
     """
     try:
-        manifest = json.loads((folder / "manifest.json").read_bytes())
+        manifest = json.loads(read_file(folder / "manifest.json"))
         files = [folder / Path(one["file"]).name for one in manifest["toolsets"]]
         is_bundle = isinstance(manifest["sha256"], dict) and not why_unreadable("", manifest)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

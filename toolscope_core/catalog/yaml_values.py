@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from toolscope_core.catalog.flaws import TOO_DEEP, Flaw, integer, number, unique_keys
+from toolscope_core.catalog.key_order import in_order
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_YAML_CHARACTERS, MAX_YAML_VALUES
 
 WORDS = {
@@ -125,7 +126,7 @@ def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
             if not isinstance(other, dict):
                 return Flaw("has << before something that is no mapping; write it out")
             own = {**other, **own}
-    return own
+    return in_order(own.items())
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:

@@ -14,6 +14,7 @@ import jsonschema_rs
 from toolscope_core.backends import ChatReply, ChatRequest
 from toolscope_core.config import Endpoint, Key
 from toolscope_core.datamodel import JsonObject, canonical_json
+from toolscope_core.llm.masking import masked
 from toolscope_core.llm.pages import Page, Trouble, load, one_line, trouble
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ class EndpointModel:
 
     def _without_key(self, reply: ChatReply) -> ChatReply:
         """The last gate: whatever spelling it came in, the key goes nowhere from here."""
-        secret = self._key.secret
-        if not secret or secret not in reply.text + reply.reason + canonical_json(reply.value):
+        said = reply.text + reply.reason + canonical_json(reply.value)
+        if masked(said, self._key.secret) == said:
             return reply
         return replace(reply, value=None, reason="the reply repeats the key", text="")
 

@@ -6,7 +6,6 @@ the key belongs to; the SDK never holds it. Nothing else of the environment goes
 
 from __future__ import annotations
 
-import json
 import logging
 import socket
 import threading
@@ -22,17 +21,19 @@ import openai
 
 from toolscope_core.config import Endpoint, Key, origin_of
 from toolscope_core.errors import ConfigError
-from toolscope_core.llm.pages import MOST_BYTES, TOO_LARGE, Page, load
+from toolscope_core.llm.masking import masked
+from toolscope_core.llm.pages import MOST_BYTES, TOO_LARGE, Page
 
 SENT = ("accept", "content-type", "content-length", "host")
 _CHUNK = 65_536
+_LONGEST_FAILURE = 250
 
 
 class Door:
     """An endpoint; safe to share between threads. Each method is one request, never repeated.
 
     Redirects, proxies, cookies and compressed replies are off. Raises ``ConfigError`` for a key of
-    another origin.
+    another origin, or that no header can hold.
     """
 
     def __init__(self, endpoint: Endpoint, key: Key) -> None:
@@ -40,6 +41,11 @@ class Door:
             raise ConfigError(
                 f"the key belongs to {key.origin} and not to {endpoint.origin}; give the key of "
                 f"{endpoint.origin} in TOOLSCOPE_API_KEY, with TOOLSCOPE_API_ORIGIN"
+            )
+        if not (key.secret.isascii() and key.secret.isprintable()):
+            raise ConfigError(
+                f"the key of {key.origin} holds a character that no request can carry; give it as "
+                "it was issued, in ASCII and on one line"
             )
         logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs replies' headers
         self._deadline = endpoint.deadline
@@ -96,25 +102,18 @@ class Door:
             failure = f"no connection ({_cause(error)})"
         return Page(
             status=status,
-            body=self._scrubbed(body),
-            kind=headers.get("content-type", "").partition(";")[0],
+            body=self._masked(body.decode("utf-8", "surrogateescape")).encode(
+                "utf-8", "surrogateescape"
+            ),
+            kind=self._masked(headers.get("content-type", "")).partition(";")[0],
             wait=retry_after(headers),
-            failure=self._scrubbed(failure.encode()).decode(),
-            location=self._scrubbed(headers.get("location", "").encode()).decode(),
+            failure=self._masked(failure)[:_LONGEST_FAILURE],
+            location=self._masked(headers.get("location", "")),
             seconds=time.monotonic() - started,
         )
 
-    def _scrubbed(self, content: bytes) -> bytes:
-        """Without the key, which JSON may also spell with escapes."""
-        if not self._secret:
-            return content
-        plain = content.replace(self._secret.encode(), b"[key]")
-        try:
-            said = json.dumps(load(plain.decode()), ensure_ascii=False) if b"\\" in plain else ""
-        except ValueError:
-            return plain
-        clean = said.replace(self._secret, "[key]")
-        return plain if clean == said else clean.encode("utf-8", "replace")
+    def _masked(self, text: str) -> str:
+        return masked(text, self._secret)
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
@@ -141,7 +140,7 @@ def _cause(error: BaseException) -> str:
     """What the network said; the innermost cause speaks plainly."""
     while error.__cause__ is not None:
         error = error.__cause__
-    return str(error)[:200] or type(error).__name__
+    return str(error) or type(error).__name__
 
 
 class _UnreadableError(openai.OpenAIError):

@@ -26,6 +26,7 @@ from toolscope_core.store.jobs import (
     start_job,
 )
 from toolscope_core.store.ledger import StoredLedger, count_earlier, read_calls
+from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.review import append_decision, read_log
 from toolscope_core.store.runs import (
     ModelRun,
@@ -36,7 +37,7 @@ from toolscope_core.store.runs import (
     open_run,
 )
 from toolscope_core.store.selections import Selection, get_selection, keep_selection
-from toolscope_core.store.settings import read_setting, write_setting
+from toolscope_core.store.settings import read_setting, setting_as, write_setting
 
 __all__ = [
     "CatalogRecord",
@@ -66,11 +67,13 @@ __all__ = [
     "read_calls",
     "read_log",
     "read_setting",
+    "rebuilt",
     "record_step",
     "rename_catalog",
     "renew_leases",
     "request_cancel",
     "save_catalog",
+    "setting_as",
     "start_job",
     "write_setting",
 ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +11,10 @@ from sqlalchemy import delete, func, insert, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.datamodel import Catalog, Finding, Problem, Server, Tool
+from toolscope_core.datamodel import Catalog, Finding, JsonObject, Problem, Server, Tool, digest
 from toolscope_core.errors import StoreError
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store, now, row_named
+from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.tables import (
     CatalogRow,
     DecisionRow,
@@ -50,18 +50,18 @@ class CatalogRecord:
 def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
     """Store ``catalog`` as the newest version of ``name``, whole or not at all.
 
-    Where the newest version already is this very catalog, nothing is written and its record is
-    returned. Raises ``StoreError`` for a blank name.
+    Where the newest version already is this catalog, in any order of keys, nothing is written and
+    its record is returned. Raises ``StoreError`` for a blank name.
     """
     if not name.strip():
         raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
     body = _body(catalog)
     tools = [_definition(tool) for tool in catalog.tools]
-    content = hashlib.sha256(json.dumps([catalog.format, body, tools]).encode()).hexdigest()
+    content = _content(catalog.format, body, tools)
     newest = select(CatalogRow).where(CatalogRow.name == name).order_by(-col(CatalogRow.number))
     with store.write() as session:
         last = session.exec(newest).first()
-        if last is not None and last.content == content:
+        if last is not None and content in _contents(session, last, catalog.version):
             return _record(last)
         row = CatalogRow(
             id=_next_id(session),
@@ -137,14 +137,20 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
     )
     with store.read() as session:
         row = catalog_row(session, store, catalog_id)
-        body = row.body
+        bodies = session.exec(tools).all()
+    with row_named(store, f"catalog row (id {catalog_id})"):
         return Catalog(
-            tools=tuple(Tool(**body) for body in session.exec(tools)),
-            servers=tuple(Server(**item) for item in body["servers"]),
+            tools=tuple(_tool(store, catalog_id, *body) for body in enumerate(bodies)),
+            servers=tuple(rebuilt(Server, item) for item in row.body["servers"]),
             format=row.format,
-            problems=tuple(Problem(**item) for item in body["problems"]),
-            findings=tuple(Finding(**item) for item in body["findings"]),
+            problems=tuple(rebuilt(Problem, item) for item in row.body["problems"]),
+            findings=tuple(rebuilt(Finding, item) for item in row.body["findings"]),
         )
+
+
+def _tool(store: Store, catalog_id: int, position: int, body: JsonObject) -> Tool:
+    with row_named(store, f"tool row (catalog_id {catalog_id}, position {position})"):
+        return rebuilt(Tool, body)
 
 
 def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
@@ -167,7 +173,24 @@ def _next_id(session: Session) -> int:
     """Above every id that a catalog has or had: much is remembered by it."""
     newest = session.exec(select(func.max(CatalogRow.id))).one() or 0
     setting = session.get(SettingRow, _LAST_ID)
-    return max(newest, setting.value["id"] if setting else 0) + 1
+    last = setting.value.get("id") if setting else 0
+    return max(newest, last if isinstance(last, int) else 0) + 1
+
+
+def _content(form: str, body: JsonObject, tools: Sequence[JsonObject]) -> str:
+    return digest(form, body, tools)
+
+
+def _contents(session: Session, row: CatalogRow, version: str) -> Iterator[str]:
+    """The hash a row has and, where the tools may be the same, the one that it would get today:
+    older programs hashed keys in their order.
+    """
+    yield row.content
+    if row.version == version:
+        bodies = select(ToolRow.body).where(ToolRow.catalog_id == row.id)
+        yield _content(
+            row.format, row.body, session.exec(bodies.order_by(col(ToolRow.position))).all()
+        )
 
 
 def _record(row: CatalogRow) -> CatalogRecord:

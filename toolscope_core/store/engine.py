@@ -10,13 +10,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import Connection, String, create_engine, event, select, type_coerce
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlmodel import Session
 
 from toolscope_core.errors import StoreError
 from toolscope_core.store.migrations import check_readable, migrate
+from toolscope_core.store.tables import CellError
 
 BUSY_SECONDS = 15.0
 """How long a transaction waits for another writer."""
@@ -82,7 +83,10 @@ class Store:
             session.begin(),
         ):
             session.connection()
-            yield session
+            try:
+                yield session
+            except CellError as error:
+                raise damaged_row(self.path, _row_of(session, error), str(error)) from error
 
     def _prepare(self, connection: sqlite3.Connection, record: Any) -> None:
         """Set what every connection needs and check that it took."""
@@ -103,6 +107,33 @@ class Store:
                 raise StoreError(
                     f"{self.path}: {name} is {actual}, not {value}; put the store on a local disk"
                 )
+
+
+def damaged_row(path: Path, row: str, reason: str) -> StoreError:
+    """The error for a row that somebody else changed; ``row`` names it, with its table."""
+    return StoreError(
+        f"the {row} of the store {path} cannot be used: {reason}; put a backup of the file in its "
+        "place, or delete the row with a program for SQLite"
+    )
+
+
+@contextmanager
+def row_named(store: Store, row: str) -> Iterator[None]:
+    """What cannot be made of a row is an error that names it."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError) as error:
+        raise damaged_row(store.path, row, str(error)) from error
+
+
+def _row_of(session: Session, error: CellError) -> str:
+    """The row that holds a cell, named by its primary key as it is stored."""
+    table = error.column.table
+    keys = [type_coerce(key, String) for key in table.primary_key]
+    same = type_coerce(error.column, String) == error.text
+    found = session.connection().execute(select(*keys).where(same)).first()
+    named = zip(table.primary_key.columns.keys(), found or (), strict=False)
+    return f"{table.name} row ({', '.join(f'{name} {value}' for name, value in named)})"
 
 
 def _begin(connection: Connection) -> None:
@@ -130,6 +161,11 @@ def _file_of(url: str) -> Path:
     name = parsed.database or ""
     if parsed.drivername != "sqlite" or name in ("", ":memory:") or name.startswith("file:"):
         raise StoreError(f"store URL {parsed.render_as_string()!r} names no file; {_EXAMPLE}")
+    try:
+        Path(name).is_file()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"the store {name!r} cannot be used: {reason}; {_EXAMPLE}") from error
     return Path(name)
 
 

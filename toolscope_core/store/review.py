@@ -8,8 +8,10 @@ from typing import cast
 from sqlmodel import Session, col, select
 
 from toolscope_core.datamodel import Action, Decision
+from toolscope_core.decisions import check_form
+from toolscope_core.errors import DecisionError
 from toolscope_core.store.catalogs import catalog_row
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store, damaged_row, now
 from toolscope_core.store.tables import DecisionRow
 
 Log = tuple[Decision, ...]
@@ -20,17 +22,17 @@ def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decis
 
     ``decide`` refuses by raising, then nothing is written. Where it returns a row of the log (a
     repeat), that row is the answer and nothing is written either. The log gives ``seq`` (1, 2, …
-    without gaps) and, where the decision has no time, ``at``.
+    without gaps, unless somebody deleted rows) and, where the decision has no time, ``at``.
     """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
-        log = _log(session, name)
+        log = _log(session, store, name)
         decision = decide(log)
         if decision in log:
             return decision
         row = DecisionRow(
             name=name,
-            seq=len(log) + 1,
+            seq=log[-1].seq + 1 if log else 1,
             at=decision.at or now(),
             action=decision.action,
             reviewer=decision.reviewer,
@@ -47,12 +49,19 @@ def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decis
 def read_log(store: Store, catalog_id: int) -> Log:
     """All decisions on the catalogs of this name, in order of ``seq``."""
     with store.read() as session:
-        return _log(session, catalog_row(session, store, catalog_id).name)
+        return _log(session, store, catalog_row(session, store, catalog_id).name)
 
 
-def _log(session: Session, name: str) -> Log:
+def _log(session: Session, store: Store, name: str) -> Log:
     rows = select(DecisionRow).where(DecisionRow.name == name).order_by(col(DecisionRow.seq))
-    return tuple(_decision(row) for row in session.exec(rows))
+    log = tuple(_decision(row) for row in session.exec(rows))
+    for decision in log:
+        try:
+            check_form(decision)
+        except DecisionError as error:
+            row = f"decision row (name {name!r}, seq {decision.seq})"
+            raise damaged_row(store.path, row, str(error)) from error
+    return log
 
 
 def _decision(row: DecisionRow) -> Decision:

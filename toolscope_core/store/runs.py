@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.datamodel import JsonObject, digest
 from toolscope_core.errors import StoreError
 from toolscope_core.store.catalogs import catalog_row
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store, damaged_row, now
 from toolscope_core.store.tables import CallRow, RunRow
 
 RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed", "interrupted"]
@@ -71,7 +71,7 @@ def open_run(
         row.state, row.message, row.ended_at = "running", "", ""
         session.add(row)
         session.flush()
-        return _run(session, row)
+        return _run(session, store, row)
 
 
 def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> ModelRun:
@@ -81,13 +81,13 @@ def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> Mo
         row.state, row.message, row.ended_at = state, message, now()
         session.add(row)
         session.flush()
-        return _run(session, row)
+        return _run(session, store, row)
 
 
 def get_run(store: Store, run_id: str) -> ModelRun:
     """Raises ``StoreError`` for an id that is not in the store."""
     with store.read() as session:
-        return _run(session, _row(session, store, run_id))
+        return _run(session, store, _row(session, store, run_id))
 
 
 def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ...]:
@@ -96,7 +96,7 @@ def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ..
     if catalog_id is not None:
         rows = rows.where(RunRow.catalog_id == catalog_id)
     with store.read() as session:
-        return tuple(_run(session, row) for row in session.exec(rows))
+        return tuple(_run(session, store, row) for row in session.exec(rows))
 
 
 def _row(session: Session, store: Store, run_id: str) -> RunRow:
@@ -106,7 +106,10 @@ def _row(session: Session, store: Store, run_id: str) -> RunRow:
     return row
 
 
-def _run(session: Session, row: RunRow) -> ModelRun:
+def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
+    if digest(row.kind, row.configuration) != row.key:
+        reason = "its configuration is not the one it began with"
+        raise damaged_row(store.path, f"run row (id {row.id})", reason)
     sums = select(
         func.count(col(CallRow.number)),
         func.sum(col(CallRow.questions)),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from toolscope_core.datamodel import JsonObject
-from toolscope_core.store.engine import Store
+from toolscope_core.store.engine import Store, row_named
 from toolscope_core.store.tables import SettingRow
+
+T = TypeVar("T")
 
 
 def read_setting(store: Store, name: str) -> JsonObject | None:
@@ -12,6 +17,18 @@ def read_setting(store: Store, name: str) -> JsonObject | None:
     with store.read() as session:
         row = session.get(SettingRow, name)
         return None if row is None else row.value
+
+
+def setting_as(store: Store, name: str, build: Callable[[JsonObject], T]) -> T | None:
+    """What ``build`` makes of a setting; ``None`` where nothing was chosen.
+
+    Raises ``StoreError`` where ``build`` cannot make anything of it.
+    """
+    value = read_setting(store, name)
+    if value is None:
+        return None
+    with row_named(store, f"setting row (name {name})"):
+        return build(value)
 
 
 def write_setting(store: Store, name: str, value: JsonObject | None) -> None:

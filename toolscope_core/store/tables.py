@@ -3,25 +3,78 @@
 from __future__ import annotations
 
 import json
+from types import NoneType
 from typing import Any
 
-from sqlalchemy import Dialect, ForeignKey, Text
+from sqlalchemy import Column, Dialect, ForeignKey, Text
 from sqlalchemy.orm import registry
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 
+class CellError(Exception):
+    """A cell does not hold the JSON that its column is for."""
+
+    def __init__(self, column: Column[Any], text: object) -> None:
+        super().__init__(f"{column} holds {str(text)[:60]!r}")
+        self.column, self.text = column, text
+
+
 class Json(TypeDecorator[Any]):
-    """A JSON value as ASCII text: for all text of other people, lone surrogates included."""
+    """A JSON object as ASCII text: for all text of other people, lone surrogates included.
+
+    Reading raises ``CellError`` for a text that is no JSON, or of another kind.
+    """
 
     impl = Text
     cache_ok = True
+    kinds: tuple[type, ...] = (dict,)
+    column: Column[Any]
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
         return json.dumps(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        return json.loads(value)
+        try:
+            parsed = json.loads(value, parse_constant=_no_nan)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise CellError(self.column, value) from error
+        if not self.fits(parsed):
+            raise CellError(self.column, value)
+        return parsed
+
+    def fits(self, parsed: Any) -> bool:
+        return isinstance(parsed, self.kinds)
+
+
+class JsonText(Json):
+    """A text."""
+
+    cache_ok = True
+    kinds = (str,)
+
+
+class JsonTexts(Json):
+    """A list of texts."""
+
+    cache_ok = True
+    kinds = (list,)
+
+    def fits(self, parsed: Any) -> bool:
+        return super().fits(parsed) and all(isinstance(item, str) for item in parsed)
+
+
+class JsonAnswer(Json):
+    """An object, or null where there is no usable answer."""
+
+    cache_ok = True
+    kinds = (dict, NoneType)
+
+
+def _no_nan(constant: str) -> float:
+    if constant == "NaN":
+        raise ValueError("NaN equals nothing")
+    return float(constant)
 
 
 class Row(SQLModel, registry=registry()):
@@ -34,12 +87,12 @@ class CatalogRow(Row, table=True):
     __tablename__ = "catalog"
 
     id: int | None = Field(default=None, primary_key=True)
-    name: str = Field(sa_type=Json)
+    name: str = Field(sa_type=JsonText)
     number: int
     version: str
     content: str
     at: str
-    format: str = Field(sa_type=Json)
+    format: str = Field(sa_type=JsonText)
     tools: int
     servers: int
     body: dict[str, Any] = Field(sa_type=Json)
@@ -60,13 +113,13 @@ class DecisionRow(Row, table=True):
 
     __tablename__ = "decision"
 
-    name: str = Field(primary_key=True, sa_type=Json)
+    name: str = Field(primary_key=True, sa_type=JsonText)
     seq: int = Field(primary_key=True)
     at: str
     action: str
-    reviewer: str = Field(sa_type=Json)
-    members: list[str] = Field(sa_type=Json)
-    ids: list[str] = Field(sa_type=Json)
+    reviewer: str = Field(sa_type=JsonText)
+    members: list[str] = Field(sa_type=JsonTexts)
+    ids: list[str] = Field(sa_type=JsonTexts)
     detail: dict[str, Any] = Field(sa_type=Json)
 
 
@@ -83,7 +136,7 @@ class JobRow(Row, table=True):
     stage: str = ""
     done: int = 0
     total: int = 0
-    message: str = Field(default="", sa_type=Json)
+    message: str = Field(default="", sa_type=JsonText)
     cancel: bool = False
     started_at: str
     updated_at: str
@@ -98,8 +151,8 @@ class SelectionRow(Row, table=True):
     number: int | None = Field(default=None, primary_key=True)
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
     key: str
-    source: str = Field(sa_type=Json)
-    ids: list[str] = Field(sa_type=Json)
+    source: str = Field(sa_type=JsonText)
+    ids: list[str] = Field(sa_type=JsonTexts)
 
 
 class AnswerRow(Row, table=True):
@@ -110,11 +163,11 @@ class AnswerRow(Row, table=True):
     key: str = Field(primary_key=True)
     task: str
     version: str
-    subjects: list[str] = Field(sa_type=Json)
-    model: str = Field(sa_type=Json)
+    subjects: list[str] = Field(sa_type=JsonTexts)
+    model: str = Field(sa_type=JsonText)
     origin: str
-    value: dict[str, Any] | None = Field(sa_type=Json)
-    reason: str = Field(sa_type=Json)
+    value: dict[str, Any] | None = Field(sa_type=JsonAnswer)
+    reason: str = Field(sa_type=JsonText)
     at: str
 
 
@@ -126,7 +179,7 @@ class CallRow(Row, table=True):
     number: int | None = Field(default=None, primary_key=True)
     run: str
     task: str
-    model: str = Field(sa_type=Json)
+    model: str = Field(sa_type=JsonText)
     origin: str
     questions: int
     tokens_in: int
@@ -134,8 +187,8 @@ class CallRow(Row, table=True):
     counted: bool
     cost: float | None
     seconds: float
-    finish: str = Field(sa_type=Json)
-    error: str = Field(sa_type=Json)
+    finish: str = Field(sa_type=JsonText)
+    error: str = Field(sa_type=JsonText)
     at: str
 
 
@@ -151,7 +204,7 @@ class RunRow(Row, table=True):
     key: str
     configuration: dict[str, Any] = Field(sa_type=Json)
     state: str = "running"
-    message: str = Field(default="", sa_type=Json)
+    message: str = Field(default="", sa_type=JsonText)
     started_at: str
     ended_at: str = ""
 
@@ -163,3 +216,9 @@ class SettingRow(Row, table=True):
 
     name: str = Field(primary_key=True)
     value: dict[str, Any] = Field(sa_type=Json)
+
+
+for _table in Row.metadata.tables.values():
+    for _column in _table.columns:
+        if isinstance(_column.type, Json):
+            _column.type.column = _column

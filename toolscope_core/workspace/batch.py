@@ -15,10 +15,13 @@ from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.bundle import bundle_files, verdict_row
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.cleaning import hidden_in
+from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.config import AnalysisConfig, PlanConfig, Settings
 from toolscope_core.datamodel import (
     Catalog,
+    Finding,
     JsonObject,
     MergePlan,
     Pair,
@@ -28,6 +31,7 @@ from toolscope_core.errors import CatalogError, DecisionError
 from toolscope_core.folders import write_folder
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.opinions import Spent
+from toolscope_core.outgoing import with_fixes
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.relabelling import read_relabelling
 from toolscope_core.versions.diff import CatalogDiff, diff
@@ -53,6 +57,8 @@ class MergeReport:
     """What a merge did: the plan, the tokens before and after (``counted`` says whether they are
     estimates), where it was put, in how many files the toolset is, and what a model took; of the
     decisions given, how many are of this catalog and how many name tools that it does not have.
+    ``hidden`` are the hidden characters in what was written; ``failing`` says why a check that was
+    asked for fails, and is empty where none does.
     """
 
     plan: MergePlan
@@ -64,6 +70,8 @@ class MergeReport:
     spent: Spent | None = None
     decisions: int = 0
     decisions_of_others: int = 0
+    hidden: tuple[Finding, ...] = ()
+    failing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +84,6 @@ class Inspection:
     tokens: int
     tokens_by_server: dict[str, int]
     counted: str = ESTIMATE.label
-
-    def why_failing(self, least: Severity) -> str:
-        """How many findings are of that severity or worse and which is the first; empty if none."""
-        bad = SEVERITIES[: SEVERITIES.index(least) + 1]
-        found = [item for item in self.catalog.findings if item.severity in bad]
-        if not found:
-            return ""
-        counts = Counter(item.severity for item in found)
-        told = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
-        worst = min(found, key=lambda item: SEVERITIES.index(item.severity))
-        return f"found {told}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
 
     def as_json(self) -> JsonObject:
         found = Counter(finding.severity for finding in self.catalog.findings)
@@ -120,6 +117,18 @@ class Inspection:
             },
             "version": self.catalog.version,
         }
+
+
+def why_failing(findings: Sequence[Finding], least: Severity) -> str:
+    """How many findings are of that severity or worse and which is the first; empty if none."""
+    bad = SEVERITIES[: SEVERITIES.index(least) + 1]
+    found = [item for item in findings if item.severity in bad]
+    if not found:
+        return ""
+    counts = Counter(item.severity for item in found)
+    told = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
+    worst = min(found, key=lambda item: SEVERITIES.index(item.severity))
+    return f"found {told}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +170,16 @@ class RelabelReport:
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
-    """The options of one merge; ``ask`` where a model is the judge."""
+    """The options of one merge; ``ask`` where a model is the judge, ``fail_on`` the least severity
+    of a finding in the outgoing tools that is told as failing.
+    """
 
     out: Path
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
     plan: PlanConfig = field(default_factory=lambda: PlanConfig(accept="auto"))
     shape: str | None = None
     fix: bool = False
+    fail_on: Severity | None = None
     decisions: Path | None = None
     embedder: str | None = None
     embeddings_model: str | None = None
@@ -199,6 +211,9 @@ def merge_files(
     files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
     told = json.loads(files["manifest.json"])
+    fixed = with_fixes(plan, request.shape or catalog.format) if request.fix else plan
+    leaving = [item.tool for item in fixed.tools]
+    findings = scan_catalog(leaving) if request.fail_on else ()
     return MergeReport(
         plan=plan,
         tokens_before=told["tokens"]["before"],
@@ -209,6 +224,8 @@ def merge_files(
         spent=spent_on(analysis.opinions),
         decisions=len(log) - of_others,
         decisions_of_others=of_others,
+        hidden=hidden_in(leaving),
+        failing=why_failing(findings, request.fail_on) if request.fail_on else "",
     )
 
 

@@ -11,7 +11,7 @@ from toolscope_core.config import Budget, Endpoint, Key, Prices, Settings, key_f
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ConfigError
 from toolscope_core.llm import Connection, check_connection
-from toolscope_core.store import Store, read_setting, write_setting
+from toolscope_core.store import Store, rebuilt, setting_as, write_setting
 
 SETTING = "endpoint"
 PRICES = "prices"
@@ -26,8 +26,7 @@ class Endpoints:
 
     def get(self) -> Endpoint | None:
         """``None`` where none was chosen."""
-        saved = read_setting(self._store, SETTING)
-        found = _endpoint(saved) if saved else default_endpoint(self._settings)
+        found = setting_as(self._store, SETTING, _endpoint) or default_endpoint(self._settings)
         return found and self.priced(found)
 
     def save(self, endpoint: Endpoint) -> None:
@@ -42,8 +41,7 @@ class Endpoints:
 
     def prices(self) -> dict[str, Prices]:
         """The price table: by the name of the model, as the endpoint knows it."""
-        table = read_setting(self._store, PRICES) or {}
-        return {model: Prices(**row) for model, row in table.items()}
+        return setting_as(self._store, PRICES, _price_table) or {}
 
     def save_prices(self, table: Mapping[str, Prices]) -> None:
         """Put this table in the place of the one that was there."""
@@ -100,4 +98,8 @@ def on_this_machine(origin: str) -> bool:
 
 
 def _endpoint(saved: JsonObject) -> Endpoint:
-    return Endpoint(**{**saved, "budget": Budget(**saved["budget"])})
+    return rebuilt(Endpoint, {**saved, "budget": rebuilt(Budget, saved["budget"])})
+
+
+def _price_table(saved: JsonObject) -> dict[str, Prices]:
+    return {model: rebuilt(Prices, row) for model, row in saved.items()}

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.bundle import named_toolsets, zipped
+from toolscope_core.catalog.cleaning import hidden_in
+from toolscope_core.catalog.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.targets import MATRIX, target_named
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, PlanTokens, plan_tokens, tokenizer
@@ -170,9 +172,16 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
 
 
 def _hostile(plan: MergePlan) -> tuple[str, ...]:
-    came = plan.catalog.by_id
-    leaving = (item.tool for item in plan.tools if item.tool.id in plan.catalog.blocked)
-    return tuple(tool.id for tool in leaving if tool.description == came[tool.id].description)
+    """Ids of outgoing tools of which what was blocked is still there."""
+    came, leaving = plan.catalog.by_id, [item.tool for item in plan.tools]
+    hidden = {found.tool_id for found in hidden_in(leaving) if found.severity == "block"}
+    worded = {
+        found.tool_id
+        for found in plan.catalog.findings
+        if found.severity == "block" and found.code != "hidden-unicode"
+    }
+    same = (t.id for t in leaving if cleaned(came[t.id].description) == cleaned(t.description))
+    return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
 
 
 def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:

@@ -21,7 +21,8 @@ from toolscope_core.store import (
     StoredLedger,
     get_run,
     read_log,
-    read_setting,
+    rebuilt,
+    setting_as,
     write_setting,
 )
 from toolscope_core.workspace.inquiries import AsOf, remembering, still_holds
@@ -51,8 +52,7 @@ class Hearing:
 
     def choice(self, catalog_id: int) -> Choice | None:
         """``None`` for the offline judge."""
-        saved = read_setting(self._store, _name(catalog_id))
-        return Choice(**saved) if saved else None
+        return setting_as(self._store, _name(catalog_id), lambda saved: rebuilt(Choice, saved))
 
     def choose(self, catalog_id: int, choice: Choice | None) -> None:
         """Make the plan with this from now on."""

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from toolscope_core.datamodel import JsonObject, canonical_json
 from toolscope_core.errors import ConfigError, ExportError
+from toolscope_core.files import read_file
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
     """As ``rows_in``, of a file. Raises ``ConfigError`` where it cannot be read, too."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error}; give a JSONL file in UTF-8") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
     return rows_in(content, str(path))
 
 
@@ -45,14 +46,26 @@ def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
 
 
 def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
-    """All rows or none: the file is written beside its place and renamed."""
+    """All rows or none: the file is written beside its place and renamed. Raises ``ExportError``
+    where it cannot be written, and for a place that holds anything but a file.
+    """
     text = "".join(f"{canonical_json(row)}\n" for row in rows)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(text.encode("utf-8", "backslashreplace"))
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
+        _replace(path.resolve(), text.encode("utf-8", "backslashreplace"))
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links
+        reason = getattr(error, "strerror", None) or error
+        raise ExportError(
+            f"{str(path)!r} cannot be written: {reason}; give another file with --out"
+        ) from error
+
+
+def _replace(place: Path, content: bytes) -> None:
+    if place.exists() and not place.is_file():
+        raise OSError(errno.EINVAL, "it is no file")
+    beside = place.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.part")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        beside.write_bytes(content)
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)

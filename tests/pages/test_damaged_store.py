@@ -1,0 +1,26 @@
+"""Every page over a store of which somebody broke a row."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+
+PAGES = ["catalog", "overlap", "graph", "review", "documents", "export", "history"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_broken_decision_is_told_on_every_page_of_its_catalog_only(
+    through_the_app, monkeypatch, work, page
+):
+    other = work.catalogs.add("Other", desk.catalog(desk.MAIL, desk.SUM))
+    work.analyses.run(other.id)
+    mine = next(one.id for one in work.catalogs.newest() if one.name == "Desk")
+    work.review.decide(mine, "accept", desk.by_name(work, mine, "send_mail"), "ann")
+    with closing(sqlite3.connect(work.store.path)) as connection, connection:
+        connection.execute("UPDATE decision SET detail = '{\"cut'")
+    told = words(open_page(monkeypatch, work, page, catalog="Desk"))
+    assert "decision row" in told and "put a backup" in told
+    assert "decision row" not in words(open_page(monkeypatch, work, page, catalog="Other"))

@@ -1,0 +1,234 @@
+"""Rows that somebody else changed: each is an error in words, and only of what it belongs to."""
+
+import json
+import sqlite3
+from contextlib import closing, suppress
+
+import pytest
+
+from tests.store.test_ledger import ANSWER, CALL
+from toolscope_core.config import Endpoint, Prices, Settings
+from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
+from toolscope_core.errors import StoreError, ToolScopeError
+from toolscope_core.store import (
+    Store,
+    StoredLedger,
+    append_decision,
+    count_earlier,
+    delete_catalog,
+    get_job,
+    get_run,
+    get_selection,
+    keep_selection,
+    latest_job,
+    list_catalogs,
+    list_runs,
+    load_catalog,
+    open_run,
+    read_calls,
+    read_log,
+    read_setting,
+    rename_catalog,
+    save_catalog,
+    start_job,
+    write_setting,
+)
+from toolscope_core.store.tables import Json, Row
+from toolscope_core.workspace.endpoints import Endpoints
+from toolscope_core.workspace.hearing import Choice, Hearing
+
+CATALOG = Catalog(
+    tools=(Tool("a", "a", schema={"type": "object"}, raw={"x": 1}), Tool("b", "b", server="s")),
+    servers=(Server("s", "words"),),
+    problems=(Problem("line 1", "no name"),),
+    findings=(Finding("a", "warn", "code", "name", "words"),),
+)
+OTHER = Catalog(tools=(Tool("other", "other"),))
+REJECT = Decision("reject", ("f", "g"), ("a", "b"), "ann")
+PLACES = [
+    (table.name, column.name)
+    for table in Row.metadata.sorted_tables
+    for column in table.columns
+    if isinstance(column.type, Json)
+]
+NEVER = ["", "{", '"cut', "nul", "NaN", '{"x": NaN}', "[" * 100_000, b"\xff\xfe", "7", "true"]
+"""What no column is for."""
+SHAPES = {
+    ("tool", "body"): ["{}", '{"id": 5}', '{"id": "a", "name": "a", "new": 1}', '{"id": []}'],
+    ("catalog", "body"): [
+        "{}",
+        '{"servers": 5}',
+        '{"servers": [5], "problems": [], "findings": []}',
+    ],
+    ("decision", "members"): ["[]", "[5]", '["f"]', "{}"],
+    ("decision", "ids"): ["[[]]", '["a", "a"]', '"ab"'],
+    ("decision", "detail"): ["[]", "null"],
+    ("run", "configuration"): ["{}", '{"kind": 5}'],
+    ("selection", "ids"): ["[5]", "{}"],
+    ("answer", "subjects"): ["[5]", "{}"],
+    ("answer", "value"): ["[]", '"x"'],
+}
+DAMAGE = [
+    (*place, text) for place in PLACES for text in (*NEVER, *SHAPES.get(place, ['{"x": 1}', "[5]"]))
+    if not (place[1] in ("body", "detail", "configuration", "value") and text == '{"x": 1}')
+]  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A store with something in each table; catalog 1 has all of it, catalog 2 a decision."""
+    path = tmp_path / "store.db"
+    store = Store(f"sqlite:///{path}")
+    for number, catalog in enumerate((CATALOG, OTHER), 1):
+        record = save_catalog(store, f"catalog {number}", catalog)
+        append_decision(store, record.id, lambda log: REJECT)
+    start_job(store, "job", 1, "analysis")
+    keep_selection(store, 1, "words", ["a"])
+    open_run(store, "run", 1, "judge", {"model": "m"})
+    StoredLedger(store).commit(CALL, (ANSWER,))
+    desk = Endpoints(Settings("", tmp_path, tmp_path), store)
+    desk.save(Endpoint("http://127.0.0.1/v1", "m", prices=Prices(1.0, 2.0)))
+    Hearing(store).choose(1, Choice("run", 0, "then"))
+    store.close()
+    return path
+
+
+def write(path, table, column, text):
+    """The text in every cell of the column that is of the first catalog, or of none."""
+    own = {"catalog": "id = 1", "tool": "catalog_id = 1", "decision": "name = '\"catalog 1\"'"}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        where = own.get(table, "1")
+        if column == "name" or table == "tool":
+            where += " AND rowid = 1" if table != "tool" else " AND position = 0"
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (text,))
+
+
+def readings(store, tmp_path):
+    """Everything that reads the first catalog, or rows of no catalog."""
+    desk = Endpoints(Settings("", tmp_path, tmp_path), store)
+    key = keep_selection(store, 2, "words", ["other"]).key
+    with closing(sqlite3.connect(store.path)) as connection:
+        (own,) = connection.execute("SELECT key FROM selection WHERE catalog_id = 1").fetchone()
+    yield lambda: list_catalogs(store)
+    yield lambda: load_catalog(store, 1)
+    yield lambda: read_log(store, 1)
+    yield lambda: (get_job(store, "job"), latest_job(store, 1))
+    yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
+    yield lambda: (get_run(store, "run"), list_runs(store))
+    yield lambda: StoredLedger(store).known([ANSWER.key])
+    yield lambda: count_earlier(store, {"pair": "2"}, {"a", "b"})
+    yield lambda: read_calls(store, CALL.run)
+    yield lambda: (desk.get(), desk.prices())
+    yield lambda: Hearing(store).choice(1)
+    yield lambda: append_decision(store, 1, lambda log: REJECT)
+    yield lambda: save_catalog(store, "catalog 1", CATALOG)
+    yield lambda: rename_catalog(store, "catalog 1", "new")
+    yield lambda: delete_catalog(store, "new")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "text"), DAMAGE, ids=[f"{t}.{c}-{v[:12]!r}" for t, c, v in DAMAGE]
+)
+def test_a_damaged_cell_is_an_error_in_words_that_names_its_row(
+    path, tmp_path, table, column, text
+):
+    write(path, table, column, text)
+    store = Store(f"sqlite:///{path}")
+    refusals = []
+    for reading in readings(store, tmp_path):
+        try:
+            reading()
+        except ToolScopeError as error:
+            refusals.append(str(error))
+    for refusal in (one for one in refusals if "row (" in one):
+        assert f"{table} row (" in refusal and "put a backup" in refusal and str(path) in refusal
+    if (table, column) not in {("catalog", "name"), ("decision", "name"), ("setting", "name")}:
+        assert any("row (" in refusal for refusal in refusals), refusals
+    assert not any(len(refusal) > 600 for refusal in refusals)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "text"),
+    [row for row in DAMAGE if row[0] != "catalog" or row[1] == "body"],
+    ids=str,
+)
+def test_another_catalog_is_reached_all_the_same(path, table, column, text):
+    write(path, table, column, text)
+    store = Store(f"sqlite:///{path}")
+    assert [record.name for record in list_catalogs(store)] == ["catalog 1", "catalog 2"]
+    assert load_catalog(store, 2) == OTHER
+    assert [row.action for row in read_log(store, 2)] == ["reject"]
+    assert append_decision(store, 2, lambda log: Decision("omit", ("f",), ("other",), "ann",
+                           detail={"reason": "old"})).seq == 2  # fmt: skip
+    with suppress(StoreError):
+        load_catalog(store, 1)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("action", "detail"),
+    [
+        ("undo", {}),
+        ("undo", {"retracts": "x"}),
+        ("undo", {"retracts": [1]}),
+        ("recut", {"groups": 5}),
+        ("recut", {}),
+        ("split", {"groups": [[1], [2]]}),
+        ("drop", {"drop": {}}),
+        ("canonical", {"canonical": 5}),
+        ("canonical", {}),
+        ("edit", {"schema": []}),
+        ("edit", {}),
+        ("omit", {"reason": 5}),
+        ("threshold", {"similarity": "high"}),
+    ],
+)
+def test_a_decision_without_the_form_of_its_action_is_named(path, action, detail):
+    write(path, "decision", "detail", json.dumps(detail))
+    write(path, "decision", "action", action)
+    store = Store(f"sqlite:///{path}")
+    with pytest.raises(StoreError, match=r"decision row \(name 'catalog 1', seq 1\)"):
+        read_log(store, 1)
+    assert len(read_log(store, 2)) == 1
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("endpoint", {}),
+        ("endpoint", {"base_url": 5, "model": "m", "budget": {}}),
+        ("endpoint", {"base_url": "http://x", "model": "m", "budget": 5}),
+        ("endpoint", {"base_url": "http://x", "model": "m", "budget": {}, "deadline": "long"}),
+        ("endpoint", {"base_url": "", "model": "m", "budget": {}}),
+        ("prices", {"m": 5}),
+        ("prices", {"m": {"tokens_in": "1", "tokens_out": 2}}),
+        ("judge/1", {"run": 1}),
+        ("judge/1", {"run": "run", "decisions": "2", "until": ""}),
+    ],
+)
+def test_a_setting_of_another_form_is_refused_in_words(path, tmp_path, name, value):
+    store = Store(f"sqlite:///{path}")
+    write_setting(store, name, value)
+    desk = Endpoints(Settings("", tmp_path, tmp_path), store)
+    with pytest.raises(ToolScopeError):
+        desk.get(), Hearing(store).choice(1)
+    assert read_setting(store, name) == value
+    store.close()
+
+
+def test_a_log_of_which_a_row_was_deleted_goes_on(path):
+    store = Store(f"sqlite:///{path}")
+    for _ in range(2):
+        append_decision(store, 1, lambda log: Decision("reject", ("f", "g"), ("a", "b"), str(log)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM decision WHERE seq = 2")
+    assert (
+        append_decision(
+            store, 1, lambda log: Decision(*("reject", ("f", "g"), ("a", "b"), "x"))
+        ).seq
+        == 4
+    )
+    assert [row.seq for row in read_log(store, 1)] == [1, 3, 4]
+    store.close()

@@ -1,0 +1,94 @@
+"""A tool without the hidden characters of its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from toolscope_core.catalog.hidden import cleaned, count_hidden, find_hidden
+from toolscope_core.catalog.passages import passages
+from toolscope_core.catalog.validity import HASH_DIGITS, folded
+from toolscope_core.datamodel import Finding, Tool, digest
+
+_VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern"))
+_POINTERS = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))
+_NAMES = frozenset(("id", "name", "server"))
+_NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions"))
+"""Below these stand names, which may look like keywords."""
+_KEPT = _VALUES | _POINTERS | _NAMES
+"""Calls are made of these: their characters count, hidden or not."""
+_NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
+
+
+def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
+    """A finding for each text with hidden characters, keys and unknown fields included."""
+    return tuple(
+        found
+        for tool in tools
+        for passage in passages(tool)
+        if (found := find_hidden(tool.id, passage.path, passage.text))
+    )
+
+
+def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[str, Tool]:
+    """By id, the tools that change when hidden characters go from their names and texts.
+
+    A new name is none of ``reserved``, nor another tool's. Names of parameters and values stay:
+    calls are made of them.
+    """
+    taken = {folded(name) for name in (*reserved, *(tool.name for tool in tools))}
+    hiding = {found.tool_id for found in hidden_in(tools)}
+    changed: dict[str, Tool] = {}
+    for tool in sorted((tool for tool in tools if tool.id in hiding), key=lambda tool: tool.id):
+        name = tool.name
+        if count_hidden(name):
+            name = next(new for new in _names(tool) if folded(new) not in taken)
+            taken.add(folded(name))
+        changed[tool.id] = _with_clean_texts(tool, name)
+    return {tool.id: changed[tool.id] for tool in tools if changed.get(tool.id, tool) != tool}
+
+
+def _names(tool: Tool) -> Iterator[str]:
+    """The names to try."""
+    plain = cleaned(tool.name).strip()
+    if plain:
+        yield plain
+    count = 0
+    while True:
+        yield f"{plain or 'tool'}_{digest(tool.id, count)[:HASH_DIGITS]}"
+        count += 1
+
+
+def _with_clean_texts(tool: Tool, name: str) -> Tool:
+    """The tool under its new name, which its record says too."""
+    return replace(
+        tool,
+        name=name,
+        description=cleaned(tool.description),
+        schema=_clean(tool.schema),
+        returns=_clean(tool.returns),
+        annotations=_clean(tool.annotations),
+        raw=_clean(tool.raw, {("name", tool.name): name}),
+    )
+
+
+def _clean(value: Any, renamed: Mapping[tuple[str, str], str] = _NOTHING) -> Any:
+    """The value with its texts cleaned; keys, lists of texts and what calls are made of stay.
+
+    ``renamed`` has new texts by key and old text.
+    """
+    if isinstance(value, list):
+        return [item if isinstance(item, str) else _clean(item, renamed) for item in value]
+    if not isinstance(value, dict):
+        return value
+    clean: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(item, str):
+            clean[key] = renamed.get((key, item), item if key in _KEPT else cleaned(item))
+        elif key in _NAMED and isinstance(item, dict):
+            clean[key] = {name: _clean(sub, renamed) for name, sub in item.items()}
+        else:
+            clean[key] = item if key in _VALUES else _clean(item, renamed)
+    return clean

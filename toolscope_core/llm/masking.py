@@ -1,0 +1,42 @@
+"""The key of an endpoint taken out of a text, however its characters are spelled there."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.entities import html5
+
+MASK = "[key]"
+_ENTITIES = {char: name for name, char in html5.items() if name.endswith(";")}
+_ZEROS = "0{0,9}"
+
+
+def masked(text: str, secret: str) -> str:
+    r"""The text with ``MASK`` in place of every ``secret``. Each character counts as it stands
+    and as an escape (``\u0064``, ``\u{64}``, ``\x64``, ``\144``, ``%64``, ``&#100;``, ``&#x64;``),
+    an escape also with its first sign escaped again.
+    """
+    if not secret:
+        return text
+    if not re.search(r"[\\%&]", text):
+        return text.replace(secret, MASK)
+    # only from where a run of backslashes begins: linear, and no half of an escape is left over
+    return re.sub(rf"(?<!\\){''.join(map(_spellings, secret))}", MASK, text)
+
+
+def _spellings(char: str) -> str:
+    """A regular expression for one character in every spelling, with the backslashes before it."""
+    code, entity = ord(char), _ENTITIES.get(char, "(?!)")
+    short = json.dumps(char, ensure_ascii=False)[-2]
+    octets = [f"{octet:02x}" for octet in char.encode("utf-8", "surrogatepass")]
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    backslashed = (
+        r"\\++".join(f"u{{1,9}}{units[at : at + 4]}" for at in range(0, len(units), 4)),
+        r"\\++".join(f"x{octet}" for octet in octets),
+        rf"u\{{{_ZEROS}{code:x}\}}|{_ZEROS}{code:o}|{re.escape(short)}",
+    )
+    percent = "".join(f"%(?:25){{0,9}}{octet}" for octet in octets)
+    reference = f"&(?:amp;){{0,9}}(?:#{_ZEROS}{code};?|#x{_ZEROS}{code:x};?|{entity})"
+    plain = r"\\+" if char == "\\" else rf"\\*+{re.escape(char)}"
+    escaped = rf"\\++(?:{'|'.join(backslashed)})|\\*+(?:{percent}|{reference})"
+    return f"(?:(?i:{escaped})|{plain})"
