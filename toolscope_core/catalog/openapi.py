@@ -11,15 +11,24 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from toolscope_core.catalog.flaws import Flaw
+from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.catalog.references import merge_parts, resolve
 from toolscope_core.datamodel import Finding, JsonObject, Tool
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+MORE_METHODS = "additionalOperations"
+OF_A_PATH = ("$ref", "summary", "description", "servers", "parameters")
+FIELDS = frozenset(
+    "openapi swagger $self info servers paths webhooks components security tags externalDocs "
+    "jsonSchemaDialect host basePath schemes consumes produces definitions parameters responses "
+    "securityDefinitions".split()
+)
+"""What stands in a document by its rules."""
 HINTS = {
     "get": {"readOnlyHint": True},
     "head": {"readOnlyHint": True},
+    "query": {"readOnlyHint": True},
     "delete": {"readOnlyHint": False, "destructiveHint": True},
 }
 NAME_LENGTH = 56
@@ -27,26 +36,30 @@ META = "toolscope/openapi"
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 
+Operation = tuple[str, str, JsonObject, JsonObject]
+"""A method in small letters, its path, the path's item and what is said of the method."""
+
+
 class _UnclearError(ValueError):
     """An operation cannot be read; the text says why and what to do."""
 
 
 def is_openapi(value: object) -> bool:
-    """Whether a document says that it is OpenAPI or Swagger and has paths."""
-    return (
-        isinstance(value, dict)
-        and ("openapi" in value or "swagger" in value)
-        and isinstance(value.get("paths"), dict)
-    )
+    """Whether a document says that it is OpenAPI or Swagger, and has paths or webhooks."""
+    if not isinstance(value, dict) or not ("openapi" in value or "swagger" in value):
+        return False
+    if isinstance(value.get("paths"), dict):
+        return True
+    return bool({"paths", "webhooks"} & value.keys() and re.match(r"[23]\.", _version(value)))
 
 
 def read_openapi(document: JsonObject) -> JsonObject | Flaw:
-    """``{"server", "description", "tools"}`` with an MCP tool for each operation, in order.
+    """``{"server", "description", "paths"}`` with an MCP tool for each operation, in order.
 
     An operation that cannot be read is a ``Flaw`` in its place; the whole is one for anything but
     OpenAPI 3.
     """
-    version = str(document.get("openapi") or document.get("swagger"))
+    version = _version(document)
     if not version.startswith("3."):
         return Flaw(f"is OpenAPI (Swagger) {version[:20]}; convert it to OpenAPI 3 first")
     used: Counter[str] = Counter()
@@ -67,7 +80,7 @@ def read_openapi(document: JsonObject) -> JsonObject | Flaw:
     info = document.get("info")
     about = info if isinstance(info, dict) else {}
     texts = {"server": about.get("title"), "description": about.get("description")}
-    return {**{key: text for key, text in texts.items() if isinstance(text, str)}, "tools": tools}
+    return {**{key: text for key, text in texts.items() if isinstance(text, str)}, "paths": tools}
 
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
@@ -84,18 +97,61 @@ def find_inferred(tool: Tool) -> tuple[Finding, ...]:
     return (Finding(tool.id, "info", "inferred-hint", "annotations", message),)
 
 
-def _operations(document: JsonObject) -> Iterator[tuple[str, str, JsonObject, JsonObject] | Flaw]:
-    for path, given in document["paths"].items():
+def _version(document: JsonObject) -> str:
+    return str(document.get("openapi") or document.get("swagger"))
+
+
+def _operations(document: JsonObject) -> Iterator[Operation | Flaw]:
+    """Each operation; a ``Flaw`` for what stands in the place of one and is none."""
+    paths = document.get("paths", {})
+    for path, given in paths.items() if isinstance(paths, dict) else ():
+        if not path.startswith("x-"):
+            yield from _at_path(document, path, given)
+    if not isinstance(paths, dict):
+        yield _no_object("paths", paths)
+    webhooks = document.get("webhooks")
+    for name in webhooks if isinstance(webhooks, dict) else ():
+        yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
+
+
+def _at_path(document: JsonObject, path: str, given: Any) -> Iterator[Operation | Flaw]:
+    """The operations of a path: its own, and those of the path item that it refers to."""
+    items = [given]
+    if isinstance(given, dict) and "$ref" in given:
         try:
-            item = _follow(document, given)
+            items.append(_follow(document, given))
         except _UnclearError as error:
             yield Flaw(f"({path}) {error}")
-            continue
-        if isinstance(item, dict):
-            for method in METHODS:
-                operation = item.get(method)
-                if isinstance(operation, dict):
-                    yield method, path, item, operation
+    holders = [item for item in items if isinstance(item, dict)]
+    yield from (_no_object(path, item) for item in items if not isinstance(item, dict))
+    around = {key: part for item in reversed(holders) for key, part in item.items()}
+    for method, operation in (row for item in holders for row in _methods(item)):
+        if isinstance(operation, dict):
+            yield method, path, around, operation
+        elif isinstance(operation, Flaw):
+            yield Flaw(f"({method.upper()} {path}) {operation.reason}")
+        else:
+            yield _no_object(f"{method.upper()} {path}", operation)
+
+
+def _no_object(place: str, value: Any) -> Flaw:
+    return Flaw(f"({place}) is {excerpt(value)[:60]}, not an object; write it out or take it out")
+
+
+def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
+    """What a path item holds for each method, however that is spelled; OpenAPI's methods first."""
+    by_rule = [key for key in item if key.lower() in METHODS]
+    yield from ((key.lower(), item[key]) for key in sorted(by_rule, key=_rank))
+    more = item.get(MORE_METHODS, {})
+    yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]
+    for key, held in item.items():
+        left = key not in (*by_rule, *OF_A_PATH, MORE_METHODS) and not key.startswith("x-")
+        if left and isinstance(held, dict):
+            yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
+
+
+def _rank(method: str) -> int:
+    return METHODS.index(method.lower())
 
 
 def _tool(
