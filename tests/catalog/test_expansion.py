@@ -9,7 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolscope_core.catalog import Source, flattening, openapi, read_catalog, references
+from toolscope_core.catalog import (
+    Source,
+    definitions,
+    flattening,
+    operations,
+    read_catalog,
+    references,
+)
 
 PLACES = {"tool": "#/$defs/", "openapi": "#/components/schemas/"}
 
@@ -38,7 +45,7 @@ def read(form, schemas, start="S0"):
 def followed(monkeypatch):
     """How often a reference was followed."""
     count = [0]
-    for module in (references, openapi, flattening):
+    for module in (references, definitions, operations, flattening):
         real = module.resolve
 
         def counted(root, reference, real=real):

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolscope_core.catalog.flaws import writable
 
+SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
 REMEDY = (
     "is named without its tools, and no server is started here; save the server's tools/list "
@@ -26,13 +27,14 @@ def configured_servers(value: Any) -> tuple[str, ...]:
         return ()
     inner = value.get("mcp")
     holders = (value, inner if isinstance(inner, dict) else {})
-    for key in ("mcpServers", "servers"):
+    for key in SERVER_MAPS:
         for holder in holders:
             listed = holder.get(key)
-            if isinstance(listed, dict) and listed and all(map(_starts, listed.values())):
+            if isinstance(listed, dict) and listed and all(map(starts_server, listed.values())):
                 return tuple(writable(name) for name in listed)
     return ()
 
 
-def _starts(entry: Any) -> bool:
+def starts_server(entry: Any) -> bool:
+    """Whether an entry says how a server is started or reached."""
     return isinstance(entry, dict) and any(isinstance(entry.get(key), str) for key in STARTS)

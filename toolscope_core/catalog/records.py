@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolscope_core.catalog.budget import Budget
-from toolscope_core.catalog.configurations import REMEDY, configured_servers
+from toolscope_core.catalog.configurations import (
+    REMEDY,
+    SERVER_MAPS,
+    configured_servers,
+    starts_server,
+)
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
-from toolscope_core.catalog.openapi import is_openapi, read_openapi
-from toolscope_core.catalog.shapes import DECLARATIONS, SHAPES
+from toolscope_core.catalog.openapi import FIELDS, is_openapi, read_openapi
+from toolscope_core.catalog.places import (
+    GENERIC,
+    TOOL_LISTS,
+    WRAPPERS,
+    Places,
+    cursor_of,
+    holds_tools,
+    is_server_map,
+    is_tool,
+    server_of,
+    tool_places,
+    unexpected_tools,
+)
 from toolscope_core.catalog.values import Placed
 from toolscope_core.datamodel import JsonObject, Problem, Server
 
-TOOL_LISTS = ("tools", "functions", *DECLARATIONS)
-OTHER_LISTS = ("servers", "apis", "items", "data", "records")
-LEVELS = 4
+LEVELS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,136 +56,194 @@ class Page:
 
 
 Found = Record | Server | Page | Problem
+Trail = tuple[str, ...]
 
 
 def document_kind(value: Any) -> str:
     """``openapi`` or ``mcp-client`` for a document that holds no records as such; else empty."""
     if is_openapi(value):
         return "openapi"
-    return "mcp-client" if configured_servers(value) else ""
+    return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
 
 
 def find_records(placed: Placed, label: str, kind: str, budget: Budget) -> Iterator[Found]:
     """The records of a value in order, the servers it names, and the pages that they stand on.
 
-    ``kind`` is what ``document_kind`` says, or a person: each operation of an OpenAPI document
-    becomes an MCP record, each server of a client's configuration a server and a ``Problem``.
+    ``kind`` is what ``document_kind`` says, or a person. Each operation of an OpenAPI document
+    becomes an MCP record, each server that a client's configuration starts a server and a
+    ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
     """
-    places = (placed.place,) if placed.place else ()
+    value = placed.value
+    trail = (placed.place,) if placed.place else ()
     around = Record(None, label)
-    if kind == "mcp-client":
-        yield from _configured(placed.value, _position(around, places))
-    elif kind == "openapi":
-        flaw = find_flaw(placed.value)
-        document = Flaw(flaw) if flaw else _operations(placed.value, budget)
-        yield from _find(document, places, around)
-    else:
-        yield from _find(placed.value, places, around)
-
-
-def _operations(value: Any, budget: Budget) -> JsonObject | Flaw:
-    if is_openapi(value):
-        return read_openapi(value, budget)
-    return Flaw("is no OpenAPI document; it has no `openapi` beside `paths`")
-
-
-def _configured(value: Any, position: str) -> Iterator[Found]:
-    names = configured_servers(value)
-    if not names:
+    if kind == "mcp-client" and not configured_servers(value):
         reason = "is no client configuration; it has no `mcpServers` that name servers"
-        yield Problem(position, reason, excerpt(""))
-    for name in names:
-        yield Server(name)
-        yield Problem(f"{position}: server {name[:80]}", REMEDY)
+        yield _refused(value, reason, trail, around)
+    elif kind == "openapi" and not is_openapi(value):
+        reason = "is no OpenAPI document; it has no `openapi` beside `paths`"
+        yield _refused(value, reason, trail, around)
+    else:
+        yield from _Walk(budget).find(value, trail, around)
 
 
-def _find(value: Any, places: tuple[str, ...], around: Record) -> Iterator[Found]:
-    key, entries = _entries(value) if len(places) < LEVELS else ("", None)
-    if entries is None:
-        yield replace(around, value=value, position=_position(around, places))
-        return
-    if isinstance(value, dict):
-        server = Server("") if isinstance(value.get(key), dict) else _server(value)
-        if value.get("type") == "namespace" and server.name and key == "tools":
-            server = replace(server, raw=_beside_tools(value))
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Through a document; its readers share the budget."""
+
+    budget: Budget
+
+    def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Found]:
+        held = tool_places(value) if isinstance(value, dict) else {}
+        if len(trail) > LEVELS and (held or isinstance(value, list)):
+            yield _refused(
+                value, f"stands in more than {LEVELS} lists of lists; flatten it", trail, around
+            )
+        elif isinstance(value, list):
+            yield from self._each(enumerate(value, 1), trail, around)
+        elif is_openapi(value):
+            yield from self._document(value, trail, around)
+        elif isinstance(value, dict):
+            yield from self._object(value, held, trail, around)
+        else:
+            yield replace(around, value=value, position=_position(around, trail))
+
+    def _each(
+        self, entries: Iterable[tuple[int, Any]], trail: Trail, around: Record
+    ) -> Iterator[Found]:
+        for number, entry in entries:
+            yield from self.find(entry, (*trail, f"{_word(entry)} {number}"), around)
+
+    def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Found]:
+        """The operations of an OpenAPI document, and the tools that stand beside them."""
+        flaw = find_flaw(value)
+        read = Flaw(flaw) if flaw else read_openapi(value, self.budget)
+        if isinstance(read, Flaw):
+            yield _refused(value, read.reason, trail, around)
+            return
+        beside = {key: part for key, part in value.items() if key not in FIELDS}
+        held = {"paths": read["paths"], **tool_places(beside)}
+        yield from self._object({**beside, **read}, held, trail, around)
+
+    def _object(
+        self, value: JsonObject, held: Places, trail: Trail, around: Record
+    ) -> Iterator[Found]:
+        """The record that an object is, unless it only holds some, and what it holds."""
+        sure = is_tool(value)
+        if sure or not held:
+            own = {key: part for key, part in value.items() if key not in held} if held else value
+            yield replace(around, value=own, position=_position(around, trail))
+        if not sure:
+            yield from _unexpected(value, held, trail, around)
+        if held:
+            yield from self._held(value, held, trail, around)
+
+    def _held(
+        self, value: JsonObject, held: Places, trail: Trail, around: Record
+    ) -> Iterator[Found]:
+        """What stands at an object's places; a position names the place where there are several."""
+        server = _owner(value, held)
         yield from ([server] if server.name else [])
         yield from _listed_servers(value)
-        around = replace(around, server=server.name or around.server, within=key)
-        if key == "tools":
-            yield Page(_position(around, places), around.server, _cursor(value))
-    for number, entry in enumerate(entries, 1):
-        yield from _find(entry, (*places, f"{_word(entry)} {number}"), around)
+        for key, entries in held.items():
+            inside = replace(around, server=server.name or around.server, within=key)
+            place = (*trail, key) if len(held) > 1 else trail
+            if key == "tools":
+                cursor = cursor_of(value).get("nextCursor", "")
+                yield Page(_position(around, place), inside.server, cursor)
+            if key in WRAPPERS:
+                yield from self.find(entries[0], (*place, ""), inside)
+            elif key in SERVER_MAPS and isinstance(value[key], dict):
+                yield from self._servers(dict(zip(value[key], entries, strict=True)), place, inside)
+            else:
+                listed = key == "servers" and not held.keys().isdisjoint(TOOL_LISTS)
+                rows = enumerate(entries, 1)
+                own = [
+                    (row, entry) for row, entry in rows if not (listed and _is_bare_server(entry))
+                ]
+                yield from self._each(own, place, inside)
+
+    def _servers(self, listed: Mapping[str, Any], trail: Trail, around: Record) -> Iterator[Found]:
+        """The servers of a map by name, with their tools."""
+        for number, (name, entry) in enumerate(listed.items(), 1):
+            if starts_server(entry):
+                yield from self._started(name, number, entry, (trail, around))
+            elif _is_bare_server(entry):
+                yield server_of(entry)
+            else:
+                yield from self._each([(number, entry)], trail, around)
+
+    def _started(
+        self, name: str, number: int, entry: JsonObject, at: tuple[Trail, Record]
+    ) -> Iterator[Found]:
+        """A server that a client starts, with its tools if it has any: commands hold keys."""
+        trail, around = at
+        held = tool_places(entry) if holds_tools(entry) else {}
+        yield Server(writable(name))
+        if held:
+            tools = {"server": name, **{key: entry[key] for key in held}}
+            yield from self._each([(number, tools)], trail, around)
+        else:
+            yield Problem(f"{_position(around, trail)}: server {writable(name)[:80]}", REMEDY)
+        yield from _unexpected(entry, held, (*trail, f"server {number}"), around)
 
 
-def _position(around: Record, places: tuple[str, ...]) -> str:
-    return f"{around.position}: {', '.join(places)}" if places else around.position
+def _unexpected(value: JsonObject, held: Places, trail: Trail, around: Record) -> Iterator[Problem]:
+    for key, item in unexpected_tools(value, held):
+        position = _position(around, (*trail, writable(key)[:80]))
+        if not isinstance(item, Flaw):
+            name = excerpt(GENERIC.get(item, "name"))[:80]
+            reason = f"looks like the tool {name!r} where none is read; put it into a list `tools`"
+            yield Problem(position, reason, excerpt(item))
+        elif held:  # a record without places says itself what it cannot keep
+            yield Problem(position, excerpt(item.reason))
 
 
-def _entries(value: Any) -> tuple[str, list[Any] | None]:
-    """The list that a value is or holds, if it is no record itself, and its key."""
-    if isinstance(value, list):
-        return "", value
-    if not isinstance(value, dict):
-        return "", None
-    keys: tuple[str, ...] = TOOL_LISTS
-    result = value.get("result")  # of a JSON-RPC answer
-    if SHAPES["generic"].find(value, "name") is None:
-        if isinstance(result, dict):
-            return _entries(result)
-        keys += OTHER_LISTS
-    for key in keys:
-        held = value.get(key)
-        entries = held if isinstance(held, list) else _by_server(held)
-        if entries is not None:
-            return key, entries
-    return "", None
+def _refused(value: Any, reason: str, trail: Trail, around: Record) -> Problem:
+    return Problem(_position(around, trail), excerpt(reason), excerpt(value))
 
 
-def _by_server(held: Any) -> list[Any] | None:
-    """The values of ``{server: {"tools": […]}}``, each naming its server."""
-    if not isinstance(held, dict) or not held:
-        return None
-    if not all(
-        isinstance(item, dict) and isinstance(item.get("tools"), list) for item in held.values()
-    ):
-        return None
-    return [item if _server(item).name else {"server": name, **item} for name, item in held.items()]
-
-
-def _cursor(page: JsonObject) -> str:
-    """The ``nextCursor`` of a page or of the answer around it; empty on the last page."""
-    result = page.get("result")
-    cursor = page.get("nextCursor") or (isinstance(result, dict) and result.get("nextCursor"))
-    return cursor if isinstance(cursor, str) else ""
+def _position(around: Record, trail: Trail) -> str:
+    words = ", ".join(filter(None, trail))
+    return f"{around.position}: {words}" if words else around.position
 
 
 def _word(entry: Any) -> str:
-    key, entries = _entries(entry)
-    if entries is None:
+    if isinstance(entry, list) or is_openapi(entry):
+        return "page"
+    held = {} if not isinstance(entry, dict) or is_tool(entry) else tool_places(entry)
+    if not held:
         return "tool"
-    named = isinstance(entry, dict) and isinstance(entry.get(key), list) and _server(entry).name
+    named = any(isinstance(entry[key], list) for key in held) and server_of(entry).name
     return "server" if named else "page"
 
 
-def _server(holder: JsonObject) -> Server:
-    """The server that an object with a list names; its name is empty if it names none."""
-    info = holder.get("serverInfo")
-    spelled = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
-    names = [name.get("name") if isinstance(name, dict) else name for name in spelled]
-    name = next((name for name in names if isinstance(name, str) and name.strip()), "")
-    description = holder.get("description")
-    return Server(writable(name), writable(description) if isinstance(description, str) else "")
+def _owner(value: JsonObject, held: Places) -> Server:
+    """The server that owns what an object holds; one without a name where servers stand in it."""
+    if all(_is_map_of_servers(key, value.get(key)) for key in held):
+        return Server("")
+    server = server_of(value)
+    namespace = value.get("type") == "namespace" and server.name and "tools" in held
+    return replace(server, raw=_beside_tools(value, held)) if namespace else server
 
 
-def _beside_tools(namespace: JsonObject) -> JsonObject:
+def _is_map_of_servers(key: str, held: Any) -> bool:
+    return is_server_map(held) or (key in SERVER_MAPS and isinstance(held, dict))
+
+
+def _beside_tools(namespace: JsonObject, held: Places) -> JsonObject:
     """What a namespace says besides its tools, as far as it can be kept exactly."""
-    said = {key: value for key, value in namespace.items() if key != "tools"}
+    said = {key: value for key, value in namespace.items() if key not in held}
     return {key: value for key, value in said.items() if not find_flaw({key: value})}
 
 
+def _is_bare_server(entry: Any) -> bool:
+    """Whether an entry of a list of servers is one without tools, as in the neutral shape."""
+    if not isinstance(entry, dict) or is_tool(entry) or not server_of(entry).name:
+        return False
+    return not tool_places(entry)
+
+
 def _listed_servers(holder: JsonObject) -> Iterator[Server]:
-    """The servers that stand beside a list of tools, as in the neutral shape."""
     listed = holder.get("servers")
-    for entry in listed if isinstance(listed, list) else []:
-        if isinstance(entry, dict) and _entries(entry)[1] is None and _server(entry).name:
-            yield _server(entry)
+    bare = filter(_is_bare_server, listed if isinstance(listed, list) else [])
+    yield from map(server_of, bare)

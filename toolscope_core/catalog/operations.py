@@ -1,0 +1,295 @@
+"""Operations of an OpenAPI document as MCP tools, whose schemas still refer to the document.
+
+Names follow FastMCP, so that tools are called what people already call them. What a tool's
+arguments are in HTTP, and which hints were inferred from the method, stands under ``_meta``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.flaws import Flaw, excerpt
+from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
+from toolscope_core.catalog.references import merge_parts, resolve
+from toolscope_core.datamodel import JsonObject
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+MORE_METHODS = "additionalOperations"
+OF_A_PATH = ("$ref", "summary", "description", "servers", "parameters")
+HINTS = {
+    "get": {"readOnlyHint": True},
+    "head": {"readOnlyHint": True},
+    "query": {"readOnlyHint": True},
+    "delete": {"readOnlyHint": False, "destructiveHint": True},
+}
+NAME_LENGTH = 56
+META = "toolscope/openapi"
+JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+
+Operation = tuple[str, str, JsonObject, JsonObject]
+"""A method in small letters, its path, the path's item and what is said of the method."""
+
+
+class _UnclearError(ValueError):
+    """An operation cannot be read; the text says why and what to do."""
+
+
+def read_operations(document: JsonObject, budget: Budget) -> list[JsonObject | Flaw]:
+    """A tool for each operation, in order; a ``Flaw`` for what cannot be read as one."""
+    return _Reader(document, budget).tools()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one document; what several operations share is charged from the second time on."""
+
+    document: JsonObject
+    budget: Budget
+    _sizes: dict[int, int] = field(default_factory=dict)
+
+    def tools(self) -> list[JsonObject | Flaw]:
+        tools: list[JsonObject | Flaw] = []
+        for found in self._operations():
+            if isinstance(found, Flaw):
+                tools.append(found)
+                continue
+            method, path, item, operation = found
+            try:
+                tools.append(self._tool(method, path, item, operation))
+            except _UnclearError as error:
+                tools.append(Flaw(f"({method.upper()} {path}) {error}"))
+        return tools
+
+    def _operations(self) -> Iterator[Operation | Flaw]:
+        """Each operation; a ``Flaw`` for what stands in the place of one and is none."""
+        paths = self.document.get("paths", {})
+        for path, given in paths.items() if isinstance(paths, dict) else ():
+            if not path.startswith("x-"):
+                yield from self._at_path(path, given)
+        if not isinstance(paths, dict):
+            yield _no_object("paths", paths)
+        webhooks = self.document.get("webhooks")
+        for name in webhooks if isinstance(webhooks, dict) else ():
+            yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
+
+    def _at_path(self, path: str, given: Any) -> Iterator[Operation | Flaw]:
+        """The operations of a path: its own, and those of the path item that it refers to."""
+        items = [given]
+        if isinstance(given, dict) and "$ref" in given:
+            try:
+                items.append(self._follow(given))
+            except _UnclearError as error:
+                yield Flaw(f"({path}) {error}")
+        holders = [item for item in items if isinstance(item, dict)]
+        yield from (_no_object(path, item) for item in items if not isinstance(item, dict))
+        around = {key: part for item in reversed(holders) for key, part in item.items()}
+        for method, operation in (row for item in holders for row in _methods(item)):
+            if isinstance(operation, dict):
+                yield method, path, around, operation
+            elif isinstance(operation, Flaw):
+                yield Flaw(f"({method.upper()} {path}) {operation.reason}")
+            else:
+                yield _no_object(f"{method.upper()} {path}", operation)
+
+    def _tool(
+        self, method: str, path: str, item: JsonObject, operation: JsonObject
+    ) -> dict[str, Any]:
+        self._charge(operation)
+        schema, places = self._arguments([*_listed(item), *_listed(operation)], operation)
+        texts = (operation.get("description"), operation.get("summary"))
+        told = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        returned = self._returned(operation)
+        hints = HINTS.get(method, {})
+        meta = {"method": method.upper(), "path": path, "arguments": places, "inferred": [*hints]}
+        return {
+            "name": _name(method, path, operation),
+            "description": told or f"Executes {method.upper()} {path}",
+            "inputSchema": schema,
+            **({"outputSchema": returned} if returned else {}),
+            **({"annotations": dict(hints)} if hints else {}),
+            "_meta": {META: meta},
+        }
+
+    def _arguments(self, listed: list[Any], operation: JsonObject) -> tuple[JsonObject, JsonObject]:
+        """One object schema of all arguments, and for each its ``[location, original name]``."""
+        found: dict[tuple[str, str], tuple[Any, bool]] = {}
+        for given in listed:
+            parameter = self._follow(given)
+            name = parameter.get("name") if isinstance(parameter, dict) else None
+            if not isinstance(name, str):
+                raise _UnclearError("has a parameter without a name; name each")
+            place = str(parameter.get("in"))
+            needed = parameter.get("required") is True or place == "path"
+            self._charge(parameter)
+            found[place, name] = (_parameter_schema(parameter), needed)
+        body, body_needed = self._body(operation)
+        names = Counter([*(name for _, name in found), *body["properties"]])
+        properties: dict[str, Any] = {}
+        places: dict[str, list[str]] = {}
+        required = set()
+        for (place, name), (schema, needed) in found.items():
+            flat = name if names[name] == 1 else f"{name}__{place}"
+            if flat in properties:
+                raise _UnclearError(f"has two arguments {flat!r}; rename one")
+            properties[flat], places[flat] = schema, [place, name]
+            required |= {flat} if needed else set()
+        for name, schema in body["properties"].items():
+            if name in properties:
+                raise _UnclearError(f"has two arguments {name!r}; rename one")
+            self._charge(schema)
+            properties[name], places[name] = schema, ["body", name]
+        required |= set(body["required"]) if body_needed else set()
+        whole = {"type": "object", "properties": properties, "required": sorted(required)}
+        return whole, places
+
+    def _body(self, operation: JsonObject) -> tuple[dict[str, Any], bool]:
+        """Properties and required names of the request body; one that is no object is ``body``."""
+        body = self._follow(operation.get("requestBody"))
+        schema = _content_schema(body)
+        if schema is None:
+            return {"properties": {}, "required": []}, False
+        needed = body.get("required") is True
+        whole = self._whole(schema)
+        properties = whole.get("properties")
+        if not isinstance(properties, dict) or not properties:
+            return {"properties": {"body": schema}, "required": ["body"]}, needed
+        required = whole.get("required")
+        listed = required if isinstance(required, list) else []
+        names = [name for name in listed if isinstance(name, str) and name in properties]
+        return {"properties": properties, "required": names}, needed
+
+    def _returned(self, operation: JsonObject) -> JsonObject | None:
+        """The schema of the first answer that is a success and has one."""
+        responses = operation.get("responses")
+        if not isinstance(responses, dict):
+            return None
+        for code in sorted(responses):
+            if code.startswith("2"):
+                schema = _content_schema(self._follow(responses[code]))
+                if isinstance(schema, dict):
+                    self._charge(schema)
+                    return schema
+        return None
+
+    def _follow(self, value: Any) -> Any:
+        """What a reference inside the document names; any other value is itself."""
+        for _ in range(MAX_DEPTH):
+            if not isinstance(value, dict) or "$ref" not in value:
+                return value
+            reference = value["$ref"]
+            value = resolve(self.document, reference)
+            if value is None:
+                raise _UnclearError(
+                    f"refers to {str(reference)[:80]!r}, which is not in this file; bundle it first"
+                )
+        raise _UnclearError("refers to itself in a circle; write it out")
+
+    def _whole(
+        self,
+        schema: Any,
+        by_reference: dict[str, JsonObject] | None = None,
+        depth: int = 0,
+    ) -> JsonObject:
+        """A schema with its own reference followed and ``allOf`` merged, for its properties' sake.
+
+        ``by_reference`` are those done before, each worked out once however often it is named; one
+        that names itself adds nothing to itself.
+        """
+        by_reference = {} if by_reference is None else by_reference
+        named = schema.get("$ref") if isinstance(schema, dict) else None
+        if isinstance(named, str):
+            if named not in by_reference:
+                by_reference[named] = {}
+                by_reference[named] = self._merged(schema, by_reference, depth)
+            return by_reference[named]
+        return self._merged(schema, by_reference, depth)
+
+    def _merged(self, schema: Any, by_reference: dict[str, JsonObject], depth: int) -> JsonObject:
+        followed = self._follow(schema)
+        if not isinstance(followed, dict) or depth > MAX_DEPTH:
+            return {}
+        self._charge(followed)
+        parts = followed.get("allOf")
+        if not isinstance(parts, list):
+            return followed
+        own = {key: sub for key, sub in followed.items() if key != "allOf"}
+        merged = merge_parts([own, *(self._whole(part, by_reference, depth + 1) for part in parts)])
+        return {} if merged is None else merged
+
+    def _charge(self, value: Any) -> None:
+        """A part of the document that is used again costs its size, and something at least."""
+        again = id(value) in self._sizes
+        if not again:
+            self._sizes[id(value)] = measure(value).values
+        elif not self.budget.take(self._sizes[id(value)]):
+            raise _UnclearError(
+                f"brings what is written out to more than {MAX_EXPANDED:,} values; split the file"
+            )
+
+
+def _no_object(place: str, value: Any) -> Flaw:
+    return Flaw(f"({place}) is {excerpt(value)[:60]}, not an object; write it out or take it out")
+
+
+def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
+    """What a path item holds for each method, however that is spelled; OpenAPI's methods first."""
+    by_rule = [key for key in item if key.lower() in METHODS]
+    yield from ((key.lower(), item[key]) for key in sorted(by_rule, key=_rank))
+    more = item.get(MORE_METHODS, {})
+    yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]
+    for key, held in item.items():
+        left = key not in (*by_rule, *OF_A_PATH, MORE_METHODS) and not key.startswith("x-")
+        if left and isinstance(held, dict):
+            yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
+
+
+def _rank(method: str) -> int:
+    return METHODS.index(method.lower())
+
+
+def _name(method: str, path: str, operation: JsonObject) -> str:
+    own, summary = operation.get("operationId"), operation.get("summary")
+    texts = (
+        own.split("__")[0] if isinstance(own, str) else "",
+        summary if isinstance(summary, str) else "",
+        f"{method.upper()}_{path}",
+    )
+    slugs = (_slug(text) for text in texts)
+    return next((slug for slug in slugs if slug), method.upper())[:NAME_LENGTH]
+
+
+def _slug(text: str) -> str:
+    joined = re.sub(r"[\s\-.]+", "_", text)
+    return re.sub(r"_+", "_", re.sub(r"[^a-zA-Z0-9_]", "", joined)).strip("_")
+
+
+def _listed(holder: JsonObject) -> list[Any]:
+    listed = holder.get("parameters")
+    return listed if isinstance(listed, list) else []
+
+
+def _parameter_schema(parameter: JsonObject) -> Any:
+    content = parameter.get("content")
+    media = (
+        parameter if not isinstance(content, dict) else content[min(content)] if content else None
+    )
+    schema = media.get("schema") if isinstance(media, dict) else None
+    schema = schema if isinstance(schema, (dict, bool)) else {}
+    text = parameter.get("description")
+    if isinstance(text, str) and isinstance(schema, dict) and "$ref" not in schema:
+        return {**schema, "description": text}
+    return schema
+
+
+def _content_schema(holder: Any) -> Any:
+    content = holder.get("content") if isinstance(holder, dict) else None
+    if not isinstance(content, dict) or not content:
+        return None
+    kinds = [kind for kind in JSON_BODY if kind in content] or sorted(content)
+    media = content[kinds[0]]
+    return media.get("schema") if isinstance(media, dict) else None

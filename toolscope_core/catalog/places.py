@@ -1,0 +1,212 @@
+"""Where an object holds tools, and what looks like a tool where none is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolscope_core.catalog.configurations import SERVER_MAPS, configured_servers
+from toolscope_core.catalog.flaws import Flaw, writable
+from toolscope_core.catalog.shapes import DECLARATIONS, SHAPES
+from toolscope_core.datamodel import JsonObject, Server
+
+TOOL_LISTS = ("tools", "functions", *DECLARATIONS)
+OTHER_LISTS = ("servers", "apis", "items", "data", "records")
+WRAPPERS = ("result", "mcp")  # of a JSON-RPC answer, of an editor's settings
+OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
+GENERIC = SHAPES["generic"]
+PARTS = frozenset(path[0] for paths in GENERIC.places.values() for path in paths)
+AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
+
+Places = dict[str, list[Any]]
+
+
+def tool_places(value: JsonObject) -> Places:
+    """What stands under each key where an object holds tools, or servers with tools, in its order.
+
+    A list of tools is such a place whatever it holds, anything else where something in it looks
+    like a tool. An object with neither a place nor a name holds records in the first list it has.
+    """
+    places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
+    if places or GENERIC.find(value, "name"):
+        return places
+    first = next((key for key in OTHER_LISTS if isinstance(value.get(key), list)), None)
+    return {first: value[first]} if first else {}
+
+
+def is_tool(value: Any) -> bool:
+    """Whether an object with a name says what it takes, which a server does not."""
+    if not isinstance(value, dict) or not has_name(value):
+        return False
+    return value.get("type") == "function" or isinstance(GENERIC.get(value, "schema"), dict)
+
+
+def has_name(value: JsonObject) -> bool:
+    name = GENERIC.get(value, "name")
+    return isinstance(name, str) and bool(name.strip())
+
+
+def is_server_map(held: Any) -> bool:
+    """Whether a value is ``{server: {"tools": […]}}`` or ``{server: […]}``."""
+    if not isinstance(held, dict) or not held:
+        return False
+    return all(_is_filled(item, name) for name, item in held.items())
+
+
+def server_of(holder: JsonObject) -> Server:
+    """The server that an object with a list names; its name is empty if it names none."""
+    info = holder.get("serverInfo")
+    spelled = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
+    names = [name.get("name") if isinstance(name, dict) else name for name in spelled]
+    name = next((name for name in names if isinstance(name, str) and name.strip()), "")
+    description = holder.get("description")
+    return Server(writable(name), writable(description) if isinstance(description, str) else "")
+
+
+def cursor_of(page: JsonObject) -> JsonObject:
+    """The ``nextCursor`` of a page, under that key; empty on the last page."""
+    cursor = page.get("nextCursor")
+    return {"nextCursor": cursor} if cursor and isinstance(cursor, str) else {}
+
+
+def holds_tools(value: Any) -> bool:
+    """Whether anything inside can be nothing but a tool."""
+    return any(isinstance(item, dict) for item in tools_inside(value))
+
+
+def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
+    """What can be nothing but a tool, at any depth, and what cannot be read, in order.
+
+    That is what has a name and a JSON Schema of parameters, or a name and a place in a list of
+    tools. Of what a tool says of itself only lists of tools are looked through.
+    """
+    waiting = [(value, key)]
+    while waiting:
+        item, key = waiting.pop()
+        if isinstance(item, Flaw):
+            yield item
+        elif isinstance(item, list):
+            waiting += [(entry, key) for entry in reversed(item)]
+        elif isinstance(item, dict):
+            listed = key in TOOL_LISTS
+            certain = _declares(item) or (listed and has_name(item))
+            if certain:
+                yield item
+            elif listed:
+                item = _by_name(item)
+            inner = [name for name in item if name in TOOL_LISTS or not certain]
+            waiting += [(item[name], name) for name in reversed(inner)]
+
+
+def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:
+    """The tools inside an object, each with its key, where it neither holds nor describes any."""
+    described = frozenset() if places else PARTS
+    for key, held in value.items():
+        if key not in places and key not in described:
+            yield from ((key, item) for item in tools_inside(held, key))
+
+
+def _entries(value: JsonObject, key: str) -> list[Any] | None:
+    """What stands under the key; ``None`` where that is no place for tools."""
+    held = value[key]
+    if key in TOOL_LISTS:
+        entries = _listed(held)
+        texts = not any(isinstance(entry, (dict, list)) for entry in entries or ())
+        return None if texts and is_tool(value) else entries
+    if key not in OTHERS or not _looks_filled(value, key):
+        return None
+    if key in WRAPPERS:
+        return [{**cursor_of(value), **held} if isinstance(held, dict) else held]
+    return list(_by_name(held).values()) if key in SERVER_MAPS and _is_map(held) else _listed(held)
+
+
+def _looks_filled(value: JsonObject, key: str) -> bool:
+    """Whether anything under one of ``OTHERS`` is a tool, or seems to be one.
+
+    A name and a description seem to be one, but not in an object that has a name itself, where
+    they may describe its parts, nor in a list of servers.
+    """
+    held = value[key]
+    if holds_tools(held) or (key in (*SERVER_MAPS, "mcp") and configured_servers({key: held})):
+        return True
+    if key != "apis" and GENERIC.find(value, "name"):
+        return False
+    if key in SERVER_MAPS and isinstance(held, list):
+        held = [entry for entry in held if isinstance(entry, list)]
+    return any(map(_is_described, _objects(held)))
+
+
+def _objects(held: Any) -> Iterator[JsonObject]:
+    """The objects of a list, and of lists in it; one object is alone."""
+    waiting = [held]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting += item
+        elif isinstance(item, dict):
+            yield item
+
+
+def _listed(held: Any) -> list[Any] | None:
+    """The entries of a list or of a map by name; a tool, and what holds a list, stands alone."""
+    if isinstance(held, list):
+        return held
+    if isinstance(held, Flaw):
+        return [held]
+    if not _is_map(held):
+        return None
+    if has_name(held) or (not is_server_map(held) and any(key in held for key in TOOL_LISTS)):
+        return [held]
+    return list(_by_name(held).values()) if any(map(_is_entry, held.values())) else None
+
+
+def _is_map(held: Any) -> bool:
+    return isinstance(held, dict) and bool(held)
+
+
+def _is_filled(item: Any, name: str) -> bool:
+    """Whether an entry of a map by name is a server with its list of tools."""
+    if isinstance(item, dict):
+        return isinstance(item.get("tools"), list)
+    return name not in TOOL_LISTS and isinstance(item, list) and any(map(_is_map, item))
+
+
+def _is_entry(item: Any) -> bool:
+    """Whether an entry of a map by name is a tool or holds some."""
+    if isinstance(item, list):
+        return any(map(_is_map, item))
+    if not isinstance(item, dict):
+        return False
+    described = isinstance(item.get("description"), str)
+    return described or isinstance(GENERIC.get(item, "schema"), dict) or _is_holder(item)
+
+
+def _is_holder(item: JsonObject) -> bool:
+    return any(isinstance(item.get(key), (dict, list)) for key in TOOL_LISTS)
+
+
+def _by_name(held: JsonObject) -> JsonObject:
+    """A map by name in which each object says its name itself: a server's, else a tool's."""
+    return {name: _named(name, item) for name, item in held.items()}
+
+
+def _named(name: str, item: Any) -> Any:
+    if isinstance(item, list):
+        return {"server": name, "tools": item}
+    if not isinstance(item, dict):
+        return item
+    if _is_holder(item):
+        return item if server_of(item).name else {"server": name, **item}
+    return item if GENERIC.find(item, "name") else {**item, "name": name}
+
+
+def _is_described(item: JsonObject) -> bool:
+    return has_name(item) and isinstance(item.get("description"), str)
+
+
+def _declares(item: JsonObject) -> bool:
+    """Whether an object has a name and what is clearly a schema of parameters."""
+    path, schema = GENERIC.find(item, "schema") or ((), None)
+    if not isinstance(schema, dict) or path in AMBIGUOUS or not has_name(item):
+        return False
+    return not schema.keys().isdisjoint(("type", "properties"))
