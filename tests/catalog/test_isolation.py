@@ -64,7 +64,7 @@ def test_what_comes_back_is_what_is_read_here(path):
 
 
 def test_values_keep_their_kinds_and_labels_may_hold_anything():
-    odd = b'[{"name": "a", "n": 1.0, "i": 123456789012345678901234567890, "z": -0.0, "e": 1e-7}]'
+    odd = b'[{"name": "a", "e": 1e-7, "i": 123456789012345678901234567890, "n": 1.0, "z": -0.0}]'
     (tool,) = read_isolated([Source("t.json", odd)]).tools
     assert json.dumps(dict(tool.raw)) == json.dumps(json.loads(odd)[0])
     assert read_isolated([ODD]).files[0].label == ODD.label

@@ -89,7 +89,9 @@ def test_openapi_3_0_words():
 def test_an_operation_that_cannot_be_read_is_a_problem(paths, reason):
     good = {"/ok": {"get": {"operationId": "ok"}}}
     catalog = read({**good, **paths, "/none": 5})
-    assert reason in catalog.problems[0].reason
+    none, problem = catalog.problems
+    assert reason in problem.reason
+    assert "(/none) is 5, not an object" in none.reason
     assert [tool.name for tool in catalog.tools] == ["ok"]
 
 
