@@ -93,7 +93,7 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
             if certain:
                 yield item
             elif listed:
-                item = _by_name(item)
+                item = _named_objects(item)
             inner = [name for name in item if name in TOOL_LISTS or not certain]
             waiting += [(item[name], name) for name in reversed(inner)]
 
@@ -188,6 +188,12 @@ def _is_holder(item: JsonObject) -> bool:
 def _by_name(held: JsonObject) -> JsonObject:
     """A map by name in which each object says its name itself: a server's, else a tool's."""
     return {name: _named(name, item) for name, item in held.items()}
+
+
+def _named_objects(held: JsonObject) -> JsonObject:
+    return {
+        name: _named(name, item) if isinstance(item, dict) else item for name, item in held.items()
+    }
 
 
 def _named(name: str, item: Any) -> Any:
