@@ -129,3 +129,8 @@ def test_what_is_invalid_is_kept_aside_and_told():
 )  # fmt: skip
 def test_older_drafts_openapi_and_gemini(said, read):
     assert read_parameters({"properties": {"a": said}})["properties"]["a"] == read
+
+
+def test_a_pattern_that_a_later_python_may_read_otherwise_is_no_error():
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "[[a]"}}}
+    assert read_parameters(schema) == schema

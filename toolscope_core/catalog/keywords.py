@@ -8,6 +8,7 @@ schemas are only ever looked at, never compiled, so that no reference of theirs 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache
@@ -126,8 +127,10 @@ def _checker() -> Draft202012Validator:
 
 
 def _is_pattern(text: str) -> bool:
-    try:
-        re.compile(text)
-    except (re.error, RecursionError, OverflowError):
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what a later Python may read otherwise
+        try:
+            re.compile(text)
+        except (re.error, RecursionError, OverflowError):
+            return False
     return True
