@@ -27,7 +27,7 @@ ALONE = (
 JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
 SHORTENED = "Shortened by ToolScope: "
-UNMERGED = "allOf is not merged everywhere, for written out it is too large"
+UNMERGED = "allOf is not merged everywhere"
 VALUES = ("default", "enum", "const", "examples", INVALID)
 
 
@@ -56,10 +56,15 @@ def find_shortened(tool: Tool) -> tuple[Finding, ...]:
         for field, schema in (("parameters", tool.schema), ("returns", tool.returns))
     }
     return tuple(
-        Finding(tool.id, "info", "shortened-schema", field, comment.removeprefix(SHORTENED))
+        Finding(tool.id, "info", "shortened-schema", field, _shortened_how(field, comment))
         for field, comment in comments.items()
         if isinstance(comment, str) and comment.startswith(SHORTENED)
     )
+
+
+def _shortened_how(field: str, comment: str) -> str:
+    how = comment.removeprefix(SHORTENED)
+    return f"The {field} are too large to be written out: {how}; nothing valid is refused."
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:

@@ -30,6 +30,9 @@ _KINDS = {
     "html-tags": "HTML tags",
     "leading-bom": "Byte order mark",
     "exact-repeat": "Exact repeat",
+    "inferred-hint": "Hint inferred from the HTTP method",
+    "invalid-schema": "Invalid keyword in a schema",
+    "shortened-schema": "Schema not written out whole",
 }
 
 
