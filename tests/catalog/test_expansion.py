@@ -81,6 +81,42 @@ def test_a_part_that_names_itself_twice_ends(followed, form):
     assert followed[0] < 50
 
 
+def ring(n):
+    """Schemas in a circle, each a part of the one before and a property of the one after."""
+    return {
+        f"S{i}": {
+            "allOf": [{"$ref": f"@E{i}"}],
+            "properties": {
+                "next": {"allOf": [{"$ref": f"@S{(i + 1) % n}"}]},
+                "back": {"$ref": f"@S{(i - 1) % n}"},
+            },
+        }
+        for i in range(n)
+    } | {f"E{i}": {"type": "object", "properties": {f"e{i}": {}}} for i in range(n)}
+
+
+def diamonds(n):
+    """Each schema has two parts, which share the next."""
+    schemas = {"S0": {"properties": {"x": {}}}}
+    for i in range(n):
+        sides = {f"{side}{i}": {"allOf": [{"$ref": f"@S{i}"}], "title": side} for side in "LR"}
+        both = [{"$ref": f"@{side}{i}"} for side in "LR"]
+        schemas |= {**sides, f"S{i + 1}": {"allOf": both}}
+    return schemas
+
+
+@pytest.mark.parametrize("form", PLACES)
+@pytest.mark.parametrize(("shape", "sizes"), [(ring, (25, 50, 100)), (diamonds, (10, 20, 40))])
+def test_the_work_grows_as_the_number_of_schemas(followed, form, shape, sizes):
+    counts = []
+    for n in sizes:
+        followed[0] = 0
+        start = "S0" if shape is ring else f"S{n}"
+        assert read(form, shape(n), start).tools
+        counts.append(followed[0] / n)
+    assert max(counts) <= 1.5 * min(counts), counts
+
+
 def graphs():
     """Schemas that name each other at random: circles, diamonds, rings."""
     ends = st.lists(st.integers(0, 14), min_size=0, max_size=4)
