@@ -51,6 +51,9 @@ class _Reader:
     document: JsonObject
     budget: Budget
     _sizes: dict[int, int] = field(default_factory=dict)
+    _wholes: dict[str, JsonObject] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)
+    _cuts: int = 0
 
     def tools(self) -> list[JsonObject | Flaw]:
         tools: list[JsonObject | Flaw] = []
@@ -189,36 +192,39 @@ class _Reader:
                 )
         raise _UnclearError("refers to itself in a circle; write it out")
 
-    def _whole(
-        self,
-        schema: Any,
-        by_reference: dict[str, JsonObject] | None = None,
-        depth: int = 0,
-    ) -> JsonObject:
+    def _whole(self, schema: Any, depth: int = 0) -> JsonObject:
         """A schema with its own reference followed and ``allOf`` merged, for its properties' sake.
 
-        ``by_reference`` are those done before, each worked out once however often it is named; one
-        that names itself adds nothing to itself.
+        One that names itself adds nothing to itself; others are worked out once a document.
         """
-        by_reference = {} if by_reference is None else by_reference
         named = schema.get("$ref") if isinstance(schema, dict) else None
-        if isinstance(named, str):
-            if named not in by_reference:
-                by_reference[named] = {}
-                by_reference[named] = self._merged(schema, by_reference, depth)
-            return by_reference[named]
-        return self._merged(schema, by_reference, depth)
+        if not isinstance(named, str):
+            return self._merged(schema, depth)
+        if named in self._wholes:
+            return self._wholes[named]
+        if named in self._open or depth > MAX_DEPTH:
+            self._cuts += 1
+            return {}
+        cuts = self._cuts
+        self._open.add(named)
+        try:
+            merged = self._merged(schema, depth)
+        finally:
+            self._open.discard(named)
+        if cuts == self._cuts:
+            self._wholes[named] = merged
+        return merged
 
-    def _merged(self, schema: Any, by_reference: dict[str, JsonObject], depth: int) -> JsonObject:
+    def _merged(self, schema: Any, depth: int) -> JsonObject:
         followed = self._follow(schema)
-        if not isinstance(followed, dict) or depth > MAX_DEPTH:
+        if not isinstance(followed, dict):
             return {}
         self._charge(followed)
         parts = followed.get("allOf")
         if not isinstance(parts, list):
             return followed
         own = {key: sub for key, sub in followed.items() if key != "allOf"}
-        merged = merge_parts([own, *(self._whole(part, by_reference, depth + 1) for part in parts)])
+        merged = merge_parts([own, *(self._whole(part, depth + 1) for part in parts)])
         return {} if merged is None else merged
 
     def _charge(self, value: Any) -> None:

@@ -17,7 +17,7 @@ from toolscope_core.catalog.lookalikes import find_lookalikes
 from toolscope_core.catalog.passages import Passage, passages
 from toolscope_core.catalog.shadowing import find_shadowing
 from toolscope_core.catalog.tokens import estimate_tokens
-from toolscope_core.catalog.wording import find_length, find_wording
+from toolscope_core.catalog.wording import Wording, find_length, read_wording
 from toolscope_core.datamodel import Finding, Tool
 
 WINDOW = 256
@@ -29,8 +29,8 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     asks for, shadowing).
     """
     texts = {tool.id: passages(tool) for tool in tools}
-    dull: set[str] = set()
-    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], dull)]
+    wordings: dict[str, Wording] = {}
+    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], wordings)]
     findings += find_lookalikes(tools)
     findings += find_asked(tools)
     findings += find_citations(tools, texts)
@@ -48,31 +48,24 @@ def scan_tool(tool: Tool) -> tuple[Finding, ...]:
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
     holds is under ``raw``).
     """
-    return tuple(_scan(tool, passages(tool), set()))
+    return tuple(_scan(tool, passages(tool), {}))
 
 
-def _scan(tool: Tool, texts: Sequence[Passage], dull: set[str]) -> Iterator[Finding]:
-    """What each text holds; ``dull`` collects those that hold nothing, most of which come often."""
+def _scan(tool: Tool, texts: Sequence[Passage], wordings: dict[str, Wording]) -> Iterator[Finding]:
+    """What each text holds; ``wordings`` collects what was read, since most texts come often."""
     for passage in texts:
-        # a name is held to another length
-        if passage.text in dull and passage.path != "name":
-            continue
-        found = [*_scan_text(tool.id, passage)]
-        yield from found
-        if not found:
-            dull.add(passage.text)
+        wording = wordings.get(passage.text)
+        if wording is None:
+            wording = wordings[passage.text] = read_wording(passage.text)
+        hidden = find_hidden(tool.id, passage.path, passage.text)
+        if hidden:
+            yield hidden
+        yield from wording.findings(tool.id, passage.path)
+        over = find_length(tool.id, passage)
+        if over:
+            yield over
     if len(tool.description) > WINDOW and estimate_tokens(tool.description) > WINDOW:
         yield _past_window(tool)
-
-
-def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
-    hidden = find_hidden(tool_id, passage.path, passage.text)
-    if hidden:
-        yield hidden
-    yield from find_wording(tool_id, passage)
-    over = find_length(tool_id, passage)
-    if over:
-        yield over
 
 
 def _past_window(tool: Tool) -> Finding:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from toolscope_core.catalog.lookalikes import plain_text
 from toolscope_core.catalog.passages import Passage
-from toolscope_core.datamodel import Finding
+from toolscope_core.datamodel import Finding, Severity
 
 LONGEST_TEXT = 4000
 LONGEST_NAME = 128
@@ -185,33 +185,61 @@ FORMATTING = re.compile(
 )
 
 
-def find_wording(tool_id: str, passage: Passage) -> Iterator[Finding]:
-    """At most one finding a rule: *warn*, or *info* for tags that only format."""
-    if passage.text.isidentifier():
-        return
-    plain = Passage(passage.path, plain_text(passage.text))
-    lower = plain.text.lower()
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Wording in a plain text: how grave, which rule's code, what is said of it, and where."""
+
+    severity: Severity
+    code: str
+    message: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text without what hides its words, and what the rules find in it: one hit a rule."""
+
+    plain: str
+    hits: tuple[Hit, ...]
+
+    def findings(self, tool_id: str, path: str) -> Iterator[Finding]:
+        """The hits in the text of a tool that stands at the path."""
+        plain = Passage(path, self.plain)
+        for hit in self.hits:
+            yield plain.finding(tool_id, hit.severity, hit.code, hit.message, hit.at)
+
+
+def read_wording(text: str) -> Wording:
+    """What the rules find in a text: *warn*, or *info* for tags that only format."""
+    if text.isidentifier():
+        return Wording(text, ())
+    plain = plain_text(text)
+    return Wording(plain, tuple(_hits(plain)))
+
+
+def _hits(plain: str) -> Iterator[Hit]:
+    lower = plain.lower()
     for rule in RULES:
-        hit = rule.search(plain.text, lower)
-        if hit:
-            quoted = " ".join(hit.group().split())[:60]
-            said = f" “{_literal(quoted)}”" if quoted else ""
-            message = f"The {{field}}{said} {rule.says}."
-            yield plain.finding(tool_id, "warn", rule.code, message, hit.start())
-    blanks = "  " in plain.text or not plain.text.isprintable()
-    padding = PADDING.search(plain.text) if blanks else None
+        match = rule.search(plain, lower)
+        if match:
+            quoted = " ".join(match.group().split())[:60]
+            quotation = f" “{_literal(quoted)}”" if quoted else ""
+            message = f"The {{field}}{quotation} {rule.says}."
+            yield Hit("warn", rule.code, message, match.start())
+    blanks = "  " in plain or not plain.isprintable()
+    padding = PADDING.search(plain) if blanks else None
     if padding:
         message = (
             "The {field} holds a long run of blanks, which pushes the rest out of view; read it "
             "to the end and take them out."
         )
-        yield plain.finding(tool_id, "warn", "padding", message, padding.end())
-    tag = FORMATTING.search(plain.text)
+        yield Hit("warn", "padding", message, padding.end())
+    tag = FORMATTING.search(plain)
     if tag:
         message = (
             "The {field} holds HTML tags, which cost tokens and tell a model nothing; drop them."
         )
-        yield plain.finding(tool_id, "info", "html-tags", message, tag.start())
+        yield Hit("info", "html-tags", message, tag.start())
 
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:
