@@ -276,7 +276,7 @@ WRITERS: dict[Syntax, Callable[[Value], str]] = {
 
 def vanished(source: Source, catalog: Catalog) -> list[str]:
     """The tools of a source that a catalog of it has neither as tools nor in any problem."""
-    names = {name for tool in catalog.tools for name in MARKER.findall(f"{tool.name} {tool.id}")}
+    names = {tool.name for tool in catalog.tools} | {server.name for server in catalog.servers}
     told = "\n".join(f"{item.position} {item.reason} {item.raw}" for item in catalog.problems)
     shown = {item.raw for item in catalog.problems}
     items = read_values(source).items

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import train_judge
+from benchmarks import mutated_documents, train_judge
 from benchmarks.correction_quality import scores
 from benchmarks.gold_calls import Call, survival
 from benchmarks.held_out import Kept, kept
@@ -15,10 +15,12 @@ from benchmarks.labelled_clusters import examples
 from benchmarks.llm_calls import Labels, interval
 from benchmarks.llm_calls import scores as pair_scores
 from benchmarks.merge_quality import components
+from benchmarks.mutated_documents import Outcome, Reading, Worker, sources, table
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
+from toolscope_core.catalog import Source
 from toolscope_core.config import AnalysisConfig, QuestionConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Catalog, Constraints, Pair, Tool
 from toolscope_core.merging.judge import MODELS, Weights
@@ -251,3 +253,42 @@ def test_newer_labels_come_before_those_of_the_first_rounds(tmp_path, monkeypatc
         ("a", "d", "related"),
     ]
     assert [one.get("weight", 1.0) for one in merged] == [1.0, 0.25, 0.6]
+
+
+def test_damaged_documents_depend_on_the_seed_alone_and_are_read(capsys):
+    assert [*sources(40, 3)] == [*sources(40, 3)] != [*sources(40, 4)]
+    assert mutated_documents.main(["--documents", "64", "--seed", "3"]) == 0
+    assert "n = 64 documents, seed 3" in capsys.readouterr().out
+
+
+def test_a_reading_that_takes_longer_than_the_limit_is_a_hang_and_the_next_one_is_read():
+    worker = Worker(0.0)
+    large = b"[" + b'{"name": "a", "description": "b"},' * 5_000 + b"{}]"
+    assert worker.read(Source("x.json", large)) is None
+    worker.limit = 30.0
+    assert worker.read(Source("x.json", b'{"name": "zq0z"}')).tools == 1
+    assert worker.read(Source("x.json", b"[]")).refused
+    worker.close()
+
+
+def test_what_crashes_or_vanishes_is_printed_and_ends_with_status_1(monkeypatch, capsys):
+    def cannot_read(given):
+        raise KeyError("zq")
+
+    monkeypatch.setattr(mutated_documents, "read_catalog", cannot_read)
+    crashed = mutated_documents.read(Source("x.json", b"[]"))
+    assert "KeyError: 'zq'" in crashed.crash
+    small = Reading(tools=2, seconds=0.002, peak=4000)
+    outcomes = [
+        Outcome("csv", 2000, crashed),
+        Outcome("json", 2000, small),
+        Outcome("json", 9, None),
+        Outcome("json", 9, Reading(vanished=("zq0z",))),
+    ]
+    assert [one.failures for one in outcomes] == [1, 0, 1, 1]
+    assert table(outcomes[1:]).splitlines()[-1].split() == [
+        *("all", "3", "2", "0", "0", "1", "1", "1.0", "2"),
+    ]
+    monkeypatch.setattr(mutated_documents, "measure", lambda *_: outcomes)
+    assert mutated_documents.main([]) == 1
+    assert "expected: 0 crashes, 0 hangs, 0 vanished" in capsys.readouterr().out

@@ -50,6 +50,7 @@ ACT = {"operationId": "zq0z"}
         ([[[[[[[A]]]]]]], ["zq0z"]),
         ({"name": "w", "servers": [{"name": "s", "tools": [A]}], "apis": [B]}, ["s/zq0z", "w/zq1z"]),
         ([{**A, "tools": [B]}], ["zq0z", "zq0z/zq1z"]),
+        ({"mcpServers": A, "tools": [B]}, ["zq0z", "zq1z"]),
     ],
 )  # fmt: skip
 def test_all_places_of_a_document_are_read(value, ids):

@@ -53,6 +53,11 @@ def is_server_map(held: Any) -> bool:
     return all(_is_filled(item, name) for name, item in held.items())
 
 
+def names_servers(key: str, held: Any) -> bool:
+    """Whether what stands at a key is a map of servers by name."""
+    return is_server_map(held) or (key in SERVER_MAPS and _is_map(held) and not is_tool(held))
+
+
 def server_of(holder: JsonObject) -> Server:
     """The server that an object with a list names; its name is empty if it names none."""
     info = holder.get("serverInfo")
@@ -99,10 +104,9 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
 
 
 def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:
-    """The tools inside an object, each with its key, where it neither holds nor describes any."""
-    described = frozenset() if places else PARTS
+    """The tools inside an object, each with its key, where it has no place for any."""
     for key, held in value.items():
-        if key not in places and key not in described:
+        if key not in places:
             yield from ((key, item) for item in tools_inside(held, key))
 
 
@@ -117,7 +121,7 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
         return None
     if key in WRAPPERS:
         return [{**cursor_of(value), **held} if isinstance(held, dict) else held]
-    return list(_by_name(held).values()) if key in SERVER_MAPS and _is_map(held) else _listed(held)
+    return list(_by_name(held).values()) if names_servers(key, held) else _listed(held)
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
@@ -168,13 +172,13 @@ def _is_filled(item: Any, name: str) -> bool:
     """Whether an entry of a map by name is a server with its list of tools."""
     if isinstance(item, dict):
         return isinstance(item.get("tools"), list)
-    return name not in TOOL_LISTS and isinstance(item, list) and any(map(_is_map, item))
+    return name not in TOOL_LISTS and isinstance(item, list) and any(_objects(item))
 
 
 def _is_entry(item: Any) -> bool:
     """Whether an entry of a map by name is a tool or holds some."""
     if isinstance(item, list):
-        return any(map(_is_map, item))
+        return any(_objects(item))
     if not isinstance(item, dict):
         return False
     described = isinstance(item.get("description"), str)

@@ -17,13 +17,14 @@ from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.openapi import FIELDS, is_openapi, read_openapi
 from toolscope_core.catalog.places import (
     GENERIC,
+    PARTS,
     TOOL_LISTS,
     WRAPPERS,
     Places,
     cursor_of,
     holds_tools,
-    is_server_map,
     is_tool,
+    names_servers,
     server_of,
     tool_places,
     unexpected_tools,
@@ -132,8 +133,11 @@ class _Walk:
         if sure or not held:
             own = {key: part for key, part in value.items() if key not in held} if held else value
             yield replace(around, value=own, position=_position(around, trail))
-        if not sure:
+        if held and not sure:
             yield from _unexpected(value, held, trail, around)
+        elif not sure and not find_flaw(value):  # which is told of the record
+            beside = {key: part for key, part in value.items() if key not in PARTS}
+            yield from _unexpected(beside, held, trail, around)
         if held:
             yield from self._held(value, held, trail, around)
 
@@ -152,7 +156,7 @@ class _Walk:
                 yield Page(_position(around, place), inside.server, cursor)
             if key in WRAPPERS:
                 yield from self.find(entries[0], (*place, ""), inside)
-            elif key in SERVER_MAPS and isinstance(value[key], dict):
+            elif key in SERVER_MAPS and names_servers(key, value[key]):
                 yield from self._servers(dict(zip(value[key], entries, strict=True)), place, inside)
             else:
                 listed = key == "servers" and not held.keys().isdisjoint(TOOL_LISTS)
@@ -189,13 +193,15 @@ class _Walk:
 
 def _unexpected(value: JsonObject, held: Places, trail: Trail, around: Record) -> Iterator[Problem]:
     for key, item in unexpected_tools(value, held):
+        reason = item.reason if isinstance(item, Flaw) else _where_none_is_read(item)
+        raw = "" if isinstance(item, Flaw) else excerpt(item)
         position = _position(around, (*trail, writable(key)[:80]))
-        if not isinstance(item, Flaw):
-            name = excerpt(GENERIC.get(item, "name"))[:80]
-            reason = f"looks like the tool {name!r} where none is read; put it into a list `tools`"
-            yield Problem(position, reason, excerpt(item))
-        elif held:  # a record without places says itself what it cannot keep
-            yield Problem(position, excerpt(item.reason))
+        yield Problem(position, excerpt(reason), raw)
+
+
+def _where_none_is_read(tool: JsonObject) -> str:
+    name = excerpt(GENERIC.get(tool, "name"))[:80]
+    return f"looks like the tool {name!r} where none is read; put it into a list `tools`"
 
 
 def _refused(value: Any, reason: str, trail: Trail, around: Record) -> Problem:
@@ -219,15 +225,11 @@ def _word(entry: Any) -> str:
 
 def _owner(value: JsonObject, held: Places) -> Server:
     """The server that owns what an object holds; one without a name where servers stand in it."""
-    if all(_is_map_of_servers(key, value.get(key)) for key in held):
+    if all(names_servers(key, value.get(key)) for key in held):
         return Server("")
     server = server_of(value)
     namespace = value.get("type") == "namespace" and server.name and "tools" in held
     return replace(server, raw=_beside_tools(value, held)) if namespace else server
-
-
-def _is_map_of_servers(key: str, held: Any) -> bool:
-    return is_server_map(held) or (key in SERVER_MAPS and isinstance(held, dict))
 
 
 def _beside_tools(namespace: JsonObject, held: Places) -> JsonObject:
@@ -240,7 +242,7 @@ def _is_bare_server(entry: Any) -> bool:
     """Whether an entry of a list of servers is one without tools, as in the neutral shape."""
     if not isinstance(entry, dict) or is_tool(entry) or not server_of(entry).name:
         return False
-    return not tool_places(entry)
+    return not tool_places(entry) and not holds_tools(entry)
 
 
 def _listed_servers(holder: JsonObject) -> Iterator[Server]:

@@ -1,0 +1,347 @@
+"""Whether a damaged document can crash or hang the readers, or lose a tool without a word.
+
+Documents of every kind that is read (``benchmarks.documents``) are damaged one to six times: other
+values, keys dropped, doubled, renamed, parts wrapped, moved and nested, references turned into
+circles, text cut and spliced. Each is read by ``read_catalog`` in a worker process. A crash is
+anything but a ``CatalogError``, a hang a reading that takes longer than the limit; a tool has
+vanished if it is neither a tool nor in a problem. Exit status 1 if there is any.
+
+Time is the worker's CPU time, memory the highest that Python's own allocations came to in a second
+reading; both by kilobyte of documents of a kilobyte and more.
+
+    python -m benchmarks.mutated_documents [--documents 5000] [--seed 1] [--limit 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import multiprocessing
+import os
+import platform
+import resource
+import sys
+import time
+import traceback
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from random import Random
+from typing import Any
+
+from benchmarks.documents import AGAIN, KINDS, Document, Grammar, vanished
+from toolscope_core.catalog import INPUTS, Source, read_catalog
+from toolscope_core.datamodel import Catalog
+from toolscope_core.errors import CatalogError
+
+DOCUMENTS, SEED, LIMIT = 5_000, 1, 10.0
+MEMORY = 2 << 30  # of the worker's address space
+SAID = 0.1
+"""The share of documents of which somebody says the format, any of them."""
+
+KEYS = (
+    "name description parameters inputSchema type function arguments required properties items "
+    "$ref allOf anyOf $defs annotations id server servers mcpServers mcp command tools functions "
+    "apis data records result functionDeclarations function_declarations nextCursor openapi paths "
+    "get GET query additionalOperations webhooks components operationId requestBody x-more payload"
+).split()
+ODD = (
+    "",
+    " ",
+    "\u0000",
+    "\u2028",
+    "\ufeff",
+    "\ud800",
+    "\u202e",
+    "\U000e0041",
+    "e\u0301" * 9,
+    "=1+1",
+)
+VALUES: tuple[Any, ...] = (
+    None, True, 0, -1.5, 10**40, 10**4000, 5e-324, float("nan"), float("inf"), *ODD, "a" * 2000,
+    [], {}, [[]], [{}], [None], {"": {}}, {"$ref": "#"}, {"$ref": "#/paths"}, {"$ref": 5},
+    {"$ref": "#/components/schemas/Ring"}, {"$ref": "https://example.com/x"},
+    {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}, {"type": "object"}, {"type": ["x", 1]},
+    {"properties": []}, {"name": "b"}, [{"name": "c"}], {"tools": {"a": {}}}, {"oneOf": 1},
+)  # fmt: skip
+SPLICES = (
+    b"null", b"[]", b"{}", b'"', b"{", b"}", b"[", b"]", b",", b":", b"\n", b"\r", b"\x00", b"\xff",
+    b"NaN", b"1e999", b"9" * 5000, b"[" * 3000, b'{"a":' * 3000, b"- " * 300,
+    b"&a ", b"*a", b"<<: ",
+    b"&a [*a]", b"!!python/object:os.system ", b"# ", b"---\n", b"| ", b"\t", b"'", b",,,",
+    b"\xe2\x80\xa8",
+)  # fmt: skip
+
+Place = tuple[Any, Any]
+"""A list or object inside a value, and an index or key of it."""
+
+
+def places(value: Any) -> list[Place]:
+    """Every place of a value, from the outside in."""
+    waiting, passed = [value], []
+    while waiting:
+        item = waiting.pop(0)
+        keys = item.keys() if isinstance(item, dict) else range(len(item))
+        passed += [(item, key) for key in keys]
+        waiting += [item[key] for key in keys if isinstance(item[key], (dict, list))]
+    return passed
+
+
+def other_value(at: Place, rng: Random, value: Any) -> None:
+    at[0][at[1]] = copy.deepcopy(rng.choice(VALUES))
+
+
+def dropped(at: Place, rng: Random, value: Any) -> None:
+    del at[0][at[1]]
+
+
+def doubled(at: Place, rng: Random, value: Any) -> None:
+    holder, key = at
+    if isinstance(holder, dict):
+        holder[f"{key}{AGAIN}"] = copy.deepcopy(holder[key])
+    else:
+        holder.insert(key, holder[key])
+
+
+def renamed(at: Place, rng: Random, value: Any) -> None:
+    holder, key = at
+    if isinstance(holder, dict):
+        moved = holder.pop(key)
+        holder[rng.choice((*KEYS, *ODD))] = moved
+
+
+def wrapped(at: Place, rng: Random, value: Any) -> None:
+    holder, key = at
+    inner = holder[key]
+    holder[key] = rng.choice(([inner], {rng.choice(KEYS): inner}, {rng.choice(KEYS): [inner]}))
+
+
+def nested(at: Place, rng: Random, value: Any) -> None:
+    holder, key = at
+    for _ in range(rng.choice((3, 18, 25, 90, 150))):
+        holder[key] = rng.choice(([holder[key]], {rng.choice(KEYS): holder[key]}))
+
+
+def moved(at: Place, rng: Random, value: Any) -> None:
+    """A copy of something else of the document comes in, or takes the place."""
+    holder, key = rng.choice(places(value))
+    part = copy.deepcopy(holder[key])
+    if isinstance(at[0], dict):
+        at[0][rng.choice((at[1], *KEYS))] = part
+    else:
+        at[0].insert(at[1], part)
+
+
+def oddly_spelled(at: Place, rng: Random, value: Any) -> None:
+    holder, key = at
+    if isinstance(holder[key], str):
+        cut = rng.randrange(len(holder[key]) + 1)
+        holder[key] = f"{holder[key][:cut]}{rng.choice(ODD)}{holder[key][cut:]}"
+
+
+CHANGES: tuple[Callable[[Place, Random, Any], None], ...] = (
+    other_value, dropped, doubled, renamed, wrapped, nested, moved, oddly_spelled,
+)  # fmt: skip
+
+
+def damaged(document: Document, rng: Random) -> Source:
+    """The document with one to six changes, of its value or, one time in four, of its bytes."""
+    value = copy.deepcopy(document.value)
+    in_bytes = rng.random() < 0.25
+    for _ in range(0 if in_bytes else rng.randint(1, 6)):
+        if inside := places(value):
+            rng.choice(CHANGES)(rng.choice(inside), rng, value)
+    try:
+        source = Document(document.syntax, value).source
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        source = document.source  # a table with a row that is none, a circle: cannot be written
+    return Source(source.label, spliced(source.data, rng)) if in_bytes else source
+
+
+def spliced(data: bytes, rng: Random) -> bytes:
+    text = bytearray(data)
+    for _ in range(rng.randint(1, 6)):
+        start = rng.randrange(len(text) + 1)
+        end = min(len(text), start + rng.choice((0, 1, 4, 20)))
+        text[start:end] = rng.choice((b"", *SPLICES, bytes(text[start : start + 60])))
+    return bytes(text[: rng.randrange(len(text) + 1)] if rng.random() < 0.2 else text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a document was read: its tools or that it is refused, how it crashed, and which tools
+    vanished; CPU seconds, and bytes at the peak.
+    """
+
+    tools: int = 0
+    refused: bool = False
+    crash: str = ""
+    vanished: tuple[str, ...] = ()
+    seconds: float = 0.0
+    peak: int = 0
+
+
+def read(source: Source) -> Reading:
+    """One document read twice: by the clock, and with its memory counted."""
+    started = time.process_time()
+    catalog, crash = _catalog(source)
+    seconds = time.process_time() - started
+    tracemalloc.start()
+    _catalog(source)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    if catalog is None:
+        return Reading(refused=not crash, crash=crash, seconds=seconds, peak=peak)
+    lost = tuple(vanished(source, catalog))
+    return Reading(tools=len(catalog.tools), vanished=lost, seconds=seconds, peak=peak)
+
+
+def _catalog(source: Source) -> tuple[Catalog | None, str]:
+    try:
+        return read_catalog([source]), ""
+    except CatalogError:
+        return None, ""
+    except Exception:  # noqa: BLE001  what this looks for
+        return None, traceback.format_exc(limit=-3)
+
+
+def _serve(connection: Connection) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    connection.send("ready")
+    while True:
+        connection.send(read(connection.recv()))
+
+
+class Worker:
+    """A process that reads one document after another; another one takes over after a hang."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self._process: multiprocessing.process.BaseProcess | None = None
+
+    def read(self, source: Source) -> Reading | None:
+        """How the document was read; ``None`` where there is no answer within the limit."""
+        if self._process is None:
+            self._start()
+        self._connection.send(source)
+        if self._connection.poll(self.limit):
+            return self._received()
+        self.close()
+        return None
+
+    def _received(self) -> Reading:
+        try:
+            reading: Reading = self._connection.recv()
+        except EOFError:
+            self.close()
+            return Reading(crash="the process ended")
+        return reading
+
+    def _start(self) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._connection, theirs = spawn.Pipe()
+        self._process = spawn.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._connection.recv()  # what is imported is no document's time
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a document of so many bytes; without a reading it hung."""
+
+    syntax: str
+    size: int
+    reading: Reading | None
+
+    @property
+    def failures(self) -> int:
+        return int(self.hung) + int(self.crashed) + self.vanished
+
+    @property
+    def hung(self) -> bool:
+        return self.reading is None
+
+    @property
+    def crashed(self) -> bool:
+        return self.reading is not None and bool(self.reading.crash)
+
+    @property
+    def vanished(self) -> int:
+        return 0 if self.reading is None else len(self.reading.vanished)
+
+
+def sources(count: int, seed: int) -> Iterator[Source]:
+    """As many damaged documents, kind by kind; each depends on the seed and its number alone."""
+    for number in range(count):
+        rng = Random(f"{seed}/{number}")
+        document = KINDS[number % len(KINDS)](Grammar(rng))
+        format = rng.choice(INPUTS) if rng.random() < SAID else None
+        yield replace(damaged(document, rng), format=format)
+
+
+def measure(count: int, seed: int, limit: float) -> list[Outcome]:
+    """What became of each document; failures are printed as they come."""
+    worker = Worker(limit)
+    outcomes = []
+    for number, source in enumerate(sources(count, seed)):
+        reading = worker.read(source)
+        syntax = source.label.partition(".")[2]
+        outcomes.append(Outcome(syntax, len(source.data), reading))
+        if outcomes[-1].failures:
+            print(f"document {number} ({source.format}): {reading or 'hangs'}\n  {source.data!r}")
+    worker.close()
+    return outcomes
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The outcomes, a row for each syntax and one for all."""
+    heads = ("documents", "tools", "refused", "crashes", "hangs", "vanished", "ms/kB", "kB/kB")
+    rows = [f"{'':<8}{''.join(f'{head:>11}' for head in heads)}"]
+    for syntax in sorted({one.syntax for one in outcomes}):
+        rows.append(_row(syntax, [one for one in outcomes if one.syntax == syntax]))
+    return "\n".join([*rows, _row("all", outcomes)])
+
+
+def _row(name: str, outcomes: Sequence[Outcome]) -> str:
+    readings = [one.reading for one in outcomes if one.reading]
+    sizes = [max(1.0, one.size / 1000) for one in outcomes if one.reading]
+    counts = (
+        len(outcomes),
+        sum(reading.tools for reading in readings),
+        sum(reading.refused for reading in readings),
+        sum(one.crashed for one in outcomes),
+        sum(one.hung for one in outcomes),
+        sum(one.vanished for one in outcomes),
+    )
+    pairs = list(zip(readings, sizes, strict=True))
+    milliseconds = max((1000 * reading.seconds / size for reading, size in pairs), default=0.0)
+    memory = max((reading.peak / 1000 / size for reading, size in pairs), default=0.0)
+    cells = (*(f"{count:,}" for count in counts), f"{milliseconds:.1f}", f"{memory:.0f}")
+    return f"{name:<8}{''.join(f'{cell:>11}' for cell in cells)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one document")
+    chosen = parser.parse_args(arguments)
+    version = platform.python_version()
+    print(f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {version}")
+    print(f"n = {chosen.documents:,} documents, seed {chosen.seed}, limit {chosen.limit:g} s each")
+    outcomes = measure(chosen.documents, chosen.seed, chosen.limit)
+    print(table(outcomes))
+    print("expected: 0 crashes, 0 hangs, 0 vanished; ms/kB and kB/kB are the worst of one document")
+    return 1 if any(one.failures for one in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
