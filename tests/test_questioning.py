@@ -5,10 +5,11 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
+from tests.properties import examples
 from tests.replies import answering, asked
 from toolscope_core.asking import Purse, Terms
 from toolscope_core.cache import VectorCache
@@ -160,7 +161,7 @@ def test_joined_is_reachability(edges):
         assert joined.same(Pair(a, b)) == nx.has_path(graph, a, b)
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(st.sampled_from([1, 2, 3, 8, 50]))
 def test_the_size_of_a_batch_changes_nothing(example, batch):
     def verdicts(size):
