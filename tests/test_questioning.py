@@ -1,4 +1,3 @@
-import re
 from dataclasses import replace
 from itertools import combinations
 
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.properties import examples
-from tests.replies import answering, asked
+from tests.replies import answering, asked, same_verb
 from toolscope_core.asking import Purse, Terms
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
@@ -47,11 +46,6 @@ def example(tmp_path_factory):
 def asking(reply, ledger=None, **terms):
     model = ScriptedModel(reply)
     return Asking(model, ledger or MemoryLedger(), Terms("run", **terms)), model
-
-
-def same_verb(one, other):
-    verbs = [re.split("[_ ]", tool["name"])[0] for tool in (one, other)]
-    return "merge" if verbs[0] == verbs[1] else "keep"
 
 
 def always(outcome):
