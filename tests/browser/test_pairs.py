@@ -145,7 +145,6 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
 
     def harmless():
         watched.settled()
-        page.wait_for_timeout(800)
         assert page.get_by_test_id("stException").all_inner_texts() == []
         assert page.locator(BAD).count() == 0
 
@@ -179,7 +178,7 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
         watched.open("", catalog="evil", part="Servers")
         row = page.locator('[data-testid="stDataFrame"] canvas').first
         row.scroll_into_view_if_needed()
-        page.wait_for_timeout(800)
+        watched.settled()
         box = row.bounding_box()
         page.mouse.click(box["x"] + 285, box["y"] + 35 * ("one", "two", "three").index(server) + 52)
         expect(shown).to_be_visible()
