@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
@@ -173,5 +173,7 @@ KEYS = "type enum required properties items minimum maxLength additionalProperti
 
 
 @given(*[st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=3)] * 2)
+@example({}, {"type": [[]]})
+@example({"type": [{}]}, {"type": "string"})
 def test_malformed_schemas_get_an_answer(one, other):
     assert admits(one, other) in (True, False)
