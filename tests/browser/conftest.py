@@ -81,6 +81,14 @@ class Watched:
         self.page.locator("h1").first.wait_for(timeout=60_000)
         return self.settled()
 
+    def upload(self, file):
+        """Choose a file on the first page, and wait until it stands there with what it holds."""
+        page = self.open("")
+        page.get_by_text("Add a catalog").click()
+        page.locator('input[type="file"]').set_input_files(file)
+        page.get_by_role("button", name="Add catalog").wait_for()
+        return self.settled()
+
     def settled(self):
         """Wait until what was clicked is answered, and nothing on the page moves: what is drawn
         late pushes a button away from under the mouse, or asks for another run.

@@ -62,9 +62,7 @@ def add(watched, path, name, note=""):
         for at, (tool, text) in enumerate(COUNTERS.items())
     ]
     (path / f"{name}.json").write_text(json.dumps(found))
-    page = watched.open("")
-    page.get_by_text("Add a catalog").click()
-    page.locator('input[type="file"]').set_input_files(path / f"{name}.json")
+    page = watched.upload(path / f"{name}.json")
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile(f"catalog={name}"))
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
