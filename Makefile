@@ -1,29 +1,37 @@
-# make app    set everything up and open the app on the bundled example
-# make test   all tests
-# make check  format, lint, types, tests with coverage: what CI runs
+# make app      set everything up and open the app on the bundled example
+# make test     all tests but those of the night
+# make check    format, lint, types, tests with coverage: what CI runs
+# make nightly  whole catalogs merged, properties on random seeds, documents at random
 
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PORT ?= 8501
+# A file stays on one worker, with what it sets up once.
+PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile
 
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: app test check docs clean
+.PHONY: app test check nightly docs clean
 
 app: $(VENV)/.app
 	$(BIN)/python -m toolscope_core prepare
 	$(BIN)/python -m pages --server.port $(PORT)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term --durations=10
+
+nightly: $(VENV)/.dev
+	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly --hypothesis-seed=random
+	$(BIN)/python -m benchmarks.mutated_documents
+	$(if $(OPENAPI),$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI))
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.make_reference

@@ -14,6 +14,7 @@ import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,7 @@ def main() -> None:
         report(f"near {half} all", chosen, aligners)
 
 
+@cache
 def _tools(folder: Path) -> dict[str, Tool]:
     source = next(folder.glob("tools.jsonl"), folder / "servers.json")
     return read_catalog(load_paths([source])).by_id

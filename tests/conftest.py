@@ -1,17 +1,26 @@
 """What every test gets: loopback only, its own store and cache, the benchmark data if present."""
 
+import gc
 import os
 import socket
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("toolscope", deadline=None, max_examples=60, derandomize=True)
-settings.load_profile("toolscope")
+from tests.properties import EXAMPLES
+from toolscope_core.catalog import load_paths, read_catalog
+
+BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+"""What a property says of its own time, which on a busy machine is somebody else's."""
+settings.register_profile("same", max_examples=EXAMPLES, derandomize=True, **BUSY)
+settings.register_profile("nightly", max_examples=10 * EXAMPLES, derandomize=False, **BUSY)
+settings.load_profile("same")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
+os.environ["TOOLSCOPE_STORE_URL"] = "sqlite:////dev/null/a-test-names-its-own-store.db"
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _connect = socket.socket.connect
@@ -46,6 +55,13 @@ def _own_places(tmp_path, monkeypatch, vector_cache):
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'store.db'}")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _jobs_are_looked_at_often():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("toolscope_core.workspace.analyses.POLL_SECONDS", 0.005)
+        yield
+
+
 def data_dir() -> Path:
     return Path(os.environ.get("TOOLSCOPE_DATA", "../shared/data")).resolve()
 
@@ -54,6 +70,27 @@ def data_dir() -> Path:
 def shared_data() -> Path:
     """The folder of the benchmark data."""
     return data_dir()
+
+
+@pytest.fixture(scope="session")
+def benchmark_catalog(shared_data):
+    """Reads a catalog of the benchmark data, each once: nothing writes into a catalog."""
+
+    @cache
+    def read(name):
+        folder = shared_data / name
+        path = next(folder.glob("tools.jsonl"), folder / "servers.json")
+        return read_catalog(load_paths([path]))
+
+    return read
+
+
+def pytest_collection_finish():
+    """What is imported and collected lives to the end: the garbage collector need not look at it
+    again and again.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config, items):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core import cache as cache_module
 from toolscope_core.backends import Step
 from toolscope_core.cache import VectorCache, embed_cached
@@ -123,7 +124,7 @@ def test_a_full_disk_leaves_no_partial_file(tmp_path, monkeypatch):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.text(alphabet="abcd\ud800é", max_size=4), max_size=12))
 def test_embedding_through_the_cache_equals_embedding_directly(tmp_path_factory, texts):
     cache = VectorCache(tmp_path_factory.mktemp("cache"))

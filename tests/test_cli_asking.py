@@ -11,12 +11,11 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
+from tests.test_cli import run
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.cli import app
 from toolscope_core.config import Budget, Endpoint, Prices, read_environment
 from toolscope_core.opinions import EVEN
 from toolscope_core.store import Store
@@ -35,12 +34,6 @@ def server(monkeypatch):
         monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
         monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
         yield running
-
-
-def run(*args, code=0):
-    done = CliRunner().invoke(app, [str(arg) for arg in args], prog_name="toolscope")
-    assert done.exit_code == code, done.output
-    return done
 
 
 def merge(out, *args, catalog=EXAMPLE, code=0):

@@ -87,16 +87,12 @@ def test_opposites_with_equal_arguments_are_apart(analysis, plans):
         assert all(cluster_of(plan, left) is None for plan in plans.values())
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        ("pinboard-notes/search_notes", "wayfare-travel/search_notes"),
-        ("pinboard-notes/search_notes", "pinboard-notes/find_notes"),
-    ],
-)
-def test_what_is_unsure_is_not_proposed_and_not_ruled_out(analysis, plans, left, right):
-    assert analysis.verdict(Pair.of(left, right)).outcome == "unsure"
-    assert all(cluster_of(plan, left) is None for plan in plans.values())
+def test_the_same_words_for_another_job_are_not_proposed(analysis, plans):
+    notes, travel = "pinboard-notes/search_notes", "wayfare-travel/search_notes"
+    assert analysis.verdict(Pair.of(notes, travel)).outcome in ("unsure", "keep")
+    for plan in plans.values():
+        home = cluster_of(plan, notes)
+        assert home is None or travel not in home.members
 
 
 @pytest.mark.parametrize("name", ["read_file", "list_files", "search_files"])
@@ -130,12 +126,12 @@ def test_a_pruned_name_that_is_cited_is_reported(plans):
 
 
 def test_what_the_judge_misses_stands_in_the_tour(plans):
-    """Two pairs that a person would merge; the tour says so."""
+    """Pairs that a person would merge; a better judge may propose them."""
     tour = Path(__file__).parents[1].joinpath("README.md").read_text("utf-8")
     for left, right in (
         (READ, "cellar-files/get_file_content"),
         ("pinboard-notes/search_notes", "pinboard-notes/find_notes"),
     ):
         home = cluster_of(plans["all"], left)
-        assert home is None or right not in home.members
-        assert f"`{right.partition('/')[2]}`" in tour
+        is_proposed = home is not None and right in home.members
+        assert is_proposed or f"`{right.partition('/')[2]}`" in tour

@@ -1,6 +1,6 @@
 """A model that obeys whatever a tool's text tells it: nothing changes without a person.
 
-Sixty payloads, three prompts, over real HTTP: the judge that is told to merge, the auditor that is
+Fifteen orders, each in four disguises, three prompts, over real HTTP: the judge that is told to merge, the auditor that is
 told how to sort, the writer that is told what to write.
 """
 
@@ -135,10 +135,6 @@ def asking(model):
 def accepted(analysis, opinions=None):
     plan = plan_merge(replace(analysis, opinions=opinions), (), PlanConfig("auto", routers=True))
     return [cluster.members for cluster in plan.clusters if cluster.state == "accepted"]
-
-
-def test_there_are_sixty():
-    assert len(set(PAYLOADS)) == 60
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
+from tests.properties import examples
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
@@ -121,7 +122,7 @@ def test_a_tool_without_a_close_one_changes_nothing_else(example, tmp_path):
     assert [row for row in after.relabels if row.old_id != "zz"] == list(before.relabels)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_records_does_not_matter(tmp_path_factory, random):
     import json
@@ -239,8 +240,8 @@ def test_families_do_not_depend_on_what_was_asked_before(apps):
 
     asked = apps.forgetful()
     before = families(asked)
-    ids = [tool.id for tool in apps.catalog.tools]
-    asked.family_probabilities([Pair(*two) for two in combinations(ids, 2)])
+    every_third = [tool.id for tool in apps.catalog.tools][::3]
+    asked.family_probabilities([Pair(*two) for two in combinations(every_third, 2)])
     assert families(asked) == before == families(apps)
 
 
@@ -339,7 +340,7 @@ def test_a_family_is_accepted_by_a_person_without_a_prune(apps):
     assert not after.applied, "a gateway was not asked for"
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.randoms(use_true_random=False))
 def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
     plan = plan_merge(apps, (), PlanConfig(accept="none"))

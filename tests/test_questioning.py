@@ -1,15 +1,15 @@
-import re
 from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
-from tests.replies import answering, asked
+from tests.properties import examples
+from tests.replies import answering, asked, same_verb
 from toolscope_core.asking import Purse, Terms
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
@@ -46,11 +46,6 @@ def example(tmp_path_factory):
 def asking(reply, ledger=None, **terms):
     model = ScriptedModel(reply)
     return Asking(model, ledger or MemoryLedger(), Terms("run", **terms)), model
-
-
-def same_verb(one, other):
-    verbs = [re.split("[_ ]", tool["name"])[0] for tool in (one, other)]
-    return "merge" if verbs[0] == verbs[1] else "keep"
 
 
 def always(outcome):
@@ -160,7 +155,7 @@ def test_joined_is_reachability(edges):
         assert joined.same(Pair(a, b)) == nx.has_path(graph, a, b)
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(st.sampled_from([1, 2, 3, 8, 50]))
 def test_the_size_of_a_batch_changes_nothing(example, batch):
     def verdicts(size):

@@ -4,9 +4,10 @@ import json
 import shutil
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from tests.test_pipeline import analysed
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import load_paths, read_catalog
@@ -51,10 +52,11 @@ def put(value, path, new):
     return changed
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(150)
 @given(data=st.data())
-def test_a_strange_value_anywhere_is_read_or_refused(bundle, tmp_path_factory, data):
-    folder = tmp_path_factory.mktemp("touched")
+def test_a_strange_value_anywhere_is_read_or_refused(bundle, data):
+    folder = bundle.parent / "touched"
+    folder.mkdir(exist_ok=True)
     for name in ("relabel.json", "arguments.json"):
         shutil.copy(bundle / name, folder / name)
     name = data.draw(st.sampled_from(["relabel.json", "arguments.json"]))

@@ -4,10 +4,11 @@ from itertools import chain, combinations
 
 import networkx as nx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from tests.properties import examples
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
 from toolscope_core.decisions import decision_row, resolve
 from toolscope_core.errors import DecisionError, StaleDecisionError
@@ -561,10 +562,6 @@ def catalogs(draw):
     return catalog
 
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@quick
 @given(logs(), catalogs())
 def test_constraints_do_not_depend_on_the_order_of_tools(log, catalog):
     turned = replace(catalog, tools=catalog.tools[::-1])
@@ -572,7 +569,6 @@ def test_constraints_do_not_depend_on_the_order_of_tools(log, catalog):
     assert edits(turned, log) == edits(catalog, log)
 
 
-@quick
 @given(logs())
 def test_every_standing_decision_holds_in_the_catalog_it_was_made_on(log):
     asked = constraints(CATALOG, log)
@@ -587,7 +583,6 @@ def test_every_standing_decision_holds_in_the_catalog_it_was_made_on(log):
         assert any(component <= group for group in asked.must)
 
 
-@quick
 @given(logs(), catalogs())
 def test_enforced_groups_are_disjoint_and_hold_no_separated_pair(log, catalog):
     check_constraints(catalog, constraints(catalog, log))
@@ -604,7 +599,6 @@ def check_constraints(catalog, asked):
     assert set(chain.from_iterable(asked.conflict)).isdisjoint(together)
 
 
-@quick
 @given(logs(), proposals(), catalogs())
 def test_undoing_the_last_decision_restores_what_was_asked(log, proposal, catalog):
     try:
@@ -619,7 +613,6 @@ def test_undoing_the_last_decision_restores_what_was_asked(log, proposal, catalo
     assert edits(catalog, after) == edits(catalog, log)
 
 
-@quick
 @given(logs())
 def test_lines_of_a_file_replay_to_the_same_log(log):
     lines = [json.loads(json.dumps(decision_row(item))) for item in log]
@@ -693,7 +686,7 @@ class Workbench(RuleBasedStateMachine):
         assert replayed == self.log
 
 
-Workbench.TestCase.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+Workbench.TestCase.settings = examples(40, stateful_step_count=15)
 TestWorkbench = Workbench.TestCase
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from tests.test_pipeline import analysed
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import load_paths, read_catalog
@@ -92,7 +93,7 @@ def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):
     assert not relabel_query({"gold": []}, phi, {}).emptied
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(data=st.data())
 def test_whoever_is_left_out_every_other_merge_stays(example, data):
     before = plan_merge(example, (), ALL)

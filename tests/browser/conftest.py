@@ -12,6 +12,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
@@ -31,17 +33,22 @@ socket.socket.connect = connect
 
 
 STILL = """() => new Promise(done => {
-    let timer = setTimeout(done, 400)
-    const watch = new MutationObserver(() => {
-        clearTimeout(timer)
-        timer = setTimeout(done, 400)
-    })
-    watch.observe(document.body, {subtree: true, childList: true, attributes: true})
-    setTimeout(done, 5000)
+    const app = document.querySelector('[data-testid="stApp"]')
+    const ends = motion => motion.effect.getComputedTiming().endTime !== Infinity
+    const moves = () => document.getAnimations().some(m => m.playState === 'running' && ends(m))
+    const rests = () => app?.dataset.testScriptState === 'notRunning'
+    const look = () => rests() && !moves() ? done(true) : again()
+    let timer = setTimeout(look, 300)
+    const again = () => { clearTimeout(timer); timer = setTimeout(look, 300) }
+    const all = {subtree: true, childList: true, attributes: true, characterData: true}
+    new MutationObserver(again).observe(document.body, all)
+    setTimeout(() => done(rests()), 5000)
 })"""
-"""Resolves when nothing in the document has changed for 400 ms, or after 5 s: a job reports its
-progress for as long as it runs.
+"""Whether the script has run to its end: said when nothing in the document has changed for 300 ms,
+or after 5 s: a job reports its progress for as long as it runs.
 """
+LONG = 1_000
+"""No word that a run has ended takes as many bytes."""
 PATIENCE_MS = 30_000
 """What an expectation waits for at most: a machine that does other work too is slow, not wrong."""
 
@@ -62,6 +69,7 @@ class Watched:
     url: str
     requests: list = field(default_factory=list)
     trouble: list = field(default_factory=list)
+    unanswered: bool = False
 
     @property
     def outside(self):
@@ -73,17 +81,36 @@ class Watched:
         self.page.locator("h1").first.wait_for(timeout=60_000)
         return self.settled()
 
+    def upload(self, file):
+        """Choose a file on the first page, and wait until it stands there with what it holds."""
+        page = self.open("")
+        page.get_by_text("Add a catalog").click()
+        page.locator('input[type="file"]').set_input_files(file)
+        page.get_by_role("button", name="Add catalog").wait_for()
+        return self.settled()
+
     def settled(self):
-        """Wait until the script has run to its end, and before that for a moment until it runs at
-        all: a click is a message to the server. Then until nothing on the page moves: what is
-        drawn late pushes a button away from under the mouse, or asks for another run.
+        """Wait until what was clicked is answered, and nothing on the page moves: what is drawn
+        late pushes a button away from under the mouse, or asks for another run.
         """
-        self.page.wait_for_timeout(300)
-        app = self.page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
-        app.wait_for(timeout=60_000)
-        self.page.evaluate(STILL)
-        app.wait_for(timeout=60_000)
+        until = time.monotonic() + 60
+        while not self.page.evaluate(STILL) or self.unanswered:
+            assert time.monotonic() < until, "the page does not come to rest"
         return self.page
+
+    def connected(self, socket):
+        """Follow what the page asks the server, and what that has answered."""
+        self.requests.append(socket.url)
+        self.unanswered = False
+        socket.on("framesent", self._asked)
+        socket.on("framereceived", self._answered)
+
+    def _asked(self, data):
+        self.unanswered |= BackMsg.FromString(data).WhichOneof("type") == "rerun_script"
+
+    def _answered(self, data):
+        if len(data) < LONG and ForwardMsg.FromString(data).WhichOneof("type") == "script_finished":
+            self.unanswered = False
 
 
 @pytest.fixture(scope="session")
@@ -149,7 +176,7 @@ def watched(server, chromium):
     page = context.new_page()
     seen = Watched(page, server.url)
     page.on("request", lambda request: seen.requests.append(request.url))
-    page.on("websocket", lambda ws: seen.requests.append(ws.url))
+    page.on("websocket", seen.connected)
     page.on("pageerror", lambda error: seen.trouble.append(f"error: {error}"))
     page.on("dialog", lambda dialog: (seen.trouble.append(dialog.message), dialog.dismiss()))
     yield seen

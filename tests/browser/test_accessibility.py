@@ -46,6 +46,5 @@ def test_no_page_shuts_anybody_out(watched, scheme):
     trouble = {}
     for name, (path, query) in PAGES.items():
         page = watched.open(path, **query)
-        page.wait_for_timeout(1_500)
         trouble[name] = found(page, scheme)
     assert {name: items for name, items in trouble.items() if items} == {}

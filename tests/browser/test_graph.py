@@ -26,6 +26,23 @@ EVIL = " <img src=x onerror=alert(1)> href"
 BRIDGE = "text_words — count_text_words"
 
 
+MIDDLE = """async (root, nodes) => {
+    const middle = () => {
+        const network = root.view.network;
+        const at = nodes.map((node) => network.canvasToDOM(network.getPosition(node)));
+        return ["x", "y"].map((axis) => at.reduce((sum, place) => sum + place[axis], 0) / at.length);
+    };
+    let place = middle();
+    for (let frames = 0; frames < 20; frames++) {
+        await new Promise(requestAnimationFrame);
+        const now = middle();
+        if (now[0] !== place[0] || now[1] !== place[1]) frames = 0;
+        place = now;
+    }
+    return place;
+}"""
+
+
 def add(watched, path, name, note=""):
     """A catalog of the four tools on as many servers, analysed; then its graph."""
     schema = {
@@ -45,9 +62,7 @@ def add(watched, path, name, note=""):
         for at, (tool, text) in enumerate(COUNTERS.items())
     ]
     (path / f"{name}.json").write_text(json.dumps(found))
-    page = watched.open("")
-    page.get_by_text("Add a catalog").click()
-    page.locator('input[type="file"]').set_input_files(path / f"{name}.json")
+    page = watched.upload(path / f"{name}.json")
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile(f"catalog={name}"))
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
@@ -61,24 +76,17 @@ def graph(watched, name):
 
 
 def click(page, *nodes, times=1):
-    """Click a node, or with two the middle of the edge between them, as drawn now."""
-    page.wait_for_timeout(700)
-    x, y = page.locator(".network").evaluate(
-        """(root, nodes) => {
-            const at = nodes.map((n) => root.view.network.canvasToDOM(root.view.network.getPosition(n)));
-            const middle = (axis) => at.reduce((sum, p) => sum + p[axis], 0) / at.length;
-            return [middle("x"), middle("y")];
-        }""",
-        nodes,
-    )
+    """Click a node, or with two the middle of the edge between them, once they stand still."""
+    x, y = page.locator(".network").evaluate(MIDDLE, nodes)
     page.locator(".network .canvas").click(position={"x": x, "y": y}, click_count=times)
 
 
-def open_twin(page):
+def open_twin(watched):
+    page = watched.page
     page.get_by_text("As a table, and to download").click()
     table = page.locator('[class*="_links_rows"] [data-testid="stDataFrame"]')
     table.wait_for()
-    page.wait_for_timeout(1_000)
+    watched.settled()
     return table
 
 
@@ -141,11 +149,10 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
 
 def test_the_table_twin_leads_to_the_bridge_by_keys(watched, tmp_path):
     page = add(watched, tmp_path, "twin")
-    table = open_twin(page)
+    table = open_twin(watched)
     table.locator('canvas[data-testid="data-grid-canvas"]').focus()
     for key in ("ArrowDown", "ArrowDown", "Shift+Space"):  # past the two doubtful ones
         page.keyboard.press(key)
-        page.wait_for_timeout(300)
     expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_role("button", name="Split here")).to_be_visible()
 
@@ -153,7 +160,6 @@ def test_the_table_twin_leads_to_the_bridge_by_keys(watched, tmp_path):
 def test_it_is_dark_in_the_dark(watched, tmp_path):
     watched.page.emulate_media(color_scheme="dark")
     page = add(watched, tmp_path, "dark")
-    page.wait_for_timeout(700)
     shot = Image.open(io.BytesIO(page.locator(".network .canvas").screenshot())).convert("L")
     grey = np.asarray(shot)
     assert np.median(grey) < 60, "the ground is dark"
@@ -170,7 +176,7 @@ def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
     expect(tip).to_contain_text("words <img src=x onerror=alert(1)> href")
     assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
     expect(page.locator(".network .legend")).to_contain_text("<img src=")
-    open_twin(page)
+    open_twin(watched)
     with page.expect_download() as caught:
         page.get_by_role("button", name="HTML").click()
     path = tmp_path / "graph.html"

@@ -18,10 +18,9 @@ def open_heatmap(watched, **query):
 
 def click(watched, column, row, columns, rows):
     """Click a cell of the picture, nearer to its corner than to its middle."""
-    page = watched.settled()
-    plane = page.locator(".js-plotly-plot .nsewdrag").first
+    plane = watched.page.locator(".js-plotly-plot .nsewdrag").first
     plane.wait_for()
-    page.wait_for_timeout(1_500)
+    page = watched.settled()
     box = plane.bounding_box()
     x = box["x"] + box["width"] * (column + 0.8) / columns
     y = box["y"] + box["height"] * (row + 0.8) / rows
@@ -74,7 +73,6 @@ def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watch
         name = page.locator(".js-plotly-plot .ytick text").first
         expect(name).to_be_visible()
         watched.settled()
-        page.wait_for_timeout(1_000)
         around = page.get_by_test_id("stPlotlyChart").first
         colour = around.evaluate("chart => getComputedStyle(chart).color")
         assert name.evaluate("text => getComputedStyle(text).fill") == colour
@@ -88,7 +86,7 @@ def test_the_table_twin_goes_down_by_keys(watched):
     page.get_by_text("As a table, and to download").click()
     canvas = page.locator('[class*="st-key-blocks_"][class*="_rows"] [data-testid="stDataFrame"]')
     canvas.wait_for()
-    page.wait_for_timeout(1_000)
+    watched.settled()
     canvas.locator('canvas[data-testid="data-grid-canvas"]').focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Shift+Space")

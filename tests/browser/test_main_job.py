@@ -39,12 +39,6 @@ def press(watched, key, decided):
     watched.settled()
 
 
-def test_a_link_works_before_anybody_opened_the_app(watched):
-    """It has to be the first test: the server is still fresh."""
-    page = watched.open("review", catalog="Example")
-    expect(page.get_by_text(re.compile("of .* decided|Judging|Reading|wait to"))).to_be_visible()
-
-
 def test_a_first_start_shows_the_example(watched):
     page = watched.open("")
     expect(page.get_by_text("Example").first).to_be_visible()
@@ -53,10 +47,8 @@ def test_a_first_start_shows_the_example(watched):
 
 @pytest.mark.shared_data
 def test_from_a_file_to_a_bundle(watched, shared_data):
-    page = watched.open("")
-    page.get_by_text("Add a catalog").click()
     file = shared_data / "livemcpbench" / "servers.json"
-    page.locator('input[type="file"]').set_input_files(file)
+    page = watched.upload(file)
     expect(page.get_by_text("527 tools on 70 servers")).to_be_visible()
     page.get_by_role("button", name="Add catalog").click()
 
@@ -123,9 +115,7 @@ def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_pa
     def put(description):
         tool = {"name": "get_tide", "description": description, "inputSchema": {"type": "object"}}
         (tmp_path / "tides.json").write_text(json.dumps({"tools": [tool]}))
-        page = watched.open("")
-        page.get_by_text("Add a catalog").click()
-        page.locator('input[type="file"]').set_input_files(tmp_path / "tides.json")
+        page = watched.upload(tmp_path / "tides.json")
         expect(page.get_by_text("1 tool on")).to_be_visible()
         watched.settled()
         return page
@@ -159,21 +149,18 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     ]
     file = tmp_path / "hostile.json"
     file.write_text(json.dumps(servers))
-    page = watched.open("")
-    page.get_by_text("Add a catalog").click()
-    page.locator('input[type="file"]').set_input_files(file)
+    page = watched.upload(file)
     page.get_by_role("button", name="Add catalog").click()
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
     for path in PAGES:
         page = watched.open(path, catalog="hostile")
-        page.wait_for_timeout(1_500)
         assert page.get_by_test_id("stException").count() == 0, path
         assert page.locator('img[src*="evil"], a[href*="evil"], a[href^="javascript"]').count() == 0
     watched.open("review", catalog="hostile")
     for key in ("a", "x"):
         page.locator("h1").click()
         page.keyboard.press(key)
-        page.wait_for_timeout(1_000)
+        watched.settled()
         assert page.get_by_test_id("stException").count() == 0
     page.get_by_text("Last decisions").click()
-    page.wait_for_timeout(500)
+    watched.settled()

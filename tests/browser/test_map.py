@@ -11,7 +11,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 def open_map(watched, **query):
     page = watched.open("overlap", catalog="Example", view="Map", **query)
     page.locator(".js-plotly-plot .nsewdrag").first.wait_for(timeout=120_000)
-    page.wait_for_timeout(1_500)
     return watched.settled()
 
 
@@ -47,7 +46,6 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     count = selected(page)
     assert 1 < count < 60
     watched.settled()
-    page.wait_for_timeout(1_000)
     assert faint(page) > 0, "what is not selected is dimmed, in a figure drawn anew"
     page.reload()
     assert selected(page) == count, "the link says what is selected"
@@ -66,13 +64,11 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
     count = selected(page)
     watched.settled()
-    page.wait_for_timeout(1_000)
     assert faint(page) > 0, "the browser dims what is not selected"
     assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_text("Draw round tools")).to_be_visible()
     watched.settled()
-    page.wait_for_timeout(1_000)
     assert faint(page) == 0
     drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
     assert selected(page) == count

@@ -136,16 +136,13 @@ def hostile_file(path):
 
 def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
     hostile_file(tmp_path / "evil.json")
-    page = watched.open("")
-    page.get_by_text("Add a catalog").click()
-    page.locator('input[type="file"]').set_input_files(tmp_path / "evil.json")
+    page = watched.upload(tmp_path / "evil.json")
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile("catalog=evil"))
     page = analysed(watched, "evil")
 
     def harmless():
         watched.settled()
-        page.wait_for_timeout(800)
         assert page.get_by_test_id("stException").all_inner_texts() == []
         assert page.locator(BAD).count() == 0
 
@@ -179,7 +176,7 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
         watched.open("", catalog="evil", part="Servers")
         row = page.locator('[data-testid="stDataFrame"] canvas').first
         row.scroll_into_view_if_needed()
-        page.wait_for_timeout(800)
+        watched.settled()
         box = row.bounding_box()
         page.mouse.click(box["x"] + 285, box["y"] + 35 * ("one", "two", "three").index(server) + 52)
         expect(shown).to_be_visible()

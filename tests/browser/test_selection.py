@@ -15,10 +15,8 @@ def tick(watched, *rows):
     canvas.first.scroll_into_view_if_needed()
     for row in rows:
         watched.settled()
-        page.wait_for_timeout(500)
         box = canvas.first.bounding_box()
         page.mouse.click(box["x"] + 15, box["y"] + 35 * row + 17)
-        page.wait_for_timeout(500)
     return watched.settled()
 
 
@@ -59,7 +57,7 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
     canvas = page.locator('[data-testid="stDataFrame"] canvas').first
     canvas.scroll_into_view_if_needed()
-    page.wait_for_timeout(1_000)
+    watched.settled()
     box = canvas.bounding_box()
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer = page.get_by_role("dialog")

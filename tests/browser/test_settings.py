@@ -36,7 +36,6 @@ def fill(watched, role, name, value):
     field = watched.page.get_by_role(role, name=name)
     field.fill(value)
     field.press("Enter")
-    watched.page.wait_for_timeout(300)
     watched.settled()
 
 
@@ -51,14 +50,14 @@ def price(watched, value):
     expect(keep).to_be_disabled()
     canvas = page.get_by_test_id("stDataFrame").locator("canvas").first
     canvas.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    watched.settled()
     box = canvas.bounding_box()
     page.mouse.dblclick(box["x"] + 0.6 * box["width"], box["y"] + 35 + 17)
     editor = page.locator(".gdg-input")
     editor.wait_for()
     page.keyboard.type(value, delay=100)
     expect(editor).to_have_value(value)
-    page.wait_for_timeout(500)
+    watched.settled()
     page.keyboard.press("Enter")
     expect(keep).to_be_enabled()
     keep.click()
@@ -67,7 +66,6 @@ def price(watched, value):
 
 def harmless(watched):
     watched.settled()
-    watched.page.wait_for_timeout(800)
     assert watched.page.get_by_test_id("stException").count() == 0
     assert watched.page.locator(BAD).count() == 0
 

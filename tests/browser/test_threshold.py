@@ -8,19 +8,20 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
 
 
-def numbers(page):
+def numbers(watched):
     """The figures once they stand still: a slider that is moved step by step runs the page often."""
     before = None
-    while (now := page.locator('[data-testid="stMetricValue"]').all_inner_texts()) != before:
+    figures = watched.page.locator('[data-testid="stMetricValue"]')
+    while (now := figures.all_inner_texts()) != before:
         before = now
-        page.wait_for_timeout(1_500)
+        watched.settled()
     return now
 
 
 def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     page = watched.open("overlap", catalog="Example", view="Threshold")
     expect(page.locator('[data-testid="stMetricValue"]')).to_have_count(5, timeout=60_000)
-    before = numbers(page)
+    before = numbers(watched)
     assert len(before) == 5
     slider = page.get_by_role("slider", name=re.compile("Least probability"))
     slider.focus()
@@ -29,7 +30,7 @@ def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     expect(page).to_have_url(re.compile(r"probability=0\.5\b"))
     expect(page.get_by_text("Against the plan")).to_be_visible()
     watched.settled()
-    after = numbers(page)
+    after = numbers(watched)
     assert after != before
     assert int(after[3].replace(",", "")) < int(before[3].replace(",", "")), "fewer tools are left"
     page.reload()

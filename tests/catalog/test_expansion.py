@@ -6,9 +6,10 @@ Work is counted in calls of what follows a reference, which no machine makes fas
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.catalog import (
     Source,
     definitions,
@@ -124,7 +125,7 @@ def graphs():
     return st.lists(st.tuples(words, ends), min_size=1, max_size=15)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(120, suppress_health_check=list(HealthCheck))
 @given(graphs(), st.sampled_from(list(PLACES)))
 def test_whatever_names_whatever_the_work_is_bounded(followed, drawn, form):
     schemas = {}

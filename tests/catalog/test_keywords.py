@@ -1,11 +1,12 @@
 from urllib.parse import urljoin
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, SchemaError
 from jsonschema_specifications import REGISTRY
 
+from tests.properties import examples
 from toolscope_core.catalog.keywords import INVALID, find_invalid, split_invalid
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
 from toolscope_core.datamodel import Tool
@@ -76,7 +77,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.dictionaries(names, values, max_size=5))
 def test_every_schema_that_is_read_is_valid(keywords):
     """Issue 3, schemas: whatever a record says, what is kept passes the meta-schema."""

@@ -1,8 +1,9 @@
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
 from toolscope_core.catalog.sources import Source
 from toolscope_core.datamodel import Tool
@@ -48,7 +49,7 @@ def test_fingerprints_that_share_digits_get_more():
     assert [tool.id for tool in assign_ids(tools)] == ["x~abcdef1", "x~abcdef2"]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     st.lists(
         st.builds(Tool, st.sampled_from("xy"), st.just("n"), st.sampled_from("abc")), max_size=8

@@ -4,9 +4,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.catalog import FORMATS, Source, load_paths, read_catalog
 from toolscope_core.datamodel import Server, canonical_json
 from toolscope_core.errors import CatalogError
@@ -302,7 +303,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(json_values, max_size=4), st.sampled_from([None, *FORMATS]))
 def test_any_json_is_a_catalog_or_a_catalog_error(values, forced):
     try:
@@ -314,7 +315,7 @@ def test_any_json_is_a_catalog_or_a_catalog_error(values, forced):
         canonical_json(tool.raw).encode()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
 )
@@ -334,7 +335,6 @@ records = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(records, max_size=6), min_size=1, max_size=3), st.randoms())
 def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
     def shuffled(value):
@@ -376,31 +376,26 @@ def test_the_example_is_read_whole_and_has_what_the_tour_shows():
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize(
-    ("file", "format", "tools", "servers"),
+    ("name", "format", "tools", "servers"),
     [
-        ("bfcl/tools.jsonl", "bfcl", 400, 0),
-        ("bfcl-live/tools.jsonl", "bfcl", 1073, 0),
-        ("seal-tools/tools.jsonl", "seal-tools", 4076, 0),
-        ("ultratool/tools.jsonl", "ultratool", 1323, 0),
-        ("livemcpbench/servers.json", "mcp", 527, 70),
-        ("docker-mcp/servers.json", "mcp", 755, 28),
+        ("bfcl", "bfcl", 400, 0),
+        ("bfcl-live", "bfcl", 1073, 0),
+        ("seal-tools", "seal-tools", 4076, 0),
+        ("ultratool", "ultratool", 1323, 0),
+        ("livemcpbench", "mcp", 527, 70),
+        ("docker-mcp", "mcp", 755, 28),
     ],
 )
-def test_benchmark_catalogs(shared_data, file, format, tools, servers):
-    catalog = read_catalog(load_paths([shared_data / file]))
+def test_benchmark_catalogs(benchmark_catalog, name, format, tools, servers):
+    catalog = benchmark_catalog(name)
     assert (catalog.format, len(catalog.tools), len(catalog.servers)) == (format, tools, servers)
     assert (catalog.problems, catalog.blocked) == ((), frozenset())
 
 
 @pytest.mark.shared_data
-def test_the_labelled_pairs_name_known_tools(shared_data):
-    for name, file in (
-        ("bfcl", "bfcl/tools.jsonl"),
-        ("bfcl-live", "bfcl-live/tools.jsonl"),
-        ("ultratool", "ultratool/tools.jsonl"),
-        ("docker-mcp", "docker-mcp/servers.json"),
-    ):
-        ids = set(read_catalog(load_paths([shared_data / file])).by_id)
+def test_the_labelled_pairs_name_known_tools(shared_data, benchmark_catalog):
+    for name in ("bfcl", "bfcl-live", "ultratool", "docker-mcp"):
+        ids = set(benchmark_catalog(name).by_id)
         lines = (shared_data / "pairs" / f"{name}.jsonl").read_text().splitlines()
         assert {json.loads(line)[side] for line in lines for side in ("left", "right")} <= ids
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from tests.properties import examples
 from toolscope_core.catalog import FORMATS, Source, read_catalog, write_toolset
 from toolscope_core.catalog.shapes import SHAPES
 from toolscope_core.datamodel import MergedTool, Server, Tool
@@ -65,6 +66,7 @@ def exported(catalog):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@examples(40)
 @given(data=st.data())
 def test_any_record_comes_back_as_it_was(format, data):
     rows = data.draw(records(format))
@@ -142,10 +144,9 @@ def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_ou
     assert [tool.server for tool in read(exported(catalog)).tools] == ["s (a)", "s (b)"]
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@given(data=st.data())
-def test_any_shape_carries_what_it_can_of_any_other(format, data):
-    other = data.draw(st.sampled_from(FORMATS))
+@examples(200)
+@given(format=st.sampled_from(FORMATS), other=st.sampled_from(FORMATS), data=st.data())
+def test_any_shape_carries_what_it_can_of_any_other(format, other, data):
     catalog = read(data.draw(records(other)), other)
     kept = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
     back = read(write_toolset(kept, catalog.servers, format), format)

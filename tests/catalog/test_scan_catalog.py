@@ -334,11 +334,8 @@ def test_any_text_can_be_scanned(text, name):
 
 
 @pytest.mark.shared_data
-def test_clean_benchmarks_stay_under_the_limits(shared_data):
-    tools = [
-        read_catalog(load_paths([shared_data / file])).tools
-        for file in ("seal-tools/tools.jsonl", "bfcl/tools.jsonl")
-    ]
+def test_clean_benchmarks_stay_under_the_limits(benchmark_catalog):
+    tools = [benchmark_catalog(name).tools for name in ("seal-tools", "bfcl")]
     marked = {
         severity: sum(
             len({item.tool_id for item in scan_catalog(part) if item.severity == severity})

@@ -1,7 +1,8 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.catalog.schemas import (
     BFCL_WORDS,
     RecordError,
@@ -199,7 +200,7 @@ schemas = st.dictionaries(st.sampled_from(["a", "b", "type", "x y"]), subschemas
 )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(schemas)
 def test_reading_a_normal_schema_changes_nothing_and_dialects_lead_back(schema):
     assert canonical_json(read_parameters(schema)) == canonical_json(schema)

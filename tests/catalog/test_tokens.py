@@ -3,9 +3,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.catalog import estimate_tokens, tokens, tool_tokens
 from toolscope_core.catalog.tokens import ESTIMATE, Costs, tokenizer, tokenizer_in
 from toolscope_core.datamodel import Tool
@@ -101,7 +102,7 @@ def test_the_environment_names_the_vocabulary(vocabulary, tiktoken, monkeypatch)
         tokenizer.cache_clear()
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_more_text_never_costs_much_less(left, right):
     assert estimate_tokens(left) <= len(left.encode("utf-8", "surrogatepass"))

@@ -41,13 +41,35 @@ def tools(draw, tool_id="t", names=("get_weather", "fetch_weather", "list_files"
     return Tool(tool_id, draw(st.sampled_from(names)), "Does something.", schema=schema)
 
 
+ALSO = {"path": "file_path", "query": "q", "user_id": "userId", "start_date": "startDate"}
+
+
+@st.composite
+def like_tools(draw, one, tool_id="w"):
+    """A tool that may take every call of ``one``: each parameter under its name or a like one,
+    bounds kept, moved or dropped, and now and then another parameter.
+    """
+    properties, required = {}, []
+    for parameter in one.parameters:
+        name = draw(st.sampled_from([parameter.name, ALSO.get(parameter.name, parameter.name)]))
+        bounds = {key: at for key, at in parameter.schema.items() if key.startswith("m")}
+        moved = {key: max(at + draw(st.integers(-4, 4)), 0) for key, at in bounds.items()}
+        rest = {key: at for key, at in parameter.schema.items() if key not in bounds}
+        properties[name] = rest | draw(st.sampled_from([{}, bounds, moved]))
+        if parameter.required and draw(st.booleans()):
+            required.append(name)
+    properties |= draw(st.just({}) | st.builds(lambda schema: {"beside": schema}, SCHEMAS))
+    schema = {"type": "object", "properties": properties, "required": required}
+    return Tool(tool_id, one.name, one.description, schema=schema)
+
+
 def values(schema):
     """Values valid under one of ``SCHEMAS``."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     kind = schema.get("type")
     if kind == "string":
-        return st.text("abc", max_size=min(schema.get("maxLength", 4), 4))
+        return st.text("abc", max_size=schema.get("maxLength", 4))
     if kind == "integer":
         return st.integers(schema.get("minimum"), schema.get("maximum"))
     simple = {

@@ -5,10 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
+from tests.properties import examples
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import (
@@ -192,7 +193,7 @@ FAMILY = {pair: 0.9 for kin in ((AMAZON, EBAY, ALL[4]), ALL[5:]) for pair in eve
 SAME = {Pair("fetch_amazon_price", "get_amazon_price")}
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.permutations(ALL))
 def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order):
     catalog = catalog_of(*order)

@@ -1,5 +1,6 @@
-"""The hand-made argument maps: well formed, and followed by the aligner on the development half."""
+"""The gold argument maps: well formed, unchanged, and followed by the aligner on both halves."""
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,16 @@ def rows_of(name):
 
 
 ROWS, NEAR = rows_of("alignment.jsonl"), rows_of("alignment_near.jsonl")
+
+
+def digest(rows):
+    text = "".join(json.dumps(row, sort_keys=True) for row in rows if row["half"] == "test")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_what_is_measured_on_is_what_was_labelled():
+    """The test halves are never corrected after an aligner has run on them."""
+    assert (digest(ROWS), digest(NEAR)) == ("8c9c2d97d1a0448e", "f1e90cfa26656be0")
 
 
 def test_the_maps_are_one_to_one_and_halved_in_each_catalog():
@@ -62,7 +73,26 @@ def test_near_pairs_are_of_tools_and_parameters_that_there_are(shared_data):
 
 
 @pytest.mark.shared_data
-def test_the_aligner_beats_names_alone_on_the_development_half(shared_data):
+def test_the_maps_made_by_hand_say_of_each_parameter_what_it_is(shared_data):
+    from benchmarks.alignment_quality import load_gold
+
+    for row, one in zip(ROWS, load_gold(), strict=True):
+        for side, tool, rest in ((0, one.left, "left"), (1, one.right, "right")):
+            aligned = {arg[side] for arg in row["args"]}
+            assert {p.name for p in tool.parameters} == aligned | set(row[f"unaligned_{rest}"])
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("name", "half", "least"),
+    [
+        ("alignment.jsonl", "dev", 0.95),
+        ("alignment.jsonl", "test", 0.92),
+        ("alignment_near.jsonl", "dev", 0.86),
+        ("alignment_near.jsonl", "test", 0.87),
+    ],
+)
+def test_the_aligner_beats_names_alone_and_gets_no_worse(shared_data, name, half, least):
     from benchmarks.alignment_quality import (
         counts,
         equal_names,
@@ -72,12 +102,9 @@ def test_the_aligner_beats_names_alone_on_the_development_half(shared_data):
         ours,
     )
 
-    dev = [one for one in load_gold() if one.half == "dev"]
-    for row, one in zip([row for row in ROWS if row["half"] == "dev"], dev, strict=True):
-        every = {p.name for p in one.left.parameters}
-        assert every == {a for a, _ in one.args} | set(row["unaligned_left"])
+    maps = [one for one in load_gold(DATA / name) if one.half == half]
     f1 = {
-        aligner: measures(counts(dev, aligner))[2] for aligner in (ours, equal_names, fuzzy_names)
+        aligner: measures(counts(maps, aligner))[2] for aligner in (ours, equal_names, fuzzy_names)
     }
-    assert f1[ours] >= 0.95
+    assert f1[ours] >= least
     assert f1[ours] > max(f1[equal_names], f1[fuzzy_names]) + 0.05

@@ -9,10 +9,11 @@ from subprocess import run
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.strategies import tools as merging_tools
+from tests.properties import examples
 from toolscope_core.datamodel import Pair, Tool
 from toolscope_core.merging import judge as judge_module
 from toolscope_core.merging.evidence import COUNTS, Compared, explain
@@ -127,7 +128,7 @@ def test_tools_of_one_server_need_more_to_be_merged():
     assert on("x", "x") < on("x", "y")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), max_size=12))
 def test_judging_is_symmetric_deterministic_and_independent_of_the_batch(pairs):
     left, right = np.array(pairs, dtype=np.int32).reshape(-1, 2).T

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.reading import read_tool
 from toolscope_core.merging.signals import SIGNALS, Signals
@@ -179,7 +180,7 @@ def test_closeness_takes_away_what_all_tools_share():
     assert two == pytest.approx(plain[0], abs=0.1)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20))
 def test_signals_are_symmetric_and_independent_of_the_batch(pairs):
     left, right = np.array(pairs, dtype=np.int32).T

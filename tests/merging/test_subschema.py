@@ -1,10 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
 from tests.merging.strategies import SCHEMAS, values
+from tests.properties import examples
 from toolscope_core.merging.subschema import admits, inline_references
 
 STRING = {"type": "string"}
@@ -21,7 +22,7 @@ def test_a_schema_admits_itself_and_an_empty_one_admits_all(one, other):
     assert admits({"anyOf": [one, other]}, other)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(SCHEMAS.flatmap(lambda s: values(s).map(lambda v: (s, v))), SCHEMAS)
 def test_what_is_admitted_validates(narrow_and_value, wide):
     narrow, value = narrow_and_value
@@ -172,5 +173,7 @@ KEYS = "type enum required properties items minimum maxLength additionalProperti
 
 
 @given(*[st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=3)] * 2)
+@example({}, {"type": [[]]})
+@example({"type": [{}]}, {"type": "string"})
 def test_malformed_schemas_get_an_answer(one, other):
     assert admits(one, other) in (True, False)

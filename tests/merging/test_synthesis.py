@@ -1,10 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.merging.strategies import calls, tools
 from tests.merging.test_subschema import valid
+from tests.properties import examples
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.alignment import unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
@@ -23,7 +24,7 @@ def members(draw):
     return [draw(tools(tool_id)) for tool_id in ("a", "b", "c")[: draw(st.integers(2, 3))]]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(members(), st.data())
 def test_every_members_calls_are_served_and_can_be_told_apart(group, data):
     made = synthesise(group)

@@ -39,6 +39,15 @@ def reasons(kept, pruned):
     return list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
 
 
+def accepted_by_auto(one, other):
+    """The two as a cluster that the judge is sure of, once *auto* has passed over it."""
+    catalog = Catalog(tuple(sorted((one, other), key=lambda tool: tool.id)))
+    group = Group(tuple(tool.id for tool in catalog.tools), 0.99)
+    built = build_clusters(catalog, [group], Constraints(), {}, 0.9)
+    (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
+    return cluster
+
+
 TRAPS = {
     "another provider": (
         tool("get_amazon_price", "Get the price of an item on Amazon.", item=TEXT),
@@ -163,10 +172,7 @@ def test_what_is_read_apart_is_a_reason_whichever_is_kept(one, other, fragment):
 
 @pytest.mark.parametrize(("one", "other", "fragment"), TRAPS.values(), ids=TRAPS)
 def test_no_probability_lets_auto_accept_pass_by_a_reason(one, other, fragment):
-    catalog = Catalog(tuple(sorted((one, other), key=lambda tool: tool.id)))
-    group = Group(tuple(tool.id for tool in catalog.tools), 0.99)
-    built = build_clusters(catalog, [group], Constraints(), {}, 0.9)
-    (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
+    cluster = accepted_by_auto(one, other)
     assert not cluster.safe
     assert cluster.state == "proposed"
 
@@ -179,10 +185,7 @@ def test_the_same_in_other_words_is_licensed_whichever_is_kept(one, other):
 
 @pytest.mark.parametrize(("one", "other"), LICENSED.values(), ids=LICENSED)
 def test_a_licensed_prune_is_accepted_by_auto(one, other):
-    catalog = Catalog(tuple(sorted((one, other), key=lambda tool: tool.id)))
-    group = Group(tuple(tool.id for tool in catalog.tools), 0.99)
-    built = build_clusters(catalog, [group], Constraints(), {}, 0.9)
-    (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
+    cluster = accepted_by_auto(one, other)
     assert (cluster.kind, cluster.reasons, cluster.state) == ("prune", (), "accepted")
 
 

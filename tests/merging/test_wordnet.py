@@ -159,6 +159,7 @@ class NoMeaning:
         return np.zeros((len(words), 1))
 
 
+@pytest.mark.nightly
 @pytest.mark.shared_data
 def test_the_shipped_tables_are_what_the_source_gives(shared_data, monkeypatch, tmp_path, capsys):
     shipped = wordnet.TABLES

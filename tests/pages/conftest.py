@@ -5,7 +5,7 @@ import pytest
 from pages import _picture, _ui
 from tests.fakes import WordEmbedder
 from tests.pages.bench import Bench
-from tests.workspace.conftest import work  # noqa: F401
+from tests.workspace.conftest import own, work  # noqa: F401
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from tests.properties import examples
 from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError
 from toolscope_core.store import (
@@ -73,7 +74,7 @@ tools = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(50)
 @given(st.builds(Catalog, st.lists(tools, max_size=3).map(tuple), format=texts), texts)
 def test_any_catalog_comes_back_exactly(store, catalog, name):
     record = save_catalog(store, f"n{name}", catalog)

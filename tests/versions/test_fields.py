@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
@@ -167,8 +167,7 @@ def test_lists_of_things_are_looked_into():
 @given(tools(), tools(), st.data())
 def test_without_a_breaking_change_every_old_call_is_still_valid(old, new, data):
     new = replace(new, name=old.name)
-    if any(change.breaking for change in field_changes(old, new)):
-        return
+    assume(not any(change.breaking for change in field_changes(old, new)))
     call = data.draw(calls(old))
     assert Draft202012Validator(new.schema or {}, registry=Registry()).is_valid(call)
 

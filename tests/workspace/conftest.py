@@ -1,15 +1,32 @@
-"""The desk: a workspace of its own for each test that asks for it."""
+"""The desk: a workspace of its own for each test that asks for it, or one for a whole file."""
 
 import pytest
 
 from tests.workspace import desk
 
 
-@pytest.fixture
-def work():
-    work, _ = desk.open_desk()
-    yield work
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A workspace and its catalog, for tests that read, or add what no other test looks at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
+        work, catalog_id = desk.open_desk()
+    yield work, catalog_id
     work.close()
+
+
+@pytest.fixture
+def own():
+    """A workspace and its catalog, for one test."""
+    work, catalog_id = desk.open_desk()
+    yield work, catalog_id
+    work.close()
+
+
+@pytest.fixture
+def work(own):
+    return own[0]
 
 
 @pytest.fixture
@@ -20,10 +37,10 @@ def counts_folder(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def opened(counts_folder, work, catalog_id):
-    return work, catalog_id
+def opened(counts_folder, own):
+    return own
 
 
 @pytest.fixture
-def catalog_id(work):
-    return work.catalogs.newest()[0].id
+def catalog_id(own):
+    return own[1]

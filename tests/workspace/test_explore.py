@@ -23,20 +23,10 @@ COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
-        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
-        work, catalog_id = desk.open_desk()
-    yield work.explore, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
-    work.close()
-
-
-@pytest.fixture
-def own():
-    work, catalog_id = desk.open_desk()
-    yield work, catalog_id
-    work.close()
+def seen(shared):
+    """The desk as a page sees it."""
+    work, catalog_id = shared
+    return work.explore, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
 
 
 def source(*tools, label="tools.json"):
@@ -50,8 +40,8 @@ def record(name, description="Do it."):
 # --- what a catalog holds ---------------------------------------------------------------------
 
 
-def test_tools_are_found_by_all_words_and_by_server(shared):
-    explore, catalog_id, *_ = shared
+def test_tools_are_found_by_all_words_and_by_server(seen):
+    explore, catalog_id, *_ = seen
     assert len(explore.tools(catalog_id)) == len(desk.TOOLS)
     found = explore.tools(catalog_id, "MAIL person")
     assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
@@ -78,8 +68,8 @@ def test_rows_count_declared_parameters_and_findings():
     assert listing.finding_rows(catalog)[0].excerpt == "<U+200B>"
 
 
-def test_servers_come_by_size_with_their_share_of_the_tokens(shared):
-    explore, catalog_id, *_ = shared
+def test_servers_come_by_size_with_their_share_of_the_tokens(seen):
+    explore, catalog_id, *_ = seen
     rows = explore.servers(catalog_id)
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
     assert sum(row.tokens for row in rows) == explore.overview(catalog_id).tokens > 0
@@ -160,8 +150,8 @@ def test_what_needs_an_analysis_says_so(own):
             ask(record.id)
 
 
-def test_the_forecast_counts_safe_merges_only(shared):
-    explore, catalog_id, *_ = shared
+def test_the_forecast_counts_safe_merges_only(seen):
+    explore, catalog_id, *_ = seen
     before, after = explore.overview(catalog_id), explore.forecast(catalog_id)
     assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
     assert after.clusters == after.waiting == 3
@@ -180,8 +170,8 @@ def test_accepting_moves_a_cluster_from_waiting_to_merged(own):
     assert after.tools_after == before.tools_after - 2
 
 
-def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
-    explore, catalog_id, analysis, _ = shared
+def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
+    explore, catalog_id, analysis, _ = seen
     found = explore.pairs(catalog_id, PairFilter())
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
@@ -201,8 +191,8 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(shared):
     assert few.matching == found.matching
 
 
-def test_pairs_of_selected_tools_come_first_or_alone(shared):
-    explore, catalog_id, *_ = shared
+def test_pairs_of_selected_tools_come_first_or_alone(seen):
+    explore, catalog_id, *_ = seen
     named = frozenset({"alpha/list_files", "alpha/list_files-2"})
     everything = explore.pairs(catalog_id, PairFilter(least=0.5))
     found = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named))
@@ -215,8 +205,8 @@ def test_pairs_of_selected_tools_come_first_or_alone(shared):
     assert alone.matching == len(alone.rows) < found.matching
 
 
-def test_the_table_and_the_verdict_agree(shared):
-    explore, catalog_id, analysis, _ = shared
+def test_the_table_and_the_verdict_agree(seen):
+    explore, catalog_id, analysis, _ = seen
     for row in explore.pairs(catalog_id, PairFilter()).rows:
         verdict = analysis.verdict(Pair.of(row.left_id, row.right_id))
         assert verdict.outcome == row.verdict
@@ -226,8 +216,8 @@ def test_the_table_and_the_verdict_agree(shared):
         assert (row.left_tokens, row.right_tokens) == (COST[row.left_id], COST[row.right_id])
 
 
-def test_the_verdict_follows_the_thresholds_of_the_judge(shared):
-    analysis = shared[2]
+def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
+    analysis = seen[2]
     weights = analysis.judge.weights
     below = weights.merge_at - 1e-6
     at = np.array([weights.merge_at, below, below, weights.unsure_at, 0.01, 0.0])
@@ -261,8 +251,8 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(own):
 # --- the merge graph --------------------------------------------------------------------------
 
 
-def test_every_cluster_has_a_row_the_largest_first(shared):
-    explore, catalog_id, _, plan = shared
+def test_every_cluster_has_a_row_the_largest_first(seen):
+    explore, catalog_id, _, plan = seen
     rows = explore.clusters(catalog_id)
     assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
     assert [row.size for row in rows] == [3, 2, 2]
@@ -289,8 +279,8 @@ def chained(plan, *members):
     return replace(mail, id="chain", members=members)
 
 
-def test_a_chain_shows_its_bridges_and_its_missing_links(shared):
-    plan = shared[3]
+def test_a_chain_shows_its_bridges_and_its_missing_links(seen):
+    plan = seen[3]
     one = merging(plan, [chained(plan, a, b, c)])
     (row,) = components.cluster_rows(one, Costs())
     assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
@@ -300,8 +290,8 @@ def test_a_chain_shows_its_bridges_and_its_missing_links(shared):
     assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
 
 
-def test_a_component_without_a_cluster_has_a_row_too(shared):
-    apart = merging(shared[3])
+def test_a_component_without_a_cluster_has_a_row_too(seen):
+    apart = merging(seen[3])
     (row,) = components.cluster_rows(apart, Costs())
     assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
     assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in IDS), 0)
@@ -309,12 +299,12 @@ def test_a_component_without_a_cluster_has_a_row_too(shared):
     assert len(components.network_of(apart, [row.id]).nodes) == 4
 
 
-def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(shared):
+def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(seen):
     links = components.Constraints(
         cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}), must=(frozenset({a, b}),)
     )
     doubts = {Pair.of(a, c): 0.6, Pair.of(a, "beta/send_mail"): 0.5, Pair.of(a, d): 0.5}
-    drawn = components.network_of(merging(shared[3], links=links, unsure=doubts), [a])
+    drawn = components.network_of(merging(seen[3], links=links, unsure=doubts), [a])
     assert {edge.pair: edge.link for edge in drawn.edges} == {
         Pair.of(a, b): "joined",
         Pair.of(b, c): "merge",
@@ -324,25 +314,25 @@ def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(shared):
     }
 
 
-def test_too_large_a_component_keeps_its_strongest_edges(shared):
-    few = components.network_of(merging(shared[3]), [a], limit=3)
+def test_too_large_a_component_keeps_its_strongest_edges(seen):
+    few = components.network_of(merging(seen[3]), [a], limit=3)
     assert {node.id for node in few.nodes} == {a, b, c}
     assert few.left_out == 1
     assert {edge.pair for edge in few.edges} == {Pair.of(a, b), Pair.of(b, c)}
 
 
-def test_all_components_are_drawn_whole_the_larger_first(shared):
+def test_all_components_are_drawn_whole_the_larger_first(seen):
     e, f = "alpha/send_mail", "beta/send_mail"
     edges = {**CHAIN, Pair.of(e, f): 0.99}
-    everything = merging(shared[3], edges=edges)
+    everything = merging(seen[3], edges=edges)
     assert len(components.network_of(everything).nodes) == 6
     drawn = components.network_of(everything, limit=5)
     assert {node.id for node in drawn.nodes} == set(IDS)
     assert drawn.left_out == 2
 
 
-def test_a_bridge_knows_its_sides_and_the_cluster_to_split(shared):
-    plan = shared[3]
+def test_a_bridge_knows_its_sides_and_the_cluster_to_split(seen):
+    plan = seen[3]
     one = merging(plan, [chained(plan, a, b, c)])
     found = components.bridge_of(one, Pair.of(b, c))
     assert found.sides == ((a, b), (c, d))
@@ -352,10 +342,10 @@ def test_a_bridge_knows_its_sides_and_the_cluster_to_split(shared):
     assert components.bridge_of(ring, Pair.of(a, b)) is None
 
 
-def test_copies_stand_with_their_first_on_one_side_of_a_bridge(shared):
+def test_copies_stand_with_their_first_on_one_side_of_a_bridge(seen):
     """The copy of the last tool has the smaller id, so sides and pair run against each other."""
     copy = "alpha/add_numbers"
-    plan = shared[3]
+    plan = seen[3]
     edges = {Pair.of(a, b): 0.9, Pair.of(b, d): 0.8, Pair.of(copy, d): 1.0, Pair.of(copy, b): 1.0}
     edges[Pair.of(a, c)] = 0.9
     doubled = merging(plan, edges=edges, copies={copy: d})
@@ -387,8 +377,8 @@ def test_every_bridge_of_a_random_graph_weighs_what_falls_apart():
             assert sizes == tuple(sum(weights[tool] for tool in side) for side in sides)
 
 
-def test_only_the_chosen_components_are_drawn(shared):
-    explore, catalog_id, *_ = shared
+def test_only_the_chosen_components_are_drawn(seen):
+    explore, catalog_id, *_ = seen
     mail, other, _ = explore.clusters(catalog_id)
     drawn = explore.network(catalog_id, [mail.id])
     assert [node.name for node in drawn.nodes] == ["send_mail"] * 3

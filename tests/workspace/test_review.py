@@ -4,7 +4,6 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import MAIL, SUM, TEXT, by_name, on, open_desk, tool
-from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Document, Finding
 from toolscope_core.errors import DecisionError, JobError, StaleDecisionError
@@ -21,10 +20,9 @@ from toolscope_core.workspace.drafts import (
 
 
 @pytest.fixture
-def desk():
-    work, catalog_id = open_desk()
-    yield work.review, catalog_id, work
-    work.close()
+def desk(own):
+    work, catalog_id = own
+    return work.review, catalog_id, work
 
 
 def names(clusters):
@@ -372,10 +370,8 @@ def test_rows_that_nobody_touched_give_the_same_schema(draft):
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", ["seal-tools", "ultratool", "docker-mcp", "livemcpbench"])
-def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(shared_data, name):
-    folder = shared_data / name
-    path = next(folder.glob("tools.jsonl"), folder / "servers.json")
-    declared = [tool for tool in read_catalog(load_paths([path])).tools if tool.schema is not None]
+def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(benchmark_catalog, name):
+    declared = [tool for tool in benchmark_catalog(name).tools if tool.schema is not None]
     for one in declared:
         draft = Draft(Document(one.name, one.description, one.schema))
         rows = with_cells(rows_of(draft), {"edited_rows": {}, "added_rows": [], "deleted_rows": []})

@@ -1,34 +1,24 @@
-import pytest
-
-from tests.workspace.desk import open_desk
 from toolscope_core.workspace import selections
 
 
-@pytest.fixture(scope="module")
-def desk():
-    work, catalog_id = open_desk()
-    yield work, catalog_id
-    work.close()
-
-
-def test_only_tools_of_the_catalog_are_kept(desk):
-    work, catalog_id = desk
+def test_only_tools_of_the_catalog_are_kept(shared):
+    work, catalog_id = shared
     kept = work.selections.keep(catalog_id, ["alpha/send_mail", "gone"], "the map")
     assert kept.tool_ids == {"alpha/send_mail"}
     assert work.selections.get(catalog_id, kept.key) is kept
     assert work.selections.keep(catalog_id, ["gone"], "the map") is None
 
 
-def test_a_link_is_understood_by_another_process(desk):
-    work, catalog_id = desk
+def test_a_link_is_understood_by_another_process(shared):
+    work, catalog_id = shared
     kept = work.selections.keep(catalog_id, ["beta/send_mail"], "the table")
     other = selections.Selections(work.store, work.catalogs)
     assert other.get(catalog_id, kept.key) == kept
     assert other.get(catalog_id + 1, kept.key) is None
 
 
-def test_few_selections_stay_in_memory(desk, monkeypatch):
-    work, catalog_id = desk
+def test_few_selections_stay_in_memory(shared, monkeypatch):
+    work, catalog_id = shared
     read = []
     fetch = selections.get_selection
     monkeypatch.setattr(

@@ -24,16 +24,6 @@ SCORES = st.dictionaries(
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
-        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
-        work, catalog_id = desk.open_desk()
-    yield work, catalog_id
-    work.close()
-
-
-@pytest.fixture(scope="module")
 def analysis(shared):
     work, catalog_id = shared
     return replace(work.analyses.get(catalog_id), threshold=0.6)
@@ -156,14 +146,12 @@ def test_at_its_own_cut_the_effect_is_the_plan(shared):
 
 
 @pytest.mark.shared_data
-def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(shared_data):
-    from toolscope_core.catalog import load_paths, read_catalog
+def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catalog):
     from toolscope_core.config import read_environment
     from toolscope_core.workspace.desk import Workspace
 
     work = Workspace(read_environment(), WordEmbedder())
-    catalog = read_catalog(load_paths([shared_data / "livemcpbench" / "servers.json"]))
-    record = work.catalogs.add("Real", catalog)
+    record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))
     work.analyses.run(record.id)
     own = work.thresholds.cut(record.id)
     now = work.thresholds.moved(record.id, own).now

@@ -1,26 +1,19 @@
 import pytest
 
-from tests.workspace.desk import by_name, catalog, open_desk
+from tests.workspace.desk import by_name, catalog
 from toolscope_core.workspace.catalogs import tool_key
 
 
-@pytest.fixture(scope="module")
-def desk():
-    work, catalog_id = open_desk()
-    yield work, catalog_id
-    work.close()
-
-
-def test_a_tool_is_known_by_a_hash_of_its_id(desk):
-    work, catalog_id = desk
+def test_a_tool_is_known_by_a_hash_of_its_id(shared):
+    work, catalog_id = shared
     view = work.tools.view(catalog_id, tool_key("beta/send_mail"))
     assert view.tool.id == "beta/send_mail"
     assert work.tools.view(catalog_id, "beta/send_mail") is None
     assert work.tools.view(catalog_id, tool_key("gone")) is None
 
 
-def test_it_comes_with_its_neighbours_and_its_cluster(desk):
-    work, catalog_id = desk
+def test_it_comes_with_its_neighbours_and_its_cluster(shared):
+    work, catalog_id = shared
     view = work.tools.view(catalog_id, tool_key("beta/send_mail"))
     assert {near.id for near in view.neighbours[:2]} == {"alpha/send_mail", "gamma/send_mail"}
     assert [near.similarity for near in view.neighbours[:2]] == pytest.approx([1, 1])
@@ -28,8 +21,8 @@ def test_it_comes_with_its_neighbours_and_its_cluster(desk):
     assert work.tools.view(catalog_id, tool_key("beta/add_numbers")).cluster is None
 
 
-def test_it_tells_the_decisions_on_it_and_on_no_other(desk):
-    work, catalog_id = desk
+def test_it_tells_the_decisions_on_it_and_on_no_other(shared):
+    work, catalog_id = shared
     cluster = by_name(work, catalog_id, "get_weather")
     made = work.review.decide(catalog_id, "accept", cluster, "ana")
     assert work.tools.view(catalog_id, tool_key("beta/get_weather")).said == (made,)
@@ -38,8 +31,8 @@ def test_it_tells_the_decisions_on_it_and_on_no_other(desk):
     assert work.tools.view(catalog_id, tool_key("beta/get_weather")).said == ()
 
 
-def test_before_the_analysis_the_definition_is_there(desk):
-    work, _ = desk
+def test_before_the_analysis_the_definition_is_there(shared):
+    work, _ = shared
     record = work.catalogs.add("New", catalog())
     view = work.tools.view(record.id, tool_key("beta/send_mail"))
     assert view.tool.name == "send_mail"

@@ -117,7 +117,7 @@ def type_set(schema: JsonObject) -> frozenset[str]:
     declared = schema.get("type")
     if isinstance(declared, str):
         return frozenset({declared})
-    return frozenset(declared) if isinstance(declared, list) else frozenset()
+    return frozenset(map(str, declared)) if isinstance(declared, list) else frozenset()
 
 
 def _types_admit(wide: JsonObject, narrow: JsonObject) -> bool:
