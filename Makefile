@@ -31,7 +31,7 @@ check: $(VENV)/.dev
 nightly: $(VENV)/.dev
 	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly --hypothesis-seed=random
 	$(BIN)/python -m benchmarks.mutated_documents
-	$(if $(OPENAPI),$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI))
+	$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI)
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.make_reference

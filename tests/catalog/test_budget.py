@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from toolscope_core.catalog import Source, flattening, parts, read_catalog
 from toolscope_core.catalog.budget import Budget, measure
 from toolscope_core.catalog.limits import MAX_DEPTH
@@ -135,7 +136,7 @@ def graphs():
     return st.lists(st.tuples(ends, ends, ends, st.booleans()), min_size=1, max_size=10)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(150, suppress_health_check=list(HealthCheck))
 @given(graphs())
 def test_whatever_leads_wherever_the_result_keeps_its_limits(small_budget, drawn):
     defs = {}
