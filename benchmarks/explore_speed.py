@@ -38,14 +38,14 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.figures import curves, heatmaps, maps
+from toolscope_core.figures import curve_charts, heatmap_charts, map_charts
 from toolscope_core.figures.views import Measure
 from toolscope_core.pipeline import LEAST_PROBABILITY, Cut
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
 from toolscope_core.workspace.curves import THRESHOLDS
-from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.overlaps import PairFilter
+from toolscope_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -72,7 +72,7 @@ SYNONYMS = {"get": "fetch", "create": "make", "retrieve": "look up", "find": "se
 def blocks(work: Workspace, catalog_id: int, measure: Measure) -> Any:
     by = work.heatmaps.groupings(catalog_id)[0]
     threshold = work.analyses.get(catalog_id).threshold
-    return heatmaps.heatmap(work.heatmaps.block_grid(catalog_id, by, measure).grid, threshold)
+    return heatmap_charts.heatmap(work.heatmaps.block_grid(catalog_id, by, measure).grid, threshold)
 
 
 def two_blocks(work: Workspace, catalog_id: int) -> Any:
@@ -80,18 +80,18 @@ def two_blocks(work: Workspace, catalog_id: int) -> Any:
     by = work.heatmaps.groupings(catalog_id)[0]
     found = sorted(work.heatmaps.blocks(catalog_id, by), key=lambda block: -len(block.rows))
     threshold = work.analyses.get(catalog_id).threshold
-    return heatmaps.heatmap(work.heatmaps.tile(catalog_id, *found[:2]).grid, threshold)
+    return heatmap_charts.heatmap(work.heatmaps.tile(catalog_id, *found[:2]).grid, threshold)
 
 
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
-    "curve": lambda work, i: curves.collision_curve(work.curves.curve(i)),
-    "sweep": lambda work, i: curves.sweep(
+    "curve": lambda work, i: curve_charts.collision_curve(work.curves.curve(i)),
+    "sweep": lambda work, i: curve_charts.sweep(
         work.thresholds.sweep(i, work.thresholds.cut(i), "similarity"), 0
     ),
     "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
     "blocks, mean": lambda work, i: blocks(work, i, "mean"),
     "two blocks": two_blocks,
-    "map": lambda work, i: maps.tool_map(work.maps.drawn(i, "PCA", "states", True)),
+    "map": lambda work, i: map_charts.tool_map(work.maps.drawn(i, "PCA", "states", True)),
 }
 """A row for each picture: how the page builds it."""
 

@@ -26,7 +26,7 @@ from toolscope_core.datamodel import Catalog, Pair, Server
 from toolscope_core.figures.network import as_json, layout
 from toolscope_core.figures.standalone import graph_html
 from toolscope_core.figures.views import Edge, Network, Node
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -29,7 +29,7 @@ from toolscope_core.config import PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Constraints, JsonObject, Pair, canonical_json
 from toolscope_core.pipeline import Analysis, correct_pairs, plan_merge
 from toolscope_core.prompts.audit import Members
-from toolscope_core.prompts.judge import Two
+from toolscope_core.prompts.judge_prompt import Two
 from toolscope_core.questioning import opine
 
 _RELATIONS = {

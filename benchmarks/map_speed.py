@@ -38,10 +38,10 @@ from toolscope_core.backends import Embedder
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog
-from toolscope_core.figures import maps, tables
+from toolscope_core.figures import map_charts, table_twins
 from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.maps import MOST_TSNE
+from toolscope_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -101,12 +101,12 @@ def measure(settings: Settings, name: str, catalog: Catalog, options: Any) -> No
     row("map, again", again(lambda: work.maps.drawn(record.id, "PCA", by, True)))
     drawn = work.maps.drawn(record.id, "PCA", by, True)
     picked = range(0, size, 2)
-    kilobytes = len(maps.tool_map(drawn, picked).to_json()) / 1024
+    kilobytes = len(map_charts.tool_map(drawn, picked).to_json()) / 1024
     row(
         f"figure with half selected; {kilobytes:,.0f} KB",
-        again(lambda: maps.tool_map(drawn, picked)),
+        again(lambda: map_charts.tool_map(drawn, picked)),
     )
-    row("its table", again(lambda: tables.map_rows(drawn)))
+    row("its table", again(lambda: table_twins.map_rows(drawn)))
     work.close()
     if not options.skip_browser:
         in_chromium(settings, name, size)

@@ -42,7 +42,7 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog
 from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 LIMITS = {4_076: 0.5, LARGE: 1.5}
 TURNS = 4

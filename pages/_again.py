@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _card, _decisions, _selection, _trail, _ui
-from toolscope_core.workspace.again import LookAgain
+from toolscope_core.workspace.outdated_merges import LookAgain
 
 WHY = (
     "These merges were accepted as one job before the judge told copies from families and "

@@ -7,7 +7,7 @@ import streamlit as st
 from pages import _ui
 from pages._picture import picture
 from toolscope_core.errors import JobError
-from toolscope_core.figures import curves, tables
+from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.figures.views import Curve
 
 MARKS = (0.70, 0.80, 0.85, 0.90, 0.95)
@@ -22,13 +22,13 @@ def curve_panel(catalog_id: int) -> None:
         return
     st.caption(
         "Exact, over all pairs of tools. *Merged* is the toolset with what people accepted and "
-        f"what is safe to accept. Pairs from {curves.CRITICAL:.2f} on are hard to tell apart for "
-        "anything that searches by meaning."
+        f"what is safe to accept. Pairs from {curve_charts.CRITICAL:.2f} on are hard to tell "
+        "apart for anything that searches by meaning."
     )
-    rows = tables.curve_rows(view)
+    rows = table_twins.curve_rows(view)
     marked = [row for row in rows if row["from"] in MARKS]
     st.dataframe(marked, hide_index=True, alt="Pairs from five similarities on")
-    picture(curves.collision_curve(view), lambda: rows, "curve", "Collision curve")
+    picture(curve_charts.collision_curve(view), lambda: rows, "curve", "Collision curve")
 
 
 def _counting(catalog_id: int, view: Curve) -> None:

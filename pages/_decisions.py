@@ -11,10 +11,10 @@ from toolscope_core.datamodel import Action, Cluster, Decision, digest
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.errors import DecisionError
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.again import LookAgain
 from toolscope_core.workspace.cards import Card
 from toolscope_core.workspace.drafts import Draft
 from toolscope_core.workspace.exports import SafeBatch
+from toolscope_core.workspace.outdated_merges import LookAgain
 
 LONGEST_NOTICE = 400
 

@@ -12,7 +12,7 @@ from pages._grades import grade_of
 from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.catalogs import tool_key
-from toolscope_core.workspace.pairs import Neighbour
+from toolscope_core.workspace.pair_view import Neighbour
 from toolscope_core.workspace.tools import ToolView
 
 TEXT_SHOWN = 4_000

@@ -16,11 +16,11 @@ from pages._picture import picture
 from pages._twins import twins_panel
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.errors import ToolScopeError
-from toolscope_core.figures import heatmaps, tables
+from toolscope_core.figures import heatmap_charts, table_twins
 from toolscope_core.figures.views import Grid
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pair_view import pair_key
 from toolscope_core.workspace.queries import MOST_QUERIES, query_lines
 
 PLACE = ("one", "other", "cell")
@@ -177,8 +177,8 @@ def _queries(catalog_id: int) -> None:
     else:
         st.markdown("No query lights up several near-identical tools.")
     picture(
-        heatmaps.heatmap(found.grid, _ui.analysis().threshold),
-        partial(tables.grid_rows, found.grid),
+        heatmap_charts.heatmap(found.grid, _ui.analysis().threshold),
+        partial(table_twins.grid_rows, found.grid),
         f"queries_{catalog_id}",
         "Heatmap of queries and tools",
     )
@@ -186,14 +186,14 @@ def _queries(catalog_id: int) -> None:
 
 def _chosen(grid: Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
-    figure = heatmaps.heatmap(grid, _ui.analysis().threshold)
+    figure = heatmap_charts.heatmap(grid, _ui.analysis().threshold)
     state = picture(
-        figure, partial(tables.grid_rows, grid), key, alt,
+        figure, partial(table_twins.grid_rows, grid), key, alt,
         on_select="rerun", selection_mode="points", choose_rows=True,
     )  # fmt: skip
     points = state["selection"]["points"]
     if points:
-        return heatmaps.chosen(grid, points[0]["point_index"])
+        return heatmap_charts.chosen(grid, points[0]["point_index"])
     table = st.session_state.get(f"{key}_rows")  # there is none while the table is closed
     rows = table["selection"]["rows"] if table else []
     return rows[0] if rows else None

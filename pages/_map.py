@@ -11,8 +11,8 @@ from pages._map_selected import selected_panel
 from pages._picture import picture
 from pages._silhouettes import silhouettes_panel
 from toolscope_core.errors import JobError
-from toolscope_core.figures import maps as figures
-from toolscope_core.figures import tables
+from toolscope_core.figures import map_charts as figures
+from toolscope_core.figures import table_twins
 from toolscope_core.figures.views import ToolMap
 from toolscope_core.workspace.collisions import CLUSTERS, SERVERS
 from toolscope_core.workspace.maps import METHODS, STATES, UNASKED, Method
@@ -59,7 +59,7 @@ def map_panel(catalog_id: int) -> None:
     figure = figures.tool_map(drawn, picked, contours, labels, only)
     figure.update_layout(selectionrevision=turn)
     picture(
-        figure, partial(tables.map_rows, drawn), key, "Map of the tools",
+        figure, partial(table_twins.map_rows, drawn), key, "Map of the tools",
         on_select=lambda: _select(catalog_id, drawn, key), selection_mode=("box", "lasso"),
     )  # fmt: skip
     selected_panel(catalog_id)

@@ -10,12 +10,12 @@ from pages import _decisions, _drawer, _picture, _selection, _ui
 from pages._clusters import choose_holders
 from pages._network_view import Click, network_view
 from toolscope_core.datamodel import Pair, digest
-from toolscope_core.figures import tables
+from toolscope_core.figures import table_twins
 from toolscope_core.figures.network import SHAPES
 from toolscope_core.figures.standalone import graph_html
 from toolscope_core.figures.views import Edge, Network, Node
 from toolscope_core.workspace.components import Bridge
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pair_view import pair_key
 
 ALT = "Merge graph"
 SOURCE = "the merge graph"
@@ -78,7 +78,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
     names = {node.id: _ui.untrusted(node.name) for node in part.nodes}
     one, other = names[edge.pair.left], names[edge.pair.right]
     st.subheader(f"{one} — {other}", anchor=False)
-    said = tables.LINKS[edge.link]
+    said = table_twins.LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
         said += f", probability {edge.probability:.2f}"
     st.markdown(f"{said[0].upper()}{said[1:]}.")
@@ -136,13 +136,15 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
     if tool.description:
         st.html(_ui.untrusted_html(tool.description[:TEXT_SHOWN]))
     own = [
-        edge for edge in tables.doubtful_first(part) if node.id in (edge.pair.left, edge.pair.right)
+        edge
+        for edge in table_twins.doubtful_first(part)
+        if node.id in (edge.pair.left, edge.pair.right)
     ]
     names = {other.id: other.name for other in part.nodes}
     rows = [
         {
             "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
-            "between them": tables.LINKS[edge.link],
+            "between them": table_twins.LINKS[edge.link],
             "probability": round(edge.probability, 2),
         }
         for edge in own
@@ -159,7 +161,7 @@ def _overview(part: Network, chosen: int) -> None:
         "Click a tool or a link; Ctrl adds tools. By keys: the arrows go from tool to tool, Enter "
         "chooses. The table below offers the same."
     )
-    bridges = [edge for edge in tables.doubtful_first(part) if edge.parts]
+    bridges = [edge for edge in table_twins.doubtful_first(part) if edge.parts]
     if bridges:
         names = {node.id: node.name for node in part.nodes}
         rows = [
@@ -175,7 +177,7 @@ def _overview(part: Network, chosen: int) -> None:
         _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
 
 
-def _choice(rows: list[tables.Row], key: str, alt: str, edges: Sequence[Edge]) -> None:
+def _choice(rows: list[table_twins.Row], key: str, alt: str, edges: Sequence[Edge]) -> None:
     """A table of edges, of which one can be chosen."""
 
     def chosen() -> None:
@@ -192,7 +194,7 @@ def _choice(rows: list[tables.Row], key: str, alt: str, edges: Sequence[Edge]) -
 
 def _twin(catalog_id: int, part: Network) -> None:
     """The links and the tools as tables, where both can be chosen by keys, and all as files."""
-    edges, ids = tables.doubtful_first(part), [node.id for node in part.nodes[: _picture.ROWS]]
+    edges, ids = table_twins.doubtful_first(part), [node.id for node in part.nodes[: _picture.ROWS]]
     key = f"network_{_version(part)}"
     links, tools = f"{key}_links", f"{key}_tools"
 
@@ -202,7 +204,7 @@ def _twin(catalog_id: int, part: Network) -> None:
             choose_edge(edges[rows[0]].pair)
 
     st.markdown("**Links**: choose a row, as by a click in the graph")
-    rows = tables.network_rows(part)
+    rows = table_twins.network_rows(part)
     _picture.table(rows, links, f"{ALT}, links", on_select=link, selection_mode="single-row")
     with st.container(horizontal=True):
         _picture.downloads(rows, "network_links")
@@ -216,7 +218,7 @@ def _twin(catalog_id: int, part: Network) -> None:
     chosen = {node.id for node in _tools(catalog_id, part)}
     here = [at for at, tool in enumerate(ids) if tool in chosen]
     st.session_state[f"{tools}_rows"] = {"selection": {"rows": here, "columns": [], "cells": []}}
-    rows = tables.node_rows(part)
+    rows = table_twins.node_rows(part)
     _picture.table(rows, tools, f"{ALT}, tools", on_select=tick, selection_mode="multi-row")
     with st.container(horizontal=True):
         _picture.downloads(rows, "network_tools")

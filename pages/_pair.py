@@ -11,7 +11,7 @@ from pages._pair_view import pair_view, show_pair
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.datamodel import Pair
 from toolscope_core.workspace.overlaps import PairFilter, PairRow
-from toolscope_core.workspace.pairs import DIFFERS, pair_key
+from toolscope_core.workspace.pair_view import DIFFERS, pair_key
 from toolscope_core.workspace.relations import OUTCOMES
 
 OFFERED = 200

@@ -12,7 +12,7 @@ from pages import _ui
 from pages._picture import picture
 from toolscope_core.datamodel import Verdict
 from toolscope_core.figures.waterfall import waterfall, waterfall_rows
-from toolscope_core.workspace.pairs import Neighbour, PairView
+from toolscope_core.workspace.pair_view import Neighbour, PairView
 
 SIDES = ("One", "Other")
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages import _drawer, _ui
 from toolscope_core.datamodel import Finding, Tool
-from toolscope_core.workspace.pairs import DIFFERS, PairView
+from toolscope_core.workspace.pair_view import DIFFERS, PairView
 
 TEXT_SHOWN = 4_000
 

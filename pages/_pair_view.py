@@ -9,7 +9,7 @@ from pages._pair_evidence import evidence_panel
 from pages._pair_tools import side_by_side
 from toolscope_core.datamodel import Decision, Pair
 from toolscope_core.decisions import ACTIONS
-from toolscope_core.workspace.pairs import PairView
+from toolscope_core.workspace.pair_view import PairView
 
 
 def show_pair(key: str) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.spreadsheets import csv_bytes
-from toolscope_core.figures.tables import Row
+from toolscope_core.figures.table_twins import Row
 
 ROWS = 2_000
 OPEN = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _picture, _ui
-from toolscope_core.figures.tables import Row
+from toolscope_core.figures.table_twins import Row
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.judging import ModelRun
 

@@ -9,8 +9,8 @@ import streamlit as st
 from pages import _ui
 from pages._picture import picture
 from toolscope_core.errors import JobError
-from toolscope_core.figures import maps as figures
-from toolscope_core.figures import tables
+from toolscope_core.figures import map_charts as figures
+from toolscope_core.figures import table_twins
 from toolscope_core.workspace.maps import SILHOUETTES
 
 
@@ -26,7 +26,7 @@ def silhouettes_panel(catalog_id: int) -> None:
         st.caption("There are too few tools to cluster.")
         return
     st.markdown(view.reading)
-    rows = partial(tables.silhouette_rows, view)
+    rows = partial(table_twins.silhouette_rows, view)
     picture(figures.silhouettes(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "k-means on all dimensions, seeded; silhouettes by cosine distance, exact, of all tools. "

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages import _decisions, _ui
 from pages._picture import picture
-from toolscope_core.figures import curves, tables
+from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.workspace.thresholds import (
     LEAST_PROBABILITY,
     Cut,
@@ -43,8 +43,8 @@ def threshold_panel(catalog_id: int) -> None:
     if not view.labelled:
         st.caption("Once people accept or reject pairs, the picture shows how many it gets right.")
     removed = len(names) - moved.now.tools_left
-    rows = partial(tables.sweep_rows, view)
-    picture(curves.sweep(view, removed), rows, "swept", "Sweep of the threshold")
+    rows = partial(table_twins.sweep_rows, view)
+    picture(curve_charts.sweep(view, removed), rows, "swept", "Sweep of the threshold")
 
 
 def _sliders(plan: Cut, own: Cut) -> Cut:

@@ -19,8 +19,8 @@ from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
-from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.judging import OFFLINE
+from toolscope_core.workspace.workspace import Workspace
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 

@@ -1,8 +1,10 @@
 """The import contract of docs/design.md, read from the source text."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ LAYERS = (
         "folders",
         "merging",
         "decisions",
-        "review",
+        "decision_log",
         "figures",
         "providers",
         "store",
@@ -37,7 +39,7 @@ LAYERS = (
 )
 PEERS = {
     ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
-    ("review", "decisions"),  # the log admits what has the form of a decision
+    ("decision_log", "decisions"),  # the log admits what has the form of a decision
     ("store", "decisions"),  # a row of the log has the form of a decision
     ("prompts", "catalog"),  # hidden characters are hidden in prompts too
     ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
@@ -112,6 +114,18 @@ def core_parts(path: Path) -> set[str]:
 
 def test_every_module_has_a_layer():
     assert {part_of(path) for path in FILES} <= LEVEL.keys()
+
+
+def test_a_modules_name_says_which_one_it_is():
+    names = Counter(path.stem for path in FILES)
+    assert [name for name, count in names.items() if count > 1 and name != "__init__"] == []
+
+
+def test_the_table_of_layers_is_complete():
+    design = (ROOT / "docs" / "design.md").read_text("utf-8")
+    for level, parts in enumerate(LAYERS[:-1]):
+        (row,) = re.findall(rf"^\| {level} \| (.*?) \|", design, flags=re.MULTILINE)
+        assert set(re.findall(r"`(\w+)`", row)) == parts
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))

@@ -13,8 +13,8 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.datamodel import Catalog, Decision, Tool
+from toolscope_core.decision_log import active, admit, constraints, edits, version_of
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import active, admit, constraints, edits, version_of
 from toolscope_core.store import Store, append_decision, read_log, save_catalog
 
 SPAWN = multiprocessing.get_context("spawn")

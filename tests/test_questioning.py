@@ -18,7 +18,7 @@ from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.opinions import disagreements, most_contested
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
-from toolscope_core.prompts.judge import Judging
+from toolscope_core.prompts.judge_prompt import Judging
 from toolscope_core.questioning import (
     Asking,
     _Joined,

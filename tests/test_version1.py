@@ -16,9 +16,9 @@ from toolscope_core.bundle import argument_row
 from toolscope_core.cli import app
 from toolscope_core.config import PlanConfig, read_environment
 from toolscope_core.datamodel import Pair
+from toolscope_core.decision_log import active, constraints
 from toolscope_core.relabelling import read_relabelling
-from toolscope_core.review import active, constraints
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 FOLDER = Path(__file__).parent / "data" / "version1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))

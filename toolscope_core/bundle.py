@@ -31,12 +31,12 @@ from toolscope_core.datamodel import (
     Verdict,
     canonical_json,
 )
+from toolscope_core.decision_log import constraints
 from toolscope_core.decisions import decision_row
 from toolscope_core.folders import PROGRAM
 from toolscope_core.guide import guide
 from toolscope_core.outgoing import checked, outgoing, toolsets
 from toolscope_core.pipeline import Analysis, Cut, cut_of
-from toolscope_core.review import constraints
 
 FILES = (
     "toolset.json",

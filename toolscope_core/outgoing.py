@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolscope_core.catalog.cleaning import without_hidden_text
 from toolscope_core.catalog.splitting import Part, split
+from toolscope_core.catalog.target_rules import Violation, fixed, violations
 from toolscope_core.catalog.targets import target_named
-from toolscope_core.catalog.validity import Violation, fixed, violations
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
 from toolscope_core.merging.renaming import NewNames, with_tools

@@ -30,6 +30,7 @@ from toolscope_core.datamodel import (
     PairScores,
     Verdict,
 )
+from toolscope_core.decision_log import active, constraints, edits, versions_of
 from toolscope_core.errors import CatalogError
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.cores import with_cores
@@ -41,7 +42,6 @@ from toolscope_core.merging.makings import Makings
 from toolscope_core.merging.plan import Edits, accept, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.opinions import Bars, Opinions
-from toolscope_core.review import active, constraints, edits, versions_of
 
 _PROGRESS = 16_384
 """So many pairs are judged between two reports."""

@@ -36,9 +36,9 @@ from toolscope_core.opinions import Audit, Grade, Opinions, Saved, Spent
 from toolscope_core.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.prompts.audit import Auditing, Members, groups_of
 from toolscope_core.prompts.fence import Shown, shown
-from toolscope_core.prompts.judge import OUTCOMES, Judging, Two, serves_of
+from toolscope_core.prompts.judge_prompt import OUTCOMES, Judging, Two, serves_of
 from toolscope_core.prompts.quality import Grading
-from toolscope_core.prompts.synthesis import Drafted, Writing
+from toolscope_core.prompts.synthesis_prompt import Drafted, Writing
 from toolscope_core.similarity import cosines
 
 Item = TypeVar("Item")

@@ -8,7 +8,7 @@ from tests.workspace.desk import by_name
 from tests.workspace.test_again import accept_as_before
 from toolscope_core.datamodel import Pair
 from toolscope_core.workspace.catalogs import tool_key
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pair_view import pair_key
 
 BANKS = [tool.id for tool in town.BANKS]
 SCHWAB = "get_positions_schwab"

@@ -4,7 +4,7 @@ from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.workspace.collisions import block_grid, blocks_of
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pair_view import pair_key
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 

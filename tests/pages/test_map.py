@@ -10,7 +10,7 @@ from tests.workspace import desk
 from toolscope_core import projection
 from toolscope_core.datamodel import digest
 from toolscope_core.errors import JobError
-from toolscope_core.workspace import aside, toolsets
+from toolscope_core.workspace import subprocess_jobs, toolsets
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -30,7 +30,7 @@ def quick(monkeypatch):
             return projection.silhouettes(vectors, counts)
         return projection.pca(vectors) * 2
 
-    monkeypatch.setattr(aside, "compute", compute)
+    monkeypatch.setattr(subprocess_jobs, "compute", compute)
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
 
 
@@ -106,8 +106,8 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypat
     def fail(*_args, **_more):
         raise JobError("umap of 8 tools ended early; start it again")
 
-    good = aside.compute
-    monkeypatch.setattr(aside, "compute", fail)
+    good = subprocess_jobs.compute
+    monkeypatch.setattr(subprocess_jobs, "compute", fail)
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
     with pytest.raises(JobError, match="ended early"):
@@ -117,7 +117,7 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypat
     failed = work.maps.job(catalog_id, "UMAP").id
     app.run()
     assert work.maps.job(catalog_id, "UMAP").id == failed
-    monkeypatch.setattr(aside, "compute", good)
+    monkeypatch.setattr(subprocess_jobs, "compute", good)
     app.button(key="project").click().run()
     assert work.maps.job(catalog_id, "UMAP").id != failed
 

@@ -10,7 +10,7 @@ from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.workspace import curves
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pair_view import pair_key
 
 
 def table(app):
@@ -253,5 +253,5 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
     opened = tables()
     monkeypatch.setattr(_picture, "OPEN", False)
     for name in ("map_rows", "grid_rows", "sweep_rows"):
-        monkeypatch.setattr(f"toolscope_core.figures.tables.{name}", never)
+        monkeypatch.setattr(f"toolscope_core.figures.table_twins.{name}", never)
     assert tables() == opened - 1

@@ -34,8 +34,8 @@ from toolscope_core.store import (
     write_setting,
 )
 from toolscope_core.store.tables import Json, Row
+from toolscope_core.workspace.chosen_judge import Choice, Hearing
 from toolscope_core.workspace.endpoints import Endpoints
-from toolscope_core.workspace.hearing import Choice, Hearing
 
 CATALOG = Catalog(
     tools=(Tool("a", "a", schema={"type": "object"}, raw={"x": 1}), Tool("b", "b", server="s")),

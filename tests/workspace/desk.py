@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.fakes import WordEmbedder
 from toolscope_core.config import read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 
 def tool(server, name, description, **properties):

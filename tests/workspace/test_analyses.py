@@ -9,7 +9,7 @@ from tests.workspace.desk import MAIL, SUM, catalog, on, open_desk
 from toolscope_core.config import read_environment
 from toolscope_core.errors import JobError, ModelError, StoreError
 from toolscope_core.workspace import analyses
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from toolscope_core.config import PlanConfig, read_environment
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.similarity import tool_text
 from toolscope_core.workspace import curves
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 
 def at(view, threshold):

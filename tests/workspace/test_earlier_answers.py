@@ -12,8 +12,8 @@ from toolscope_core.backends import Answer, Call
 from toolscope_core.config import Budget, Endpoint, read_environment
 from toolscope_core.errors import PausedError
 from toolscope_core.store import StoredLedger, count_earlier
-from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.judging import OFFLINE
+from toolscope_core.workspace.workspace import Workspace
 
 STORE = Path(__file__).resolve().parents[1] / "data/version1/store.db"
 TOWN = 2

@@ -9,8 +9,8 @@ from tests.workspace.desk import catalog
 from toolscope_core.config import Budget, Endpoint, Key, Prices, read_environment
 from toolscope_core.errors import ConfigError
 from toolscope_core.store import Store
-from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.endpoints import Endpoints, on_this_machine
+from toolscope_core.workspace.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 FULL = Endpoint(

@@ -14,12 +14,12 @@ from toolscope_core.datamodel import canonical_json
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.prompts.audit import Auditing
 from toolscope_core.prompts.fence import shown
-from toolscope_core.prompts.judge import Judging
+from toolscope_core.prompts.judge_prompt import Judging
 from toolscope_core.workspace import inquiries
-from toolscope_core.workspace.desk import Workspace
 from toolscope_core.workspace.drafts import Draft
 from toolscope_core.workspace.judging import OFFLINE
 from toolscope_core.workspace.overlaps import PairFilter
+from toolscope_core.workspace.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 

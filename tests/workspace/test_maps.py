@@ -7,8 +7,8 @@ from tests.workspace import desk
 from tests.workspace.desk import by_name
 from toolscope_core import projection
 from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.workspace import aside
 from toolscope_core.workspace import maps as module
+from toolscope_core.workspace import subprocess_jobs
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def asked(monkeypatch):
             return projection.silhouettes(vectors, counts)
         return projection.pca(vectors) * (2 if task == "umap" else 3)
 
-    monkeypatch.setattr(aside, "compute", compute)
+    monkeypatch.setattr(subprocess_jobs, "compute", compute)
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
     return calls
 

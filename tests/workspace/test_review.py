@@ -6,8 +6,8 @@ import pytest
 from tests.workspace.desk import MAIL, SUM, TEXT, by_name, on, open_desk, tool
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Document, Finding
+from toolscope_core.decision_log import version_of
 from toolscope_core.errors import DecisionError, JobError, StaleDecisionError
-from toolscope_core.review import version_of
 from toolscope_core.workspace.cards import argument_rows
 from toolscope_core.workspace.drafts import (
     Draft,

@@ -148,7 +148,7 @@ def test_at_its_own_cut_the_effect_is_the_plan(shared):
 @pytest.mark.shared_data
 def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catalog):
     from toolscope_core.config import read_environment
-    from toolscope_core.workspace.desk import Workspace
+    from toolscope_core.workspace.workspace import Workspace
 
     work = Workspace(read_environment(), WordEmbedder())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))

@@ -2,8 +2,8 @@ import pytest
 
 from tests.workspace.desk import by_name
 from toolscope_core.datamodel import Pair
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import constraints
 from toolscope_core.workspace import toolsets
 
 THREE = ("alpha/list_files", "alpha/send_mail", "beta/add_numbers")

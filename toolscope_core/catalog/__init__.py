@@ -8,8 +8,8 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.scan import scan_catalog, scan_tool
 from toolscope_core.catalog.shapes import FORMATS
 from toolscope_core.catalog.sources import Source, load_paths
+from toolscope_core.catalog.target_rules import Violation, violations
 from toolscope_core.catalog.tokens import estimate_tokens, tool_tokens
-from toolscope_core.catalog.validity import Violation, violations
 from toolscope_core.catalog.writers import write_toolset
 
 __all__ = [

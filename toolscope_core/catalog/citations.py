@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from toolscope_core.catalog.hidden import visible
 from toolscope_core.catalog.lookalikes import plain_text
 from toolscope_core.catalog.passages import Passage
-from toolscope_core.catalog.wording import FEW
+from toolscope_core.catalog.suspicious_wording import FEW
 from toolscope_core.datamodel import Finding, Tool
 
 TOKEN = re.compile(r"\w+(?:[.\-]\w+)*")

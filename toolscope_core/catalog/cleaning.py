@@ -9,7 +9,7 @@ from typing import Any
 
 from toolscope_core.catalog.hidden import cleaned, count_hidden, find_hidden
 from toolscope_core.catalog.passages import passages
-from toolscope_core.catalog.validity import HASH_DIGITS, folded
+from toolscope_core.catalog.target_rules import HASH_DIGITS, folded
 from toolscope_core.datamodel import Finding, Tool, digest
 
 _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern"))

@@ -16,8 +16,8 @@ from toolscope_core.catalog.hidden import find_hidden
 from toolscope_core.catalog.lookalikes import find_lookalikes
 from toolscope_core.catalog.passages import Passage, passages
 from toolscope_core.catalog.shadowing import find_shadowing
+from toolscope_core.catalog.suspicious_wording import Wording, find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
-from toolscope_core.catalog.wording import Wording, find_length, read_wording
 from toolscope_core.datamodel import Finding, Tool
 
 WINDOW = 256

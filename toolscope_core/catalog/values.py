@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from toolscope_core.catalog.csv_input import looks_like_table, read_table
 from toolscope_core.catalog.flaws import (
     TOO_DEEP,
     Flaw,
@@ -19,7 +20,6 @@ from toolscope_core.catalog.flaws import (
     unique_keys,
 )
 from toolscope_core.catalog.sources import Source, check_size
-from toolscope_core.catalog.tables import looks_like_table, read_table
 from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.datamodel import Problem
 

@@ -18,7 +18,7 @@ import networkx as nx
 
 from toolscope_core.figures import style
 from toolscope_core.figures.style import GREY, PALETTE, RED
-from toolscope_core.figures.tables import LINKS
+from toolscope_core.figures.table_twins import LINKS
 from toolscope_core.figures.views import Edge, Network, Node, NodeState
 
 NAMED_NODES = 40

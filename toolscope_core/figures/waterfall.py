@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from toolscope_core.figures import style
 from toolscope_core.figures.style import GREY, PALETTE
-from toolscope_core.figures.tables import Row
+from toolscope_core.figures.table_twins import Row
 
 _BAR = 30
 

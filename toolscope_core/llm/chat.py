@@ -14,8 +14,8 @@ import jsonschema_rs
 from toolscope_core.backends import ChatReply, ChatRequest
 from toolscope_core.config import Endpoint, Key
 from toolscope_core.datamodel import JsonObject, canonical_json
+from toolscope_core.llm.http_replies import Page, Trouble, load, one_line, trouble
 from toolscope_core.llm.masking import masked
-from toolscope_core.llm.pages import Page, Trouble, load, one_line, trouble
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door

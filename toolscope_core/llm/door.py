@@ -21,8 +21,8 @@ import openai
 
 from toolscope_core.config import Endpoint, Key, origin_of
 from toolscope_core.errors import ConfigError
+from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, Page
 from toolscope_core.llm.masking import masked
-from toolscope_core.llm.pages import MOST_BYTES, TOO_LARGE, Page
 
 SENT = ("accept", "content-type", "content-length", "host")
 _CHUNK = 65_536

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Vectors
 from toolscope_core.config import Endpoint, Key, Patience
 from toolscope_core.errors import ModelError
-from toolscope_core.llm.pages import Page, trouble
+from toolscope_core.llm.http_replies import Page, trouble
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door

@@ -23,7 +23,7 @@ from toolscope_core.merging.matching import Match, match_parameters, turned
 from toolscope_core.merging.moves import move_to, refusal
 from toolscope_core.merging.subschema import core, inline_references, refers
 from toolscope_core.merging.units import difference
-from toolscope_core.merging.wording import name_words, plain_words, spelling
+from toolscope_core.merging.word_stems import name_words, plain_words, spelling
 
 _DIRECTIONS = frozenset(
     """from except excluding exclude not non no without but never unless minus sans ignore ignoring

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolscope_core.datamodel import ArgumentMap, Parameter, Tool, canonical_json
 from toolscope_core.merging.alignment import inlined
-from toolscope_core.merging.wording import plain_words, spelling
+from toolscope_core.merging.word_stems import plain_words, spelling
 
 _STATED = re.compile(
     r"""\bdefaults?\b(?:\s+value)?(?:\s*(?:is|to|being|set\ to|=|:))*\s*

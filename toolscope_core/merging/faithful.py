@@ -15,10 +15,10 @@ from typing import Literal
 from toolscope_core.catalog.passages import passages
 from toolscope_core.catalog.scan import scan_tool
 from toolscope_core.datamodel import Document, Tool
+from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.notes import told_text, unsaid_notes
 from toolscope_core.merging.plan import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
-from toolscope_core.merging.validity import document_problems
 
 Code = Literal[
     "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"

@@ -23,7 +23,7 @@ from toolscope_core.merging.roles import (
 )
 from toolscope_core.merging.typefit import types_meet, types_overlap
 from toolscope_core.merging.units import same_but_unit
-from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
+from toolscope_core.merging.word_stems import meaning, name_words, plain_words, text_words
 
 MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""

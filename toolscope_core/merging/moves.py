@@ -7,7 +7,7 @@ from typing import Any
 
 from toolscope_core.datamodel import ArgumentMove, JsonObject, Parameter, canonical_json
 from toolscope_core.merging.subschema import admits, core, leaves_out, type_set
-from toolscope_core.merging.wording import spelling
+from toolscope_core.merging.word_stems import spelling
 
 _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
 """Keywords of texts that a number is not written as."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from toolscope_core.datamodel import Parameter
 from toolscope_core.merging.units import same_but_unit
-from toolscope_core.merging.wording import (
+from toolscope_core.merging.word_stems import (
     example_words,
     meaning,
     name_words,

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from toolscope_core.datamodel import Parameter
-from toolscope_core.merging.wording import meaning, plain_words
+from toolscope_core.merging.word_stems import meaning, plain_words
 
 _UNITS = {
     "temperature": {

@@ -20,7 +20,7 @@ from toolscope_core.merging.phrasing import (
     repeated,
 )
 from toolscope_core.merging.vocabulary import only_gets, words_of
-from toolscope_core.merging.wording import meaning, name_words, plain_words, text_words
+from toolscope_core.merging.word_stems import meaning, name_words, plain_words, text_words
 from toolscope_core.similarity import split_name
 
 

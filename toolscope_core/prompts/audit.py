@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from toolscope_core.backends import ChatRequest
 from toolscope_core.datamodel import JsonObject, Tool
 from toolscope_core.prompts.fence import RULES, Shown, fenced, shown
-from toolscope_core.prompts.judge import SAME_JOB
+from toolscope_core.prompts.judge_prompt import SAME_JOB
 from toolscope_core.prompts.replies import (
     REASON,
     AnswerError,

@@ -4,7 +4,7 @@
 short transaction and raises ``StoreError`` when the file cannot be used.
 """
 
-from toolscope_core.store.catalogs import (
+from toolscope_core.store.catalog_rows import (
     CatalogRecord,
     delete_catalog,
     list_catalogs,
@@ -12,8 +12,9 @@ from toolscope_core.store.catalogs import (
     rename_catalog,
     save_catalog,
 )
+from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store, now
-from toolscope_core.store.jobs import (
+from toolscope_core.store.job_rows import (
     Job,
     JobState,
     end_job,
@@ -27,7 +28,6 @@ from toolscope_core.store.jobs import (
 )
 from toolscope_core.store.ledger import StoredLedger, count_earlier, read_calls
 from toolscope_core.store.rebuilding import rebuilt
-from toolscope_core.store.review import append_decision, read_log
 from toolscope_core.store.runs import (
     ModelRun,
     RunState,
@@ -36,7 +36,7 @@ from toolscope_core.store.runs import (
     list_runs,
     open_run,
 )
-from toolscope_core.store.selections import Selection, get_selection, keep_selection
+from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
 from toolscope_core.store.settings import read_setting, setting_as, write_setting
 
 __all__ = [

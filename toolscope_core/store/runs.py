@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 
 from toolscope_core.datamodel import JsonObject, digest
 from toolscope_core.errors import StoreError
-from toolscope_core.store.catalogs import catalog_row
+from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
 from toolscope_core.store.tables import CallRow, RunRow
 

@@ -16,7 +16,7 @@ from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.pipeline import Analysis, analyse, foresee
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.hearing import Hearing
+from toolscope_core.workspace.chosen_judge import Hearing
 from toolscope_core.workspace.jobs import JobRunner, Work
 
 KEPT = 4

@@ -12,7 +12,7 @@ from toolscope_core.config import Prices, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, MergePlan, Pair
 from toolscope_core.opinions import Opinions, Spent
 from toolscope_core.pipeline import Analysis, bars_of
-from toolscope_core.prompts.judge import Two
+from toolscope_core.prompts.judge_prompt import Two
 from toolscope_core.questioning import opine, with_documents, with_grades
 
 Item = TypeVar("Item")

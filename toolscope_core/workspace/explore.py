@@ -11,10 +11,10 @@ from toolscope_core.catalog.spreadsheets import tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Network
 from toolscope_core.pipeline import Analysis, family_edges, graph_of, unsure_pairs
-from toolscope_core.review import constraints
 from toolscope_core.store import CatalogRecord
 from toolscope_core.workspace import components, listing, overlaps
 from toolscope_core.workspace.analyses import Analyses

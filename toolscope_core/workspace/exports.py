@@ -12,9 +12,9 @@ from toolscope_core.bundle import named_toolsets, zipped
 from toolscope_core.catalog.cleaning import hidden_in
 from toolscope_core.catalog.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
+from toolscope_core.catalog.target_rules import Violation
 from toolscope_core.catalog.targets import MATRIX, target_named
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, PlanTokens, plan_tokens, tokenizer
-from toolscope_core.catalog.validity import Violation
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes

@@ -12,9 +12,9 @@ from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.llm import EndpointModel
 from toolscope_core.pipeline import Analysis
 from toolscope_core.prompts.audit import Auditing
-from toolscope_core.prompts.judge import Judging
+from toolscope_core.prompts.judge_prompt import Judging
 from toolscope_core.prompts.quality import Grading
-from toolscope_core.prompts.synthesis import Writing
+from toolscope_core.prompts.synthesis_prompt import Writing
 from toolscope_core.questioning import Asking
 
 Kind = Literal["judge", "documents", "quality"]

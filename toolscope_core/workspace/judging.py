@@ -15,12 +15,12 @@ from toolscope_core.asking import Purse, Terms
 from toolscope_core.backends import Progress, silent
 from toolscope_core.config import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Cluster, JsonObject
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolScopeError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
 from toolscope_core.questioning import Asking, opine, with_documents, with_grades
-from toolscope_core.review import constraints
 from toolscope_core.store import (
     Job,
     ModelRun,
@@ -36,6 +36,7 @@ from toolscope_core.store import (
 )
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.chosen_judge import Hearing, chosen_at
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.estimates import (
     Estimates,
@@ -43,7 +44,6 @@ from toolscope_core.workspace.estimates import (
     judging_takes,
     writing_takes,
 )
-from toolscope_core.workspace.hearing import Hearing, chosen_at
 from toolscope_core.workspace.inquiries import (
     KINDS,
     Kind,

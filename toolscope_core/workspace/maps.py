@@ -17,7 +17,7 @@ from toolscope_core.figures.views import Panel, Region, Silhouettes, ToolMap
 from toolscope_core.pipeline import Analysis
 from toolscope_core.projection import Points
 from toolscope_core.store import Job
-from toolscope_core.workspace import aside, collisions
+from toolscope_core.workspace import collisions, subprocess_jobs
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.curves import new_texts, plan_vectors
 from toolscope_core.workspace.heatmaps import Heatmaps
@@ -34,7 +34,7 @@ UNASKED = 10_000
 """Up to this many tools a projection starts by itself."""
 
 _Basis = tuple[Points, MergePlan, MergePlan | None]
-_TASKS: dict[str, aside.Task] = {"UMAP": "umap", "t-SNE": "tsne"}
+_TASKS: dict[str, subprocess_jobs.Task] = {"UMAP": "umap", "t-SNE": "tsne"}
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
 _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
 """Seconds at the start and for each tool, as seen at 527 and 4,076 tools on two busy cores."""
@@ -109,7 +109,7 @@ class Maps:
         """Project here and now, in a process of its own, unless it is known."""
         if self.points(catalog_id, method) is None:
             vectors = self._analysis(catalog_id).vectors
-            made = aside.compute(_TASKS[method], vectors, progress=progress)
+            made = subprocess_jobs.compute(_TASKS[method], vectors, progress=progress)
             self._arrays.write(self._map_key(catalog_id, method), made)
 
     def job(self, catalog_id: int, kind: str) -> Job | None:
@@ -174,7 +174,7 @@ class Maps:
             key = self._silhouette_key(catalog_id, name)
             if self._arrays.points(key, (len(counts),)) is None:
                 vectors = self._variant(catalog_id, name)
-                made = aside.compute("silhouettes", vectors, counts, progress)
+                made = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
                 self._arrays.write(key, made)
 
     def _variant(self, catalog_id: int, name: str) -> Vectors:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from toolscope_core.catalog.target_rules import Broken, Rule, counted
 from toolscope_core.catalog.targets import target_named
-from toolscope_core.catalog.validity import Broken, Rule, counted
 from toolscope_core.datamodel import MergePlan, Pair
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis, family_edges, unsure_pairs
-from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.overlaps import siblings_in
-from toolscope_core.workspace.pairs import pair_key
+from toolscope_core.workspace.pair_view import pair_key
 from toolscope_core.workspace.review import Review, is_family, waits
 
 WORST = 5

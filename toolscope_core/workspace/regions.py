@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.figures.maps import CELLS, density, frame_of
+from toolscope_core.figures.map_charts import CELLS, density, frame_of
 from toolscope_core.figures.views import Region
 from toolscope_core.similarity import split_name, tool_text
 

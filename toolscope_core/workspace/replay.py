@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject
+from toolscope_core.decision_log import active, admit, recorded, suspended
 from toolscope_core.decisions import check_form, resolve
 from toolscope_core.errors import DecisionError
-from toolscope_core.merging.validity import document_problems
-from toolscope_core.review import active, admit, recorded, suspended
+from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.workspace.lines import read_rows, rows_in
 
 _DOCUMENT = ("name", "description", "schema")

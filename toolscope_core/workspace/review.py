@@ -10,15 +10,14 @@ from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
+from toolscope_core.decision_log import active, admit, edits, suspended
 from toolscope_core.decisions import SHOWN_AS, resolve
 from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.makings import cluster_id
-from toolscope_core.merging.validity import document_problems
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Cut, Proposed, alone, plan_of, proposed
-from toolscope_core.review import active, admit, edits, suspended
 from toolscope_core.store import Store, append_decision, now, read_log
-from toolscope_core.workspace.again import LookAgain, look_again, parting
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import Card, card_of
 from toolscope_core.workspace.catalogs import Catalogs
@@ -33,6 +32,7 @@ from toolscope_core.workspace.exports import (
     safe_batch,
     way_of,
 )
+from toolscope_core.workspace.outdated_merges import LookAgain, look_again, parting
 from toolscope_core.workspace.replay import Brought, bring, decisions_in
 
 Order = Literal["risk", "disagreement"]

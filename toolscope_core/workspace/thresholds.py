@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Constraints, Pair
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Sweep
 from toolscope_core.merging.correction import Corrected
-from toolscope_core.merging.thresholds import (
+from toolscope_core.merging.threshold_cuts import (
     Changes,
     Members,
     changes,
@@ -30,7 +31,6 @@ from toolscope_core.pipeline import (
     merges_at,
     own_cut,
 )
-from toolscope_core.review import constraints
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.review import Review
 

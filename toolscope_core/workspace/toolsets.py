@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, MergePlan
+from toolscope_core.decision_log import admit, omitted, suspended, version_of
 from toolscope_core.decisions import listed, resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.pipeline import plan_merge
-from toolscope_core.review import admit, omitted, suspended, version_of
 from toolscope_core.store import Store, append_decision, now
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs

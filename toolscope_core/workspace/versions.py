@@ -9,9 +9,9 @@ from typing import Any
 
 from toolscope_core.catalog import visible
 from toolscope_core.datamodel import Catalog, Decision, canonical_json
+from toolscope_core.decision_log import active, suspended
 from toolscope_core.decisions import listed
 from toolscope_core.errors import JobError
-from toolscope_core.review import active, suspended
 from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from toolscope_core.versions.diff import CatalogDiff, diff
 from toolscope_core.workspace.catalogs import Catalogs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from toolscope_core.datamodel import Cluster, Document
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.pipeline import Analysis
-from toolscope_core.prompts.synthesis import Drafted, Writing, written
+from toolscope_core.prompts.synthesis_prompt import Drafted, Writing, written
 from toolscope_core.questioning import Asker, wary_of
 
 

@@ -10,9 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.properties import examples
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
-from toolscope_core.decisions import decision_row, resolve
-from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import (
+from toolscope_core.decision_log import (
     active,
     admit,
     constraints,
@@ -23,6 +21,8 @@ from toolscope_core.review import (
     version_of,
     versions_of,
 )
+from toolscope_core.decisions import decision_row, resolve
+from toolscope_core.errors import DecisionError, StaleDecisionError
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
 CATALOG = Catalog(tools=tuple(TOOLS.values()))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from toolscope_core.figures import curves, tables
+from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.figures.views import Curve, CurveVariant, Sweep
 
 BEFORE = CurveVariant("original", 6, np.array([8, 4, 0]))
@@ -15,7 +15,7 @@ def test_the_change_is_a_share_of_the_first_variant():
 
 
 def test_both_variants_are_drawn_apart_by_more_than_colour():
-    figure = curves.collision_curve(BOTH)
+    figure = curve_charts.collision_curve(BOTH)
     before, after, change = figure.data
     assert (list(before.y), list(after.y)) == ([8, 4, None], [6, 4, None])
     assert (before.name, after.name) == ("original, 6 tools", "merged&lt;b&gt;, 5 tools")
@@ -26,19 +26,19 @@ def test_both_variants_are_drawn_apart_by_more_than_colour():
 
 
 def test_the_critical_zone_and_the_floor_are_marked():
-    zone, floor = curves.collision_curve(BOTH).layout.shapes
+    zone, floor = curve_charts.collision_curve(BOTH).layout.shapes
     assert (zone.x0, zone.x1) == (0.85, 1.0)
     assert floor.x0 == floor.x1 == 0.6
 
 
 def test_a_single_variant_has_no_change():
-    figure = curves.collision_curve(Curve(BOTH.thresholds, 0.6, (BEFORE,), ("merged",)))
+    figure = curve_charts.collision_curve(Curve(BOTH.thresholds, 0.6, (BEFORE,), ("merged",)))
     assert len(figure.data) == 1
 
 
 @pytest.mark.parametrize("after", [BEFORE, AFTER])
 def test_the_twin_has_every_threshold(after):
-    rows = tables.curve_rows(Curve(BOTH.thresholds, 0.6, (BEFORE, after)))
+    rows = table_twins.curve_rows(Curve(BOTH.thresholds, 0.6, (BEFORE, after)))
     assert [row["from"] for row in rows] == [0.5, 0.75, 1.0]
     assert [row["pairs, original"] for row in rows] == [8, 4, 0]
     assert [row[f"change, {after.name}"] for row in rows] == [
@@ -59,20 +59,20 @@ SWEPT = Sweep(
 
 
 def test_the_sweep_shows_what_is_removed_and_what_people_said():
-    figure = curves.sweep(SWEPT, 2)
+    figure = curve_charts.sweep(SWEPT, 2)
     removed, now, accepted, rejected = figure.data
     assert list(removed.y) == [5, 3, 1]
     assert (list(now.x), list(now.y)) == ([0.8], [2])
     assert (list(accepted.y), list(rejected.y)) == ([2, 1, 0], [2, 0, 0])
     assert list(accepted.customdata) == ["50%", "100%", None]
     assert accepted.line.dash != rejected.line.dash
-    assert [row["right"] for row in tables.sweep_rows(SWEPT)] == ["50.0%", "100.0%", ""]
-    assert [row["tools removed"] for row in tables.sweep_rows(SWEPT)] == [5, 3, 1]
+    assert [row["right"] for row in table_twins.sweep_rows(SWEPT)] == ["50.0%", "100.0%", ""]
+    assert [row["tools removed"] for row in table_twins.sweep_rows(SWEPT)] == [5, 3, 1]
 
 
 def test_without_labels_the_sweep_has_one_part():
     none = np.zeros(3, dtype=np.int64)
     view = Sweep("probability", SWEPT.values, 0.8, SWEPT.removed, none, none)
-    figure = curves.sweep(view, 2)
+    figure = curve_charts.sweep(view, 2)
     assert len(figure.data) == 2
     assert figure.layout.xaxis.title.text == "least probability"

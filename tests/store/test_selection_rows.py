@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import StoreError
 from toolscope_core.store import Store, get_selection, keep_selection, save_catalog
-from toolscope_core.store.selections import KEPT
+from toolscope_core.store.selection_rows import KEPT
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from toolscope_core.backends import Step
 from toolscope_core.errors import StoreError
-from toolscope_core.store.catalogs import catalog_row
+from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import JobRow
 

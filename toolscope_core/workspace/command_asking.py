@@ -17,12 +17,12 @@ from toolscope_core.asking import Purse, Terms
 from toolscope_core.backends import Progress, silent
 from toolscope_core.config import Endpoint, QuestionConfig, Settings, key_for
 from toolscope_core.datamodel import Catalog, Decision, JsonObject
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions, Spent
 from toolscope_core.pipeline import Analysis
 from toolscope_core.questioning import Asking, opine, with_grades
-from toolscope_core.review import constraints
 from toolscope_core.workspace.estimates import Estimates, grading_takes, judging_takes
 from toolscope_core.workspace.inquiries import configuration, keyless
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from toolscope_core.figures import maps, tables
+from toolscope_core.figures import map_charts, table_twins
 from toolscope_core.figures.views import Panel, Region, Silhouettes, ToolMap
 
 HOSTILE = "<b>x</b>"
@@ -21,26 +21,26 @@ SCORES = Silhouettes(
 
 
 def test_a_group_has_a_trace_in_each_panel_and_one_place_in_the_legend():
-    first, second, third, fourth = maps.tool_map(MAP).data
+    first, second, third, fourth = map_charts.tool_map(MAP).data
     assert (first.name, list(first.x), first.xaxis) == ("a", [0, 2], "x")
     assert list(first.hovertext) == ["get<br>a", "&lt;b&gt;x&lt;/b&gt;<br>a"]
     assert (second.name, list(second.x), second.xaxis) == ("a", [0], "x2")
     assert (first.showlegend, second.showlegend) == (True, False)
-    assert (third.name, third.marker.color) == ("no server", maps.GREY)
+    assert (third.name, third.marker.color) == ("no server", map_charts.GREY)
     assert list(fourth.x) == [4]
     assert second.marker.size == 10, "a merged tool is larger"
 
 
 def test_of_very_many_tools_the_pointer_tells_the_names_alone(monkeypatch):
-    monkeypatch.setattr(maps, "MANY", 1)
-    maps._hovers.cache_clear()
-    first = maps.tool_map(MAP).data[0]
-    maps._hovers.cache_clear()
+    monkeypatch.setattr(map_charts, "MANY", 1)
+    map_charts._hovers.cache_clear()
+    first = map_charts.tool_map(MAP).data[0]
+    map_charts._hovers.cache_clear()
     assert list(first.hovertext) == ["get", "&lt;b&gt;x&lt;/b&gt;"]
 
 
 def test_panels_share_their_axes_and_one_scale():
-    layout = maps.tool_map(MAP).layout
+    layout = map_charts.tool_map(MAP).layout
     assert (layout.xaxis2.matches, layout.yaxis2.matches) == ("x", "y")
     assert layout.yaxis.scaleanchor == "x"
     assert layout.xaxis.domain[1] < layout.xaxis2.domain[0]
@@ -48,40 +48,42 @@ def test_panels_share_their_axes_and_one_scale():
 
 def test_the_points_chosen_are_rows_of_the_catalog():
     points = [{"curve_number": 1, "point_index": 0}, {"curve_number": 2, "point_index": 0}]
-    assert maps.chosen(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
-    assert maps.chosen(MAP, points) == {0, 1, 2}
-    assert maps.chosen(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a contour"
+    assert map_charts.chosen(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
+    assert map_charts.chosen(MAP, points) == {0, 1, 2}
+    assert map_charts.chosen(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a contour"
 
 
 def test_what_is_not_picked_is_dimmed():
-    assert all(trace.selectedpoints is None for trace in maps.tool_map(MAP).data)
-    first, second, third, _ = maps.tool_map(MAP, picked=[1]).data
+    assert all(trace.selectedpoints is None for trace in map_charts.tool_map(MAP).data)
+    first, second, third, _ = map_charts.tool_map(MAP, picked=[1]).data
     assert (list(first.selectedpoints), list(second.selectedpoints)) == ([1], [0])
     assert list(third.selectedpoints) == []
     assert third.unselected.marker.opacity < 0.3
 
 
 def test_only_the_picked_are_drawn_where_and_as_they_were():
-    every = maps.tool_map(MAP)
-    some = maps.tool_map(MAP, picked=[1], only=True)
+    every = map_charts.tool_map(MAP)
+    some = map_charts.tool_map(MAP, picked=[1], only=True)
     first, second = some.data
     assert (list(first.x), list(first.y), list(second.x)) == ([2], [3], [0])
     assert first.marker.color == every.data[0].marker.color
     assert some.layout.xaxis.range == every.layout.xaxis.range
     points = [{"curve_number": 0, "point_index": 0}]
-    assert maps.chosen(MAP, points, [1], only=True) == {1}
-    assert maps.chosen(MAP, [{"curve_number": 1, "point_index": 0}], [1], only=True) == {0, 1}
-    assert len(maps.tool_map(MAP, picked=[], only=True).data) == len(every.data), "none is picked"
+    assert map_charts.chosen(MAP, points, [1], only=True) == {1}
+    assert map_charts.chosen(MAP, [{"curve_number": 1, "point_index": 0}], [1], only=True) == {0, 1}
+    assert len(map_charts.tool_map(MAP, picked=[], only=True).data) == len(every.data), (
+        "none is picked"
+    )
 
 
 def test_a_map_looks_like_no_new_data_when_it_is_shown_again():
-    sent = maps.tool_map(MAP, picked=[1], contours=True).to_json()
+    sent = map_charts.tool_map(MAP, picked=[1], contours=True).to_json()
     assert "bdata" not in sent and '"template"' not in sent
     assert json.loads(sent)["layout"]["datarevision"]
 
 
 def test_contours_are_drawn_at_the_same_densities_and_last():
-    *_, one, other = maps.tool_map(MAP, contours=True).data
+    *_, one, other = map_charts.tool_map(MAP, contours=True).data
     assert (one.type, other.type) == ("contour", "contour")
     assert one.contours == other.contours
     assert (one.xaxis, other.xaxis) == ("x", "x2")
@@ -89,22 +91,24 @@ def test_contours_are_drawn_at_the_same_densities_and_last():
 
 def test_density_counts_every_point_where_it_is():
     frame = np.array([[0.0, 1.0], [0.0, 1.0]])
-    grid = maps.density(np.array([[0.25, 0.75]] * 3), frame)
+    grid = map_charts.density(np.array([[0.25, 0.75]] * 3), frame)
     row, column = np.unravel_index(grid.argmax(), grid.shape)
     assert (row, column) == (48, 16), "y is the row"
     assert grid.sum() == pytest.approx(3.0)
 
 
 def test_words_stand_on_every_panel_and_can_be_left_out():
-    said = [note.text for note in maps.tool_map(MAP).layout.annotations]
+    said = [note.text for note in map_charts.tool_map(MAP).layout.annotations]
     assert said.count("mail · &lt;b&gt;x&lt;/b&gt;") == 2
-    bare = maps.tool_map(MAP, labels=False).layout.annotations
+    bare = map_charts.tool_map(MAP, labels=False).layout.annotations
     assert [note.text for note in bare] == ["before, 3 tools", "after, 2 tools"]
-    some = maps.tool_map(MAP, [0], labels=False, only=True).layout.annotations
+    some = map_charts.tool_map(MAP, [0], labels=False, only=True).layout.annotations
     assert [note.text for note in some] == ["before, 1 of 3 tools", "after, 1 of 2 tools"]
 
 
-@pytest.mark.parametrize("figure", [maps.tool_map(MAP, contours=True), maps.silhouettes(SCORES)])
+@pytest.mark.parametrize(
+    "figure", [map_charts.tool_map(MAP, contours=True), map_charts.silhouettes(SCORES)]
+)
 def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(figure):
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
@@ -112,27 +116,27 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(figure):
 
 
 def test_many_points_are_drawn_by_webgl(monkeypatch):
-    assert maps.tool_map(MAP).data[0].type == "scatter"
-    monkeypatch.setattr(maps, "MOST_SVG", 2)
-    assert maps.tool_map(MAP).data[0].type == "scattergl"
+    assert map_charts.tool_map(MAP).data[0].type == "scatter"
+    monkeypatch.setattr(map_charts, "MOST_SVG", 2)
+    assert map_charts.tool_map(MAP).data[0].type == "scattergl"
 
 
 def test_an_empty_toolset_has_a_map():
     none = Panel("before", np.zeros((0, 2)), (), (), (), ())
-    assert len(maps.tool_map(ToolMap((none,), (), "server"), contours=True).data) == 1
+    assert len(map_charts.tool_map(ToolMap((none,), (), "server"), contours=True).data) == 1
 
 
 def test_twins_say_the_same_as_the_pictures():
-    rows = tables.map_rows(MAP)
+    rows = table_twins.map_rows(MAP)
     assert rows[1] == {"tool": HOSTILE, "server": "a", "x": 2.0, "y": 3.0, "after": "get (2 tools)"}
     assert rows[2]["after"] == "as it is"
-    by_field = tables.map_rows(ToolMap((BEFORE,), (), "value"))
+    by_field = table_twins.map_rows(ToolMap((BEFORE,), (), "value"))
     assert by_field[0] == {"tool": "get", "server": "a", "value": "a", "x": 0.0, "y": 1.0}
-    assert tables.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
+    assert table_twins.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
 
 
 def test_silhouettes_are_lines_and_a_sentence():
-    before, after = maps.silhouettes(SCORES).data
+    before, after = map_charts.silhouettes(SCORES).data
     assert (before.name, list(before.y)) == ("before, 9 tools", [0.3, 0.4, 0.5])
     assert list(after.y) == [0.2, 0.5, None]
     assert "Of 9 tools 5 are left" in SCORES.reading

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from toolscope_core.catalog.target_rules import counted, fixed, folded, violations
 from toolscope_core.catalog.targets import MATRIX, TARGETS, target_named
-from toolscope_core.catalog.validity import counted, fixed, folded, violations
 from toolscope_core.datamodel import MergedTool, Tool
 from toolscope_core.errors import ExportError
 

@@ -7,7 +7,7 @@ import pytest
 from tests.test_projection import unit
 from toolscope_core import projection
 from toolscope_core.errors import JobError
-from toolscope_core.workspace import aside
+from toolscope_core.workspace import subprocess_jobs
 
 VECTORS = unit(200, groups=4)
 
@@ -28,7 +28,7 @@ def children(monkeypatch):
 
 def test_the_child_computes_the_same_and_tells_its_steps(children):
     steps = []
-    made = aside.compute("silhouettes", VECTORS, (2, 4, 90), steps.append)
+    made = subprocess_jobs.compute("silhouettes", VECTORS, (2, 4, 90), steps.append)
     assert np.allclose(made, projection.silhouettes(VECTORS, (2, 4, 90)), atol=1e-6)
     assert {"ready"} <= {step.stage for step in steps} <= {"ready", "cluster"}
     assert children[0].returncode == 0
@@ -40,14 +40,14 @@ def test_a_cancelled_child_is_ended_at_once(children):
 
     began = time.monotonic()
     with pytest.raises(InterruptedError):
-        aside.compute("umap", VECTORS, progress=stop)
+        subprocess_jobs.compute("umap", VECTORS, progress=stop)
     assert time.monotonic() - began < 5
     assert [child.returncode for child in children] == [-9]
 
 
 def test_a_child_that_fails_is_an_error_with_a_remedy():
     with pytest.raises(JobError, match=r"no-such-task of 200 tools ended early .* start it again"):
-        aside.compute("no-such-task", VECTORS)
+        subprocess_jobs.compute("no-such-task", VECTORS)
 
 
 def test_a_child_ends_when_its_parent_does(children):
@@ -57,4 +57,4 @@ def test_a_child_ends_when_its_parent_does(children):
         children[0].stdin.close()
 
     with pytest.raises(JobError, match="ended early"):
-        aside.compute("umap", VECTORS, progress=close)
+        subprocess_jobs.compute("umap", VECTORS, progress=close)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.prompts.strategies import TOOLS, keyed, tool
 from toolscope_core.prompts.fence import RULES
-from toolscope_core.prompts.judge import OUTCOMES, RELATIONS, SYSTEM, Judging, Two, serves_of
+from toolscope_core.prompts.judge_prompt import OUTCOMES, RELATIONS, SYSTEM, Judging, Two, serves_of
 from toolscope_core.prompts.replies import LONGEST_REASON, question_id
 
 A, B, C = tool("find_notes"), tool("search_notes"), tool("delete_notes", "Deletes notes.")

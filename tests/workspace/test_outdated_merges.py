@@ -12,11 +12,11 @@ from tests.workspace import town
 from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig, read_environment
 from toolscope_core.datamodel import Pair
+from toolscope_core.decision_log import admit
 from toolscope_core.decisions import resolve
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.review import admit
 from toolscope_core.store import append_decision
-from toolscope_core.workspace.desk import Workspace
+from toolscope_core.workspace.workspace import Workspace
 
 VERSION1 = Path(__file__).parents[1] / "data" / "version1"
 TOWN = 2

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from weakref import WeakKeyDictionary
 
 from toolscope_core.config import QuestionConfig
+from toolscope_core.decision_log import constraints
 from toolscope_core.pipeline import Analysis
 from toolscope_core.questioning import opine
-from toolscope_core.review import constraints
 from toolscope_core.store import (
     ModelRun,
     Store,

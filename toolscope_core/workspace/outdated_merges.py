@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.datamodel import Catalog, Cluster, Decision, Pair, Verdict
+from toolscope_core.decision_log import active, version_of
 from toolscope_core.decisions import JOINING, listed
 from toolscope_core.errors import StaleDecisionError
 from toolscope_core.pipeline import Analysis
-from toolscope_core.review import active, version_of
 from toolscope_core.workspace.relations import relation_of, unlicensed_in
 
 

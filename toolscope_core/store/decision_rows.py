@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.datamodel import Action, Decision
 from toolscope_core.decisions import check_form
 from toolscope_core.errors import DecisionError
-from toolscope_core.store.catalogs import catalog_row
+from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
 from toolscope_core.store.tables import DecisionRow
 

@@ -3,7 +3,7 @@ import pytest
 from tests.prompts.strategies import keyed, tool
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.prompts.replies import question_id
-from toolscope_core.prompts.synthesis import Drafted, Writing, written
+from toolscope_core.prompts.synthesis_prompt import Drafted, Writing, written
 
 TASK = Writing()
 

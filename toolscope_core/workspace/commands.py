@@ -35,7 +35,7 @@ from toolscope_core.outgoing import with_fixes
 from toolscope_core.pipeline import Analysis, analyse, plan_merge
 from toolscope_core.relabelling import read_relabelling
 from toolscope_core.versions.diff import CatalogDiff, diff
-from toolscope_core.workspace.batch_asking import (
+from toolscope_core.workspace.command_asking import (
     AskRequest,
     bands_of,
     estimates_of,

@@ -20,13 +20,13 @@ from toolscope_core.datamodel import (
     Verdict,
     canonical_json,
 )
+from toolscope_core.decision_log import active, version_of
 from toolscope_core.errors import JobError
 from toolscope_core.figures.waterfall import Waterfall
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.pipeline import Analysis
-from toolscope_core.review import active, version_of
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.cards import told
 from toolscope_core.workspace.catalogs import Catalogs, tool_key

@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from toolscope_core.figures import heatmaps, style, tables
-from toolscope_core.figures.heatmaps import chosen, heatmap
+from toolscope_core.figures import heatmap_charts, style, table_twins
+from toolscope_core.figures.heatmap_charts import chosen, heatmap
 from toolscope_core.figures.views import Grid
 
 HOSTILE = "<b>x</b>"
@@ -90,13 +90,13 @@ def test_names_label_positions_so_that_equal_names_stay_apart():
 
 
 def test_of_many_names_the_pointer_knows_all_and_some_are_written():
-    figure = heatmap(square(2 * heatmaps.LABELS + 1), 0.6)
+    figure = heatmap(square(2 * heatmap_charts.LABELS + 1), 0.6)
     layout = figure.layout
-    assert len(layout.yaxis.categoryarray) == 2 * heatmaps.LABELS + 1
+    assert len(layout.yaxis.categoryarray) == 2 * heatmap_charts.LABELS + 1
     assert [*layout.yaxis.categoryarray] == [*figure.data[0].y]
     assert list(layout.yaxis.ticktext[:3]) == ["0", "3", "6"]
     assert list(layout.yaxis.tickvals[:3]) == [0, 3, 6]
-    assert len(layout.xaxis.ticktext) <= heatmaps.LABELS
+    assert len(layout.xaxis.ticktext) <= heatmap_charts.LABELS
 
 
 def test_names_that_look_alike_are_categories_of_their_own():
@@ -134,7 +134,7 @@ def test_the_longest_label_has_room_and_a_wide_letter_takes_more():
 def test_an_empty_heatmap_is_drawn():
     empty = grid("pairs", np.zeros((0, 0)), [], names=())
     assert heatmap(empty, 0.6).data[0].z.size == 0
-    assert tables.grid_rows(empty) == []
+    assert table_twins.grid_rows(empty) == []
 
 
 @pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
@@ -145,17 +145,17 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
 
 
 def test_the_twin_has_the_cells_to_choose_in_their_order():
-    assert tables.grid_rows(COUNTS) == [
+    assert table_twins.grid_rows(COUNTS) == [
         {"one": HOSTILE, "other": HOSTILE, "pairs": 100.0},
         {"one": "one", "other": HOSTILE, "pairs": 10.0},
     ]
-    assert [row["cosine"] for row in tables.grid_rows(NEAR)] == [0.75, 0.5]
+    assert [row["cosine"] for row in table_twins.grid_rows(NEAR)] == [0.75, 0.5]
 
 
 def test_what_is_not_kept_stands_back_on_the_same_scale():
     kept = np.array([[False, True, False], [True, True, True], [False, True, False]])
     faded, bright, points = heatmap(replace(COUNTS, kept=kept), 0.6).data
-    assert faded.opacity == heatmaps.FADED and bright.opacity is None
+    assert faded.opacity == heatmap_charts.FADED and bright.opacity is None
     assert not faded.showscale
     assert (faded.zmax, faded.colorscale) == (bright.zmax, bright.colorscale)
     assert set(bright.z[~kept]) == {None}
