@@ -21,7 +21,7 @@ import yaml
 from toolscope_core.catalog import Source
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.openapi import FIELDS, is_openapi
-from toolscope_core.catalog.places import PARTS, has_name, is_tool
+from toolscope_core.catalog.places import GENERIC, is_tool
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.datamodel import Catalog
 
@@ -36,6 +36,7 @@ SCHEMA_KEYS = (
     "parametersJsonSchema",
     "parameters_json_schema",
 )
+KEYS = (*TOOL_KEYS, "servers", "mcpServers", "apis", "items", "data", "records", "result", "mcp")
 METHODS = "get put post delete options head patch trace query GET Post pUt".split()
 AGAIN = "\ue000"
 """Ends a key that is written without it, so that an object has the key twice."""
@@ -303,8 +304,9 @@ class Planted:
 
 
 def planted(value: Value, around: tuple[Value, ...] = (), key: str = "") -> Iterator[Planted]:
-    """What looks like a tool: a name with a schema, or with a place in a list of tools; also what
-    could be one and cannot be read. What stands in a tool is its own, but for lists of tools.
+    """What looks like a tool: a name with a schema, or a place in a list of tools unless it has
+    one itself, as servers do; also what could be one and cannot be read. What stands in a tool is
+    its own, but for lists of tools.
     """
     around = (*around, value)
     if isinstance(value, Flaw):
@@ -317,10 +319,12 @@ def planted(value: Value, around: tuple[Value, ...] = (), key: str = "") -> Iter
     elif isinstance(value, dict):
         if name := _tool_name(value, key):
             yield Planted(name, around)
-        own = PARTS if has_name(value) else ()
+        by_name = key in TOOL_KEYS and not GENERIC.find(value, "name")
         for inner, part in value.items():
-            if inner in TOOL_KEYS or not (is_tool(value) or inner in own):
-                yield from planted(part, around, inner)
+            nameless = isinstance(part, dict) and not GENERIC.find(part, "name")
+            entry = {**part, "name": inner} if by_name and nameless else part
+            if inner in TOOL_KEYS or not (is_tool(value) or inner == "function"):
+                yield from planted(entry, around, inner)
 
 
 def _tool_name(value: Value, key: str) -> str:
@@ -329,7 +333,8 @@ def _tool_name(value: Value, key: str) -> str:
     schemas = [spelled[key] for key in SCHEMA_KEYS if isinstance(spelled.get(key), dict)]
     declared = any({"type", "properties"} & schema.keys() for schema in schemas)
     named = isinstance(name, str) and MARKER.fullmatch(name)
-    return str(name) if named and (declared or key in ("", *TOOL_KEYS)) else ""
+    alone = key in ("", *TOOL_KEYS) and not any(key in value for key in KEYS)
+    return str(name) if named and (declared or alone) else ""
 
 
 def _operations(document: Value, around: tuple[Value, ...]) -> Iterator[Planted]:
@@ -341,7 +346,9 @@ def _operations(document: Value, around: tuple[Value, ...]) -> Iterator[Planted]
         for method, operation in held.items():
             own = operation.get("operationId") if isinstance(operation, dict) else None
             if isinstance(own, str) and MARKER.fullmatch(own) and not method.startswith("x-"):
-                yield Planted(own, around, (f"({method.upper()} {path})", f"({path})"))
+                yield Planted(
+                    own, around, (f"({method.upper()[:80]} {path[:80]})", f"({path[:80]})")
+                )
     for key, part in document.items():
         if key not in FIELDS:
             yield from planted(part, around, key)

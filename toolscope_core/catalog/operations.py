@@ -20,7 +20,6 @@ from toolscope_core.datamodel import JsonObject
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"
-OF_A_PATH = ("$ref", "summary", "description", "servers", "parameters")
 HINTS = {
     "get": {"readOnlyHint": True},
     "head": {"readOnlyHint": True},
@@ -65,7 +64,7 @@ class _Reader:
             try:
                 tools.append(self._tool(method, path, item, operation))
             except _UnclearError as error:
-                tools.append(Flaw(f"({method.upper()} {path}) {error}"))
+                tools.append(Flaw(f"({_place(method, path)}) {error}"))
         return tools
 
     def _operations(self) -> Iterator[Operation | Flaw]:
@@ -87,17 +86,17 @@ class _Reader:
             try:
                 items.append(self._follow(given))
             except _UnclearError as error:
-                yield Flaw(f"({path}) {error}")
+                yield Flaw(f"({path[:80]}) {error}")
         holders = [item for item in items if isinstance(item, dict)]
-        yield from (_no_object(path, item) for item in items if not isinstance(item, dict))
+        yield from (_no_object(path[:80], item) for item in items if not isinstance(item, dict))
         around = {key: part for item in reversed(holders) for key, part in item.items()}
         for method, operation in (row for item in holders for row in _methods(item)):
             if isinstance(operation, dict):
                 yield method, path, around, operation
             elif isinstance(operation, Flaw):
-                yield Flaw(f"({method.upper()} {path}) {operation.reason}")
+                yield Flaw(f"({_place(method, path)}) {operation.reason}")
             else:
-                yield _no_object(f"{method.upper()} {path}", operation)
+                yield _no_object(_place(method, path), operation)
 
     def _tool(
         self, method: str, path: str, item: JsonObject, operation: JsonObject
@@ -238,6 +237,10 @@ class _Reader:
             )
 
 
+def _place(method: str, path: str) -> str:
+    return f"{method.upper()[:80]} {path[:80]}"
+
+
 def _no_object(place: str, value: Any) -> Flaw:
     return Flaw(f"({place}) is {excerpt(value)[:60]}, not an object; write it out or take it out")
 
@@ -249,7 +252,7 @@ def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
     more = item.get(MORE_METHODS, {})
     yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]
     for key, held in item.items():
-        left = key not in (*by_rule, *OF_A_PATH, MORE_METHODS) and not key.startswith("x-")
+        left = key not in (*by_rule, MORE_METHODS) and not key.startswith("x-")
         if left and isinstance(held, dict):
             yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
 

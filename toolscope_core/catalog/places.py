@@ -7,6 +7,7 @@ from typing import Any
 
 from toolscope_core.catalog.configurations import SERVER_MAPS, configured_servers
 from toolscope_core.catalog.flaws import Flaw, writable
+from toolscope_core.catalog.openapi import is_openapi
 from toolscope_core.catalog.shapes import DECLARATIONS, SHAPES
 from toolscope_core.datamodel import JsonObject, Server
 
@@ -14,8 +15,8 @@ TOOL_LISTS = ("tools", "functions", *DECLARATIONS)
 OTHER_LISTS = ("servers", "apis", "items", "data", "records")
 WRAPPERS = ("result", "mcp")  # of a JSON-RPC answer, of an editor's settings
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
+LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
 GENERIC = SHAPES["generic"]
-PARTS = frozenset(path[0] for paths in GENERIC.places.values() for path in paths)
 AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
 
 Places = dict[str, list[Any]]
@@ -24,21 +25,26 @@ Places = dict[str, list[Any]]
 def tool_places(value: JsonObject) -> Places:
     """What stands under each key where an object holds tools, or servers with tools, in its order.
 
-    A list of tools is such a place whatever it holds, anything else where something in it looks
-    like a tool. An object with neither a place nor a name holds records in the first list it has.
+    A list of tools is such a place whatever it holds, anything else where its entries look like
+    tools or lead to some: whoever walks on looks at each value once. An object with neither a place
+    nor a name holds records in its result, else in the first list it has.
     """
     places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
     if places or GENERIC.find(value, "name"):
         return places
+    if isinstance(value.get("result"), dict):
+        return {"result": [value["result"]]}
     first = next((key for key in OTHER_LISTS if isinstance(value.get(key), list)), None)
     return {first: value[first]} if first else {}
 
 
 def is_tool(value: Any) -> bool:
-    """Whether an object with a name says what it takes, which a server does not."""
+    """Whether an object says what it takes, or has a name as only a tool has; servers do not."""
     if not isinstance(value, dict) or not has_name(value):
         return False
-    return value.get("type") == "function" or isinstance(GENERIC.get(value, "schema"), dict)
+    if value.get("type") == "function" or "name" not in value:
+        return True
+    return any(_objects(GENERIC.get(value, "schema")))
 
 
 def has_name(value: JsonObject) -> bool:
@@ -125,19 +131,28 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
-    """Whether anything under one of ``OTHERS`` is a tool, or seems to be one.
+    """Whether what stands under one of ``OTHERS`` is tools, leads to some, or seems to be some.
 
     A name and a description seem to be one, but not in an object that has a name itself, where
     they may describe its parts, nor in a list of servers.
     """
     held = value[key]
-    if holds_tools(held) or (key in (*SERVER_MAPS, "mcp") and configured_servers({key: held})):
+    if key in (*SERVER_MAPS, "mcp") and configured_servers({key: held}):
+        return True
+    rows = list(_objects([*held.values()] if names_servers(key, held) else held))
+    if any(_declares(row) or _leads_on(row) for row in rows):
         return True
     if key != "apis" and GENERIC.find(value, "name"):
         return False
-    if key in SERVER_MAPS and isinstance(held, list):
-        held = [entry for entry in held if isinstance(entry, list)]
-    return any(map(_is_described, _objects(held)))
+    if key in SERVER_MAPS:
+        nested = [row for row in held if isinstance(row, list)] if isinstance(held, list) else []
+        rows = list(_objects(nested))
+    return any(map(_is_described, rows))
+
+
+def _leads_on(row: JsonObject) -> bool:
+    """Whether an object has a place that keeps nothing but tools, or servers with tools."""
+    return is_openapi(row) or any(isinstance(row.get(key), (dict, list)) for key in LEADING)
 
 
 def _objects(held: Any) -> Iterator[JsonObject]:
@@ -216,7 +231,8 @@ def _is_described(item: JsonObject) -> bool:
 
 def _declares(item: JsonObject) -> bool:
     """Whether an object has a name and what is clearly a schema of parameters."""
-    path, schema = GENERIC.find(item, "schema") or ((), None)
-    if not isinstance(schema, dict) or path in AMBIGUOUS or not has_name(item):
-        return False
-    return not schema.keys().isdisjoint(("type", "properties"))
+    return has_name(item) and any(
+        not schema.keys().isdisjoint(("type", "properties"))
+        for path, schema in GENERIC.find_all(item, "schema")
+        if isinstance(schema, dict) and path not in AMBIGUOUS
+    )

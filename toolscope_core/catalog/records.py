@@ -17,7 +17,6 @@ from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.openapi import FIELDS, is_openapi, read_openapi
 from toolscope_core.catalog.places import (
     GENERIC,
-    PARTS,
     TOOL_LISTS,
     WRAPPERS,
     Places,
@@ -27,6 +26,7 @@ from toolscope_core.catalog.places import (
     names_servers,
     server_of,
     tool_places,
+    tools_inside,
     unexpected_tools,
 )
 from toolscope_core.catalog.values import Placed
@@ -133,11 +133,11 @@ class _Walk:
         if sure or not held:
             own = {key: part for key, part in value.items() if key not in held} if held else value
             yield replace(around, value=own, position=_position(around, trail))
-        if held and not sure:
-            yield from _unexpected(value, held, trail, around)
-        elif not sure and not find_flaw(value):  # which is told of the record
-            beside = {key: part for key, part in value.items() if key not in PARTS}
-            yield from _unexpected(beside, held, trail, around)
+            strays = unexpected_tools(_unread(value, sure), held)
+            tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
+            yield from _unexpected(tools, trail, around)  # its flaws the record tells itself
+        else:
+            yield from _unexpected(unexpected_tools(value, held), trail, around)
         if held:
             yield from self._held(value, held, trail, around)
 
@@ -181,18 +181,30 @@ class _Walk:
     ) -> Iterator[Found]:
         """A server that a client starts, with its tools if it has any: commands hold keys."""
         trail, around = at
-        held = tool_places(entry) if holds_tools(entry) else {}
+        held = tool_places({**entry, "name": name})
         yield Server(writable(name))
         if held:
             tools = {"server": name, **{key: entry[key] for key in held}}
             yield from self._each([(number, tools)], trail, around)
         else:
             yield Problem(f"{_position(around, trail)}: server {writable(name)[:80]}", REMEDY)
-        yield from _unexpected(entry, held, (*trail, f"server {number}"), around)
+        strays = unexpected_tools(entry, held)
+        yield from _unexpected(strays, (*trail, f"server {number}"), around)
 
 
-def _unexpected(value: JsonObject, held: Places, trail: Trail, around: Record) -> Iterator[Problem]:
-    for key, item in unexpected_tools(value, held):
+def _unread(record: JsonObject, sure: bool) -> JsonObject:
+    """Where tools of their own may stand in a record; a tool's unknown fields are the tool's."""
+    keys = {*TOOL_LISTS} if sure else record.keys() - {"function"}
+    inner = record.get("function")
+    if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
+        keys |= {"function"}
+    return {key: part for key, part in record.items() if key in keys}
+
+
+def _unexpected(
+    strays: Iterable[tuple[str, JsonObject | Flaw]], trail: Trail, around: Record
+) -> Iterator[Problem]:
+    for key, item in strays:
         reason = item.reason if isinstance(item, Flaw) else _where_none_is_read(item)
         raw = "" if isinstance(item, Flaw) else excerpt(item)
         position = _position(around, (*trail, writable(key)[:80]))
@@ -242,7 +254,7 @@ def _is_bare_server(entry: Any) -> bool:
     """Whether an entry of a list of servers is one without tools, as in the neutral shape."""
     if not isinstance(entry, dict) or is_tool(entry) or not server_of(entry).name:
         return False
-    return not tool_places(entry) and not holds_tools(entry)
+    return not tool_places(entry) and not any(tools_inside(entry))
 
 
 def _listed_servers(holder: JsonObject) -> Iterator[Server]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -54,11 +54,14 @@ class Shape:
 
     def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""
+        return next(self.find_all(record, part), None)
+
+    def find_all(self, record: JsonObject, part: Part) -> Iterator[tuple[Path, Any]]:
+        """Every place of the part that holds a value other than null, with that value."""
         for path in self.places.get(part, ()):
             value = _at(record, path)
             if value is not None:
-                return path, value
-        return None
+                yield path, value
 
     def get(self, record: JsonObject, part: Part) -> Any:
         """The value that ``find`` gives, or ``None``."""
