@@ -155,6 +155,9 @@ def merge(
     ] = None,
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
+    from toolscope_core.catalog.isolation import start_waiting
+
+    start_waiting()
     from toolscope_core.workspace.command_asking import AskRequest
     from toolscope_core.workspace.commands import MergeRequest, merge_files
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from typing import Any
 from toolscope_core.catalog.hidden import cleaned, count_hidden, find_hidden
 from toolscope_core.catalog.passages import passages
 from toolscope_core.catalog.target_rules import HASH_DIGITS, folded
-from toolscope_core.datamodel import Finding, Tool, digest
+from toolscope_core.datamodel import Finding, Tool, canonical_json, digest
 
 _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern"))
 _POINTERS = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))
@@ -19,6 +20,8 @@ _NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions"))
 """Below these stand names, which may look like keywords."""
 _KEPT = _VALUES | _POINTERS | _NAMES
 """Calls are made of these: their characters count, hidden or not."""
+ESCAPED = re.compile(r"\\[ubf]")
+"""What JSON writes for a control character that is no blank."""
 _NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
@@ -27,9 +30,17 @@ def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     return tuple(
         found
         for tool in tools
+        if _may_hide(tool)
         for passage in passages(tool)
         if (found := find_hidden(tool.id, passage.path, passage.text))
     )
+
+
+def _may_hide(tool: Tool) -> bool:
+    """Whether anything in a tool is more than printable ASCII: a quick look that saves most."""
+    texts = [tool.name, tool.description, tool.schema, tool.returns, tool.annotations, tool.raw]
+    whole = canonical_json(texts)
+    return not (whole.isascii() and whole.isprintable()) or ESCAPED.search(whole) is not None
 
 
 def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[str, Tool]:

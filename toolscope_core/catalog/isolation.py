@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from threading import Lock
@@ -67,6 +68,12 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
     if "refused" in answer:
         raise CatalogError(answer["refused"])
     raise _no_answer(answer, sources, time.monotonic() - started)
+
+
+def start_waiting() -> None:
+    """Start the process before it is needed, where something else takes time meanwhile."""
+    if CAN_FORK:
+        _waiting.start()
 
 
 def wait(descriptor: int) -> None:
@@ -148,6 +155,10 @@ class _Waiting:
                     return ours
         ours.close()
         raise CatalogError(f"the process that reads files cannot be started ({why}); try again")
+
+    def start(self) -> None:
+        with self.lock, suppress(OSError):  # whoever connects says it
+            self._started()
 
     def end(self) -> None:
         if self.control:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from toolscope_core.catalog.asked import find_asked
 from toolscope_core.catalog.citations import find_citations
@@ -29,8 +30,8 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     asks for, shadowing).
     """
     texts = {tool.id: passages(tool) for tool in tools}
-    wordings: dict[str, Wording] = {}
-    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], wordings)]
+    read = _Read()
+    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], read)]
     findings += find_lookalikes(tools)
     findings += find_asked(tools)
     findings += find_citations(tools, texts)
@@ -48,24 +49,46 @@ def scan_tool(tool: Tool) -> tuple[Finding, ...]:
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
     holds is under ``raw``).
     """
-    return tuple(_scan(tool, passages(tool), {}))
+    return tuple(_scan(tool, passages(tool), _Read()))
 
 
-def _scan(tool: Tool, texts: Sequence[Passage], wordings: dict[str, Wording]) -> Iterator[Finding]:
-    """What each text holds; ``wordings`` collects what was read, since most texts come often."""
+@dataclass(slots=True)
+class _Read:
+    """Texts that were read before, since most come often: those that hold nothing, and the wording
+    of the others.
+    """
+
+    clean: set[str] = field(default_factory=set)
+    wordings: dict[str, Wording] = field(default_factory=dict)
+
+    def wording(self, text: str) -> Wording:
+        if text not in self.wordings:
+            self.wordings[text] = read_wording(text)
+        return self.wordings[text]
+
+
+def _scan(tool: Tool, texts: Sequence[Passage], read: _Read) -> Iterator[Finding]:
+    """What each text holds."""
     for passage in texts:
-        wording = wordings.get(passage.text)
-        if wording is None:
-            wording = wordings[passage.text] = read_wording(passage.text)
-        hidden = find_hidden(tool.id, passage.path, passage.text)
-        if hidden:
-            yield hidden
-        yield from wording.findings(tool.id, passage.path)
-        over = find_length(tool.id, passage)
-        if over:
-            yield over
+        # a name is held to another length
+        if passage.text in read.clean and passage.path != "name":
+            continue
+        findings = [*_scan_text(tool.id, passage, read.wording(passage.text))]
+        yield from findings
+        if not findings:
+            read.clean.add(passage.text)
     if len(tool.description) > WINDOW and estimate_tokens(tool.description) > WINDOW:
         yield _past_window(tool)
+
+
+def _scan_text(tool_id: str, passage: Passage, wording: Wording) -> Iterator[Finding]:
+    hidden = find_hidden(tool_id, passage.path, passage.text)
+    if hidden:
+        yield hidden
+    yield from wording.findings(tool_id, passage.path)
+    over = find_length(tool_id, passage)
+    if over:
+        yield over
 
 
 def _past_window(tool: Tool) -> Finding:
