@@ -5,7 +5,7 @@ import pytest
 from tests.scripted import judge_says
 from tests.workspace import town
 from tests.workspace.desk import by_name
-from tests.workspace.test_again import accept_as_before
+from tests.workspace.test_outdated_merges import accept_as_before
 from toolscope_core.datamodel import Pair
 from toolscope_core.workspace.catalogs import tool_key
 from toolscope_core.workspace.pair_view import pair_key
