@@ -17,7 +17,7 @@ export HF_HUB_OFFLINE ?= 1
 
 app: $(VENV)/.app
 	$(BIN)/python -m toolscope_core prepare
-	$(BIN)/python -m pages --server.port $(PORT)
+	$(BIN)/python -m ui --server.port $(PORT)
 
 test: $(VENV)/.dev
 	$(PYTEST)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-WORDMARK = Path(__file__).parent / "pages" / "wordmark.svg"
+WORDMARK = Path(__file__).parent / "ui" / "wordmark.svg"
 
 # An icon of our own, or the browser fetches that of the page from a font server.
 st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
@@ -30,19 +30,20 @@ st.set_option("client.showSidebarNavigation", True)
 page = st.navigation(PAGES)
 st.set_option("client.showSidebarNavigation", False)
 starting = st.empty()
-if "pages._ui" not in sys.modules:  # the first visit of a process that `python -m pages` not began
+if "ui.frame.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
     starting.info("ToolScope is starting. This takes some seconds, once.", icon=":material/timer:")
 
 # Last, as they take seconds: name and menu stand before.
-from pages import _drawer, _selection, _ui  # noqa: E402
 from toolscope_core.errors import ToolScopeError  # noqa: E402
+from ui.frame import page_frame, safe_text, tool_selection  # noqa: E402
+from ui.tools import tool_drawer  # noqa: E402
 
 starting.empty()
 try:
-    _ui.frame(page.title)
-    _selection.carry()
-    _selection.chip()
-    _drawer.drawer()
+    page_frame.frame(page.title)
+    tool_selection.carry()
+    tool_selection.chip()
+    tool_drawer.drawer()
     page.run()
 except ToolScopeError as error:
-    _ui.show_error(error)
+    safe_text.show_error(error)

@@ -43,8 +43,8 @@ from toolscope_core.figures.views import Measure
 from toolscope_core.pipeline import LEAST_PROBABILITY, Cut
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
+from toolscope_core.views.pair_list import PairFilter
 from toolscope_core.workspace.curves import THRESHOLDS
-from toolscope_core.workspace.overlaps import PairFilter
 from toolscope_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -36,13 +36,13 @@ from benchmarks.explore_speed import (
     row,
     serving,
 )
-from pages import _selection, _ui
 from toolscope_core.backends import Embedder
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.workspace.workspace import Workspace
+from ui.frame import page_frame, tool_selection
 
 LIMITS = {4_076: 0.5, LARGE: 1.5}
 TURNS = 4
@@ -89,7 +89,7 @@ def on_the_server(settings: Settings, name: str, catalog: Catalog) -> None:
     ids = [tool.id for tool in catalog.tools]
     few, many = ids[: 30 * 7 : 7], ids[: size * 3 // 4]
     row(f"keep {len(many):,} tools", again(lambda: work.selections.keep(record.id, many, "it")))
-    _ui.workspace = lambda: work
+    page_frame.workspace = lambda: work
     for view, (page, query) in VIEWS.items():
         app = opened(page, record.name, query)
         for chosen in (few, many):
@@ -114,7 +114,7 @@ def select(app: AppTest, catalog_id: int, work: Workspace, ids: list[str]) -> No
     """Another selection each time, so that nothing is known yet."""
     kept = work.selections.keep(catalog_id, ids[time.perf_counter_ns() % 9 :], "it")
     assert kept is not None
-    app.session_state[_selection.HELD] = {catalog_id: kept.key}
+    app.session_state[tool_selection.HELD] = {catalog_id: kept.key}
     app.run()
     assert not app.exception, app.exception
 

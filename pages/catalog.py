@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _overview, _ui
-from pages._catalog_care import care_panel
-from pages._listing import listing_panel
-from pages._upload import upload_panel
-from pages._versions import changes_panel
+from ui.catalog import overview_panel
+from ui.catalog.changes_panel import changes_panel
+from ui.catalog.listing_panel import listing_panel
+from ui.catalog.rename_delete import care_panel
+from ui.catalog.upload_panel import upload_panel
+from ui.frame import page_frame
 
 st.title("Catalog")
-places = _overview.known()
+places = overview_panel.known()
 upload_panel()
 care_panel()
 changes_panel()
-listing_panel(_ui.current().id)
-_overview.found(places)
+listing_panel(page_frame.current().id)
+overview_panel.found(places)

@@ -4,33 +4,37 @@ import json
 
 import streamlit as st
 
-from pages import _card, _decisions, _drawer, _form, _leaving_out, _selection, _ui, _words
 from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.catalogs import tool_key
+from toolscope_core.views.address_keys import tool_key
+from ui.deciding import cluster_card, decision_buttons
+from ui.documents import document_form, written_words
+from ui.frame import page_frame, safe_text, tool_selection
+from ui.tools import leaving_out, tool_drawer
 
 MERGES = "Merges"
 FOUND = 500
 
 st.title("Documents")
-_ui.analysis()
-review, catalog_id = _ui.workspace().review, _ui.current().id
+page_frame.analysis()
+review, catalog_id = page_frame.workspace().review, page_frame.current().id
 clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
 of = st.segmented_control(
-    "Documents of", [MERGES, _drawer.SINGLE], default=MERGES if clusters else _drawer.SINGLE,
-    required=True, key="texts", bind="query-params", label_visibility="collapsed",
+    "Documents of", [MERGES, tool_drawer.SINGLE],
+    default=MERGES if clusters else tool_drawer.SINGLE, required=True, key="texts",
+    bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
 if of == MERGES and not clusters:
     st.info("No tools do the same job here. Single tools can be edited all the same.")
     st.stop()
 
 
-total, picked = len(clusters), _selection.selected(catalog_id)
-if of == MERGES and picked and _selection.only():
+total, picked = len(clusters), tool_selection.selected(catalog_id)
+if of == MERGES and picked and tool_selection.only():
     clusters = {
         key: cluster
         for key, cluster in clusters.items()
-        if not picked.tool_ids.isdisjoint(_card.everybody(cluster))
+        if not picked.tool_ids.isdisjoint(cluster_card.everybody(cluster))
     }
     st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not clusters:
@@ -45,7 +49,7 @@ def field_key(cluster: Cluster) -> str:
 
 def label(cluster_id: str) -> str:
     cluster = clusters[cluster_id]
-    what = "family of " if _card.kind_of(cluster) == "family" else ""
+    what = "family of " if cluster_card.kind_of(cluster) == "family" else ""
     state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
     return f"{cluster.document.name} ({what}{quantity(len(cluster.members), 'tool')}, {state})"
 
@@ -72,7 +76,7 @@ def chosen_merge() -> Cluster:
 
 
 def chosen_tool() -> Cluster:
-    work, asked = _ui.workspace(), st.query_params.get("single", "")
+    work, asked = page_frame.workspace(), st.query_params.get("single", "")
     linked = work.catalogs.named(catalog_id, asked)
     bar = st.container(horizontal=True)
     find = bar.text_input("Find a tool", type="search", key="find_tool")
@@ -80,7 +84,7 @@ def chosen_tool() -> Cluster:
     if linked and linked not in ids:
         ids.insert(0, linked)
     if not ids:
-        st.info(f"No tool holds the words {_ui.untrusted(find)}.")
+        st.info(f"No tool holds the words {safe_text.untrusted(find)}.")
         st.stop()
     if linked:
         st.session_state["tool_to_edit"] = linked
@@ -88,21 +92,21 @@ def chosen_tool() -> Cluster:
     home = next((c for c in review.plan(catalog_id).applied if chosen in c.members), None)
     if home is not None:
         st.info(
-            f"It is part of the accepted merge {_ui.untrusted(home.document.name)}, whose document "
-            "is the one agents read. This one counts if that merge is taken back."
+            f"It is part of the accepted merge {safe_text.untrusted(home.document.name)}, whose "
+            "document is the one agents read. This one counts if that merge is taken back."
         )
     return review.alone(catalog_id, chosen)
 
 
-unsaved = {key for key, one in clusters.items() if _form.waits(field_key(one))}
+unsaved = {key for key, one in clusters.items() if document_form.waits(field_key(one))}
 cluster = chosen_merge() if of == MERGES else chosen_tool()
-_decisions.notice()
+decision_buttons.notice()
 if of != MERGES:
-    _leaving_out.leaving_out(catalog_id, cluster.members, "single")
+    leaving_out.leaving_out(catalog_id, cluster.members, "single")
 
 draft, made = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
 left, effect = st.columns(2, gap="large")
-form = _form.Form(field_key(cluster), draft)
+form = document_form.Form(field_key(cluster), draft)
 with left:
     edited, problems = form.show()
 problems += review.document_problems(catalog_id, cluster, edited.document)
@@ -110,16 +114,16 @@ changed = edited.document != cluster.document
 
 with effect:
     card = review.preview(catalog_id, cluster, edited)
-    _card.effect(card, cluster)
+    cluster_card.effect(card, cluster)
     for problem in problems:
-        st.error(_ui.untrusted(problem), icon=":material/error:")
+        st.error(safe_text.untrusted(problem), icon=":material/error:")
     with st.container(horizontal=True):
         st.button(
             "Save",
             key=f"save_{form.seen}",
             type="primary",
             disabled=bool(problems) or not changed,
-            on_click=_decisions.save,
+            on_click=decision_buttons.save,
             args=(cluster, edited, form.discard),
         )
         st.button(
@@ -133,15 +137,15 @@ with effect:
             "Reset to the synthesised document" if of == MERGES else "Reset to how it came in",
             key=f"reset_{form.seen}",
             disabled=made.document == cluster.document,
-            on_click=_decisions.reset,
+            on_click=decision_buttons.reset,
             args=(cluster, made, form.discard),
         )
         if of == MERGES:
             st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
     own = "the canonical tool's own" if of == MERGES else "its own"
     st.markdown(f"**Compared with {own} description**")
-    st.html(_ui.word_diff(card.canonical.description, edited.document.description))
-    _card.arguments(card)
-_words.words_panel(catalog_id, cluster, draft)
+    st.html(safe_text.word_diff(card.canonical.description, edited.document.description))
+    cluster_card.arguments(card)
+written_words.words_panel(catalog_id, cluster, draft)
 with st.expander("JSON Schema that agents will get"):
     st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages import _ui
-from pages._validity import limit_panel, validity_panel
 from toolscope_core.config import PlanConfig
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.exports import Download
+from toolscope_core.views.exports import Download
+from ui.export.validity_panel import limit_panel, validity_panel
+from ui.frame import page_frame, safe_text
 
 POLICIES = {
     "none": "Only what people accepted",
@@ -20,14 +20,14 @@ SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neut
 LINES, NAMED = 60, 4
 
 st.title("Export")
-_ui.analysis()
-review, record = _ui.workspace().review, _ui.current()
+page_frame.analysis()
+review, record = page_frame.workspace().review, page_frame.current()
 own = review.plan(record.id).catalog.format
 
 
 def named(ids: Sequence[str]) -> str:
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return ", ".join(map(_ui.untrusted, ids[:NAMED])) + more
+    return ", ".join(map(safe_text.untrusted, ids[:NAMED])) + more
 
 
 @st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _selection, _trail, _ui
-from pages._clusters import cluster_table, only_selected
-from pages._network import network_panel
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
 from toolscope_core.numbers import quantity
+from ui.deciding import decision_trail
+from ui.frame import page_frame, safe_text, tool_selection
+from ui.graph.cluster_table import cluster_table, only_selected
+from ui.graph.network_panel import network_panel
 
 DRAWN = ("Chosen clusters", "All")
 
 st.title("Graph")
-_ui.analysis()
-record, explore = _ui.current(), _ui.workspace().explore
+page_frame.analysis()
+record, explore = page_frame.current(), page_frame.workspace().explore
 rows = explore.clusters(record.id)
 if not rows:
     nearest = explore.closest(record.id)
     said = "No two tools are joined: the judge would merge none."
     if nearest is not None:
-        names = " and ".join(_ui.untrusted(name) for name in (nearest.left, nearest.right))
+        names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
         said += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."
     st.info(said, icon=":material/check_circle:")
     st.stop()
@@ -29,7 +30,7 @@ families = sum(row.kind == "family" for row in rows)
 st.markdown(
     f"Clusters of tools that the judge would merge: **{len(rows) - families:,}**. Families, which "
     f"only a gateway could fold: **{families:,}**. Choose rows to draw them. "
-    f"Tokens in {PROMPT_SHAPES[0]}: {_ui.untrusted(tokenizer().label)}."
+    f"Tokens in {PROMPT_SHAPES[0]}: {safe_text.untrusted(tokenizer().label)}."
 )
 shown = only_selected(record.id, rows)
 chosen = cluster_table(record.id, shown)
@@ -43,7 +44,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     if chosen and not everything:
         members = [tool_id for row in chosen for tool_id in row.tool_ids]
         label = "Select their tools"
-        _selection.select_button(record.id, members, "the merge graph", "members", label)
+        tool_selection.select_button(record.id, members, "the merge graph", "members", label)
     if len(chosen) == 1 and chosen[0].waiting and not everything:
         st.page_link(
             "pages/review.py",
@@ -63,4 +64,4 @@ if part.left_out:
         f"{part.left_out:,}."
     )
 network_panel(record.id, part)
-_trail.trail(record.id)
+decision_trail.trail(record.id)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _decisions, _trail, _ui
-from pages._bringing import bringing_panel
-from pages._runs import runs_panel
+from ui.deciding import decision_buttons, decision_trail
+from ui.deciding.import_panel import bringing_panel
+from ui.frame import page_frame
+from ui.models.runs_table import runs_panel
 
 st.title("History")
 st.subheader("Decisions", anchor=False)
-catalog_id = _ui.current().id
-_decisions.notice()
-_trail.trail(catalog_id)
+catalog_id = page_frame.current().id
+decision_buttons.notice()
+decision_trail.trail(catalog_id)
 bringing_panel(catalog_id)
 st.subheader("Runs of models", anchor=False)
 runs_panel()

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _ui
-from pages._curve import curve_panel
-from pages._heatmap import heatmap_panel
-from pages._map import map_panel
-from pages._pair import pair_panel
-from pages._threshold import threshold_panel
-from toolscope_core.workspace.overlaps import PairFilter
+from toolscope_core.views.pair_list import PairFilter
+from ui.charts.curve_panel import curve_panel
+from ui.charts.heatmap_panel import heatmap_panel
+from ui.charts.map_panel import map_panel
+from ui.charts.threshold_panel import threshold_panel
+from ui.frame import page_frame, safe_text
+from ui.pairs.pair_table import pair_panel
 
 st.title("Overlap")
-analysis, record, explore = _ui.analysis(), _ui.current(), _ui.workspace().explore
+analysis, record, explore = (
+    page_frame.analysis(),
+    page_frame.current(),
+    page_frame.workspace().explore,
+)
 candidates = explore.pairs(record.id, PairFilter())
 if not candidates.total:
     nearest = explore.closest(record.id)
     said = f"No two tools are as close as θ = {analysis.threshold:.2f}."
     if nearest is not None:
-        names = " and ".join(_ui.untrusted(name) for name in (nearest.left, nearest.right))
+        names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
         said += f" The closest are {names}, at {nearest.similarity:.2f}."
     st.info(said, icon=":material/check_circle:")
     st.stop()

@@ -2,9 +2,12 @@
 
 import streamlit as st
 
-from pages import _again, _asking, _card, _decisions, _drawer, _question, _selection, _trail, _ui
 from toolscope_core.datamodel import Tool
 from toolscope_core.numbers import quantity
+from ui.deciding import cluster_card, decision_buttons, decision_trail, look_again, sticky_question
+from ui.frame import page_frame, tool_selection
+from ui.models import ask_panel
+from ui.tools import tool_drawer
 
 HELP = """**A** accept · **X** reject, never merge these · **S** skip, ask me last · **U** undo my
 last decision · **J** / **K** next / previous · **P** split off the chosen members.
@@ -15,8 +18,8 @@ SHOW = {"All": "all", "Duplicates": "duplicates", "Families": "families", "Look 
 ORDERS = {"risk": "the riskiest", "disagreement": "where the judges differ most"}
 
 st.title("Review")
-_ui.analysis()
-review, catalog_id = _ui.workspace().review, _ui.current().id
+page_frame.analysis()
+review, catalog_id = page_frame.workspace().review, page_frame.current().id
 far, safe = review.progress(catalog_id), review.safe(catalog_id)
 standing = review.standing(catalog_id)
 st.progress(
@@ -29,18 +32,18 @@ with st.container(horizontal=True, vertical_alignment="center"):
         f"Accept safe ({len(safe.clusters)}) …",
         key="accept_safe",
         disabled=not safe.clusters,
-        on_click=_decisions.toggle_safe_list,
+        on_click=decision_buttons.toggle_safe_list,
     )
-    st.caption(_decisions.batch_in_words(safe), width="stretch")
+    st.caption(decision_buttons.batch_in_words(safe), width="stretch")
 listed = bool(safe.clusters) and st.session_state.get("safe_list", False)
 if listed:  # the keys rest meanwhile: the card they act on is out of sight
-    _decisions.safe_list(safe)
+    decision_buttons.safe_list(safe)
 
 model = st.expander("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 if model.open:
     with model:
-        _asking.judge_choice(catalog_id)
-        _asking.asking_panel(catalog_id, "judge", "Ask for verdicts")
+        ask_panel.judge_choice(catalog_id)
+        ask_panel.asking_panel(catalog_id, "judge", "Ask for verdicts")
 
 again = len(review.look_again(catalog_id))
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,7 +56,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
         f"Accepted merges to look at again: {again:,}."
     )
 if show == "again":
-    _again.again_panel(catalog_id)
+    look_again.again_panel(catalog_id)
     st.stop()
 by, gaps = "risk", review.gaps(catalog_id)
 if gaps:
@@ -66,20 +69,20 @@ order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}"
 waiting = review.queue(catalog_id, order, by, show)
 order.extend(cluster.id for cluster in waiting if cluster.id not in order)
 if not waiting:
-    _decisions.notice()
+    decision_buttons.notice()
     rest = " here; other clusters do: choose All" if far.waiting else ""
     st.info(f"Nothing waits for you{rest}.", icon=":material/task_alt:")
     st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
-    by_key = st.session_state.get("keys", True) and not _drawer.is_open()
-    _decisions.undo_button(standing, by_key)
-    _trail.trail(catalog_id)
+    by_key = st.session_state.get("keys", True) and not tool_drawer.is_open()
+    decision_buttons.undo_button(standing, by_key)
+    decision_trail.trail(catalog_id)
     st.stop()
-total, picked = len(waiting), _selection.selected(catalog_id)
-if picked and _selection.only():
-    waiting = tuple(c for c in waiting if not picked.tool_ids.isdisjoint(_card.everybody(c)))
+total, picked = len(waiting), tool_selection.selected(catalog_id)
+if picked and tool_selection.only():
+    waiting = tuple(c for c in waiting if not picked.tool_ids.isdisjoint(cluster_card.everybody(c)))
     st.caption(f"{len(waiting):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not waiting:
-        _trail.trail(catalog_id)
+        decision_trail.trail(catalog_id)
         st.stop()
 ids = [cluster.id for cluster in waiting]
 asked = st.query_params.get("cluster")
@@ -109,12 +112,12 @@ def pick() -> None:
     st.session_state[sorting] = (by_column, falling)
     order.clear()
     if by_column:
-        order.extend(ids[row] for row in _card.sorted_rows(table, by_column, falling))
+        order.extend(ids[row] for row in cluster_card.sorted_rows(table, by_column, falling))
 
 
 sorting = f"sorted_{catalog_id}_{by}_{show}"
 sorted_by: tuple[str | None, bool] = st.session_state.get(sorting, (None, False))
-table = _card.queue_table(
+table = cluster_card.queue_table(
     waiting, picked.tool_ids if picked else frozenset(), gaps, show == "families"
 )
 
@@ -124,7 +127,7 @@ def drop(tool: Tool) -> None:
         rest = [member for member in shown.members if member != tool.id]
         help_text = "Keeps it apart from the others for good. They stay here, to be decided."
         st.button(
-            "Drop it", f"drop_{seen}_{tool.id}", help_text, on_click=_decisions.take_apart,
+            "Drop it", f"drop_{seen}_{tool.id}", help_text, on_click=decision_buttons.take_apart,
             args=(shown, [rest, [tool.id]], onward, order),
         )  # fmt: skip
 
@@ -140,41 +143,43 @@ with queue:
         key="queue",
         height=480,
         hide_index=True,
-        column_config=_card.queue_columns(),
+        column_config=cluster_card.queue_columns(),
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
         alt="Clusters that wait: duplicates, riskiest first, then families, the largest first",
     )
-    _trail.trail(catalog_id)
+    decision_trail.trail(catalog_id)
 with body:
     card = review.card(catalog_id, shown)
-    with _question.question():
-        _card.title(card)
-        _card.question(card)
-    _card.against(card)
-    _card.differing(card)
-    _card.members(card, drop)
-    everybody = _card.everybody(shown)
-    _selection.select_button(catalog_id, everybody, "a cluster", f"all_{seen}", "Select members")
-    _card.arguments(card)
-    _card.evidence(card)
-    _decisions.reshape(card, seen, onward, order)
-    _question.start_at_top(shown.id)
+    with sticky_question.question():
+        cluster_card.title(card)
+        cluster_card.question(card)
+    cluster_card.against(card)
+    cluster_card.differing(card)
+    cluster_card.members(card, drop)
+    everybody = cluster_card.everybody(shown)
+    tool_selection.select_button(
+        catalog_id, everybody, "a cluster", f"all_{seen}", "Select members"
+    )
+    cluster_card.arguments(card)
+    cluster_card.evidence(card)
+    decision_buttons.reshape(card, seen, onward, order)
+    sticky_question.start_at_top(shown.id)
 
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     keys = st.toggle("Keys", True, key="keys", persist_state="session")
-    by_key = keys and not _drawer.is_open() and not listed
+    by_key = keys and not tool_drawer.is_open() and not listed
     st.popover("?").markdown(HELP)
     for name, letter, action, args in (
-        ("Accept", "A", _decisions.decide, (shown, "accept", onward)),
-        ("Reject", "X", _decisions.decide, (shown, "reject", onward)),
+        ("Accept", "A", decision_buttons.decide, (shown, "accept", onward)),
+        ("Reject", "X", decision_buttons.decide, (shown, "reject", onward)),
         ("Skip", "S", go, (onward, True)),
         ("Undo", "U", None, ()),
         ("Next", "J", go, (onward,)),
         ("Previous", "K", go, (ids[place - 1],)),
     ):
         if action is None:
-            _decisions.undo_button(standing, by_key)
+            decision_buttons.undo_button(standing, by_key)
             continue
         st.button(
             name,
@@ -184,4 +189,4 @@ with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
             on_click=action,
             args=args,
         )
-    _decisions.notice()
+    decision_buttons.notice()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _ui
-from pages._endpoint import embeddings_caption, endpoint_panel
-from pages._prices import prices_panel
+from ui.frame import page_frame
+from ui.models.endpoint_panel import embeddings_caption, endpoint_panel
+from ui.models.prices_panel import prices_panel
 
 st.title("Settings")
-_ui.current()
+page_frame.current()
 endpoint_panel()
 embeddings_caption()
 prices_panel()

@@ -22,6 +22,7 @@ LAYERS = (
         "projection",
         "cache",
         "folders",
+        "json_lines",
         "merging",
         "decisions",
         "decision_log",
@@ -33,8 +34,21 @@ LAYERS = (
         "opinions",
         "prompts",
     },
-    {"pipeline", "questioning", "outgoing", "bundle", "relabelling", "guide", "versions"},
-    {"workspace"},
+    {
+        "pipeline",
+        "questioning",
+        "outgoing",
+        "bundle",
+        "relabelling",
+        "guide",
+        "versions",
+        "embedders",
+        "run_configuration",
+        "imported_decisions",
+        "background",
+    },
+    {"views"},
+    {"workspace", "commands"},
     {"cli", "__main__"},
 )
 PEERS = {
@@ -46,7 +60,10 @@ PEERS = {
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
     ("bundle", "outgoing"),  # what is written is what may leave
+    ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
+    ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
+    ("commands", "workspace"),  # a command that names no endpoint asks that of the store
     ("__main__", "cli"),
 }
 VENDORS = {
@@ -57,7 +74,7 @@ VENDORS = {
     "faiss": {"similarity", "projection"},
     "sklearn": {"projection"},
     "umap": {"projection"},
-    "networkx": {"merging", "figures", "workspace"},
+    "networkx": {"merging", "figures", "views"},
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
@@ -157,15 +174,26 @@ def test_modules_inside_a_folder_form_no_cycle():
     assert not edges, f"in or behind a cycle: {sorted(edges)}"
 
 
-@pytest.mark.parametrize("path", [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))], ids=str)
-def test_pages_call_the_workspace_only(path):
-    allowed = {"workspace", "errors", "datamodel", "numbers", "config", "figures", "catalog"}
-    allowed |= {"decisions"}
-    if path.name == "_ui.py":
+SCREEN = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted(ROOT.glob("ui/**/*.py"))]
+
+
+@pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_screen_calls_the_workspace_only(path):
+    allowed = {"workspace", "views", "errors", "datamodel", "numbers", "config", "figures"}
+    allowed |= {"catalog", "decisions"}
+    if path.name == "page_frame.py":
         allowed |= {"pipeline", "store"}
     assert core_parts(path) <= allowed
     assert not {"sqlmodel", "sqlalchemy", "networkx", "faiss"} & {
         n.split(".")[0] for n in imports(path)
+    }
+
+
+def test_pages_holds_pages():
+    """Everything else of the screen is in ui/; a page is what app.py lists."""
+    listed = set(re.findall(r'"pages/(\w+)\.py"', (ROOT / "app.py").read_text("utf-8")))
+    assert {path.name for path in (ROOT / "pages").iterdir() if path.name != "__pycache__"} == {
+        f"{name}.py" for name in listed
     }
 
 

@@ -23,12 +23,12 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
 from toolscope_core.errors import CatalogError, ExportError
 from toolscope_core.folders import write_folder
+from toolscope_core.imported_decisions import read_decisions
 from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.relabelling import read_relabelling
 from toolscope_core.workspace.example import example_path
-from toolscope_core.workspace.replay import read_decisions
 
 ALL = PlanConfig(accept="all", routers=True)
 DECIDED = PlanConfig(accept="none")

@@ -37,5 +37,10 @@ def test_links_in_the_readme_lead_somewhere():
 
 
 def test_no_path_of_one_machine_is_in_the_source():
-    for path in [*ROOT.glob("toolscope_core/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"]:
+    for path in [
+        *ROOT.glob("toolscope_core/**/*.py"),
+        *ROOT.glob("pages/*.py"),
+        *ROOT.glob("ui/**/*.py"),
+        ROOT / "app.py",
+    ]:
         assert not re.search(r"/(home|root|tmp|Users)/[a-z]", path.read_text("utf-8")), path

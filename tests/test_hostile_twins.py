@@ -11,7 +11,7 @@ from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import Decision
 from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.workspace.listing import finding_rows
+from toolscope_core.views.catalog_tables import finding_rows
 
 CLEAN, TWIN = "post-office/send_letter", "a-mirror/send_letter"
 TEXT = "Send a letter to one address and return the number of the parcel."

@@ -14,6 +14,7 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
+from toolscope_core.embedders import embedder_of
 from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import makings
 from toolscope_core.merging.calls import map_call, unmap_call
@@ -27,7 +28,6 @@ from toolscope_core.pipeline import (
     groups_at,
     plan_merge,
 )
-from toolscope_core.workspace.embedders import embedder_of
 from toolscope_core.workspace.example import example_path
 
 

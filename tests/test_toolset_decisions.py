@@ -16,10 +16,10 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Pair, Tool
 from toolscope_core.decision_log import admit
 from toolscope_core.decisions import resolve
+from toolscope_core.imported_decisions import read_decisions
 from toolscope_core.merging.calls import relabel_query
 from toolscope_core.pipeline import Cut, alone, cut_of, graph_of, own_cut, plan_merge
 from toolscope_core.workspace.example import example_path
-from toolscope_core.workspace.replay import read_decisions
 
 ALL = PlanConfig(accept="all", routers=True)
 TIDE = Tool("", "get_tide", description="Get the tide of a harbour.")

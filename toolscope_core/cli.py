@@ -23,9 +23,9 @@ from toolscope_core.errors import ConfigError, ToolScopeError
 from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
+    from toolscope_core.commands.file_commands import Inspection
     from toolscope_core.datamodel import Finding
     from toolscope_core.opinions import Spent
-    from toolscope_core.workspace.commands import Inspection
 
 app = typer.Typer(
     name="toolscope",
@@ -158,8 +158,8 @@ def merge(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.workspace.command_asking import AskRequest
-    from toolscope_core.workspace.commands import MergeRequest, merge_files
+    from toolscope_core.commands.file_commands import MergeRequest, merge_files
+    from toolscope_core.commands.model_options import AskRequest
 
     ask = AskRequest(base_url, model, paper, budget_calls)
     if judge is Judge.offline and ask != AskRequest(base_url):
@@ -219,7 +219,7 @@ def judge(
     out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
-    from toolscope_core.workspace.commands import judge_files
+    from toolscope_core.commands.file_commands import judge_files
 
     counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
     outcomes = ("merge", "family", "unsure", "keep")
@@ -238,7 +238,7 @@ def inspect(
     ] = None,
 ) -> None:
     """Say what a catalog holds: format, counts, problems, findings, tokens."""
-    from toolscope_core.workspace.commands import inspect_files, why_failing
+    from toolscope_core.commands.file_commands import inspect_files, why_failing
 
     found = inspect_files(catalogs)
     if as_json:
@@ -268,8 +268,8 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Say what changed between two versions of a catalog; exit 1 if a change breaks callers."""
-    from toolscope_core.workspace.commands import diff_files, diff_json
-    from toolscope_core.workspace.versions import counted, table
+    from toolscope_core.commands.file_commands import diff_files, diff_json
+    from toolscope_core.views.version_changes import counted, table
 
     found = diff_files(old, new)
     if as_json:
@@ -298,8 +298,8 @@ def quality(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
-    from toolscope_core.workspace.command_asking import AskRequest
-    from toolscope_core.workspace.commands import quality_files
+    from toolscope_core.commands.file_commands import quality_files
+    from toolscope_core.commands.model_options import AskRequest
 
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     bands, tools, spent = quality_files(catalogs, out, ask, read_environment(), _progress())
@@ -320,8 +320,8 @@ def estimate(
     paper: Paper = False,
 ) -> None:
     """Say what asking a model would take; sends nothing."""
-    from toolscope_core.workspace.command_asking import AskRequest
-    from toolscope_core.workspace.commands import estimate_files
+    from toolscope_core.commands.file_commands import estimate_files
+    from toolscope_core.commands.model_options import AskRequest
 
     ask, config = AskRequest(base_url, model, paper), AnalysisConfig(threshold=threshold)
     found = estimate_files(catalogs, ask, config, read_environment(), _progress())
@@ -345,7 +345,7 @@ def relabel(
     out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
 ) -> None:
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""
-    from toolscope_core.workspace.commands import relabel_file
+    from toolscope_core.commands.file_commands import relabel_file
 
     report = relabel_file(queries, bundle, out)
     _say(

@@ -122,7 +122,7 @@ def server(tmp_path_factory):
 
 @contextmanager
 def running(place, *start):
-    """A process of the app on a free port, with its store in ``place``: ``python -m pages``, or as
+    """A process of the app on a free port, with its store in ``place``: ``python -m ui``, or as
     ``start`` says.
     """
     (place / "guard").mkdir()
@@ -137,7 +137,7 @@ def running(place, *start):
         "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
     }
-    command = [sys.executable, "-m", *(start or ["pages"])]
+    command = [sys.executable, "-m", *(start or ["ui"])]
     command += [f"--{name}={value}" for name, value in options.items()]
     environ = {
         **os.environ,

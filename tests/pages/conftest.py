@@ -2,17 +2,18 @@ import runpy
 
 import pytest
 
-from pages import _picture, _ui
 from tests.fakes import WordEmbedder
 from tests.pages.bench import Bench
 from tests.workspace.conftest import own, work  # noqa: F401
+from ui.charts import pictures
+from ui.frame import page_frame
 
 
 @pytest.fixture
 def bench(monkeypatch):
     """Benches on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.workspace.embedders.SentenceEmbedder", WordEmbedder)
-    _ui.workspace.clear()
+    monkeypatch.setattr("toolscope_core.embedders.SentenceEmbedder", WordEmbedder)
+    page_frame.workspace.clear()
     made = []
 
     def make(*tools):
@@ -20,8 +21,8 @@ def bench(monkeypatch):
         return made[-1]
 
     yield make
-    _ui.workspace().close()
-    _ui.workspace.clear()
+    page_frame.workspace().close()
+    page_frame.workspace.clear()
     for item in made:
         item.work.close()
 
@@ -29,7 +30,7 @@ def bench(monkeypatch):
 @pytest.fixture(autouse=True)
 def _tables_are_open(monkeypatch):
     """A closed table is not sent; here it always is."""
-    monkeypatch.setattr(_picture, "OPEN", True)
+    monkeypatch.setattr(pictures, "OPEN", True)
 
 
 @pytest.fixture

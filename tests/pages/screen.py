@@ -4,14 +4,14 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from pages import _ui
+from ui.frame import page_frame
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 
 
 def open_page(monkeypatch, work, page="catalog", **query):
     """The page as a visitor with this address sees it."""
-    monkeypatch.setattr(_ui, "workspace", lambda: work)
+    monkeypatch.setattr(page_frame, "workspace", lambda: work)
     app = AppTest.from_file(APP, default_timeout=60)
     for name, value in query.items():
         app.query_params[name] = value

@@ -7,7 +7,7 @@ from tests.workspace import desk
 from toolscope_core.catalog import scan_catalog
 from toolscope_core.datamodel import Pair, Problem, canonical_json
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.pair_view import pair_key
+from toolscope_core.views.address_keys import pair_key
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}

@@ -5,7 +5,7 @@ import pytest
 
 from tests.workspace.desk import FILES, SUM, by_name, on, tool
 from toolscope_core.datamodel import canonical_json
-from toolscope_core.workspace.catalogs import tool_key
+from toolscope_core.views.address_keys import tool_key
 
 
 @pytest.fixture

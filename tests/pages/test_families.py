@@ -7,8 +7,7 @@ from tests.workspace import town
 from tests.workspace.desk import by_name
 from tests.workspace.test_outdated_merges import accept_as_before
 from toolscope_core.datamodel import Pair
-from toolscope_core.workspace.catalogs import tool_key
-from toolscope_core.workspace.pair_view import pair_key
+from toolscope_core.views.address_keys import pair_key, tool_key
 
 BANKS = [tool.id for tool in town.BANKS]
 SCHWAB = "get_positions_schwab"

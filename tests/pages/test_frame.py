@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages import _ui
 from tests.model_server import ModelServer
 from tests.replies import answering, same_verb, served
 from toolscope_core.config import Endpoint, Key
+from ui.frame import page_frame, safe_text
 
 
 def badge(bench):
@@ -25,17 +25,19 @@ def test_the_chip_names_the_judge_of_the_plan(bench, through_the_app):
 def test_keys_in_the_secrets_come_before_those_of_the_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "from-environment")
     monkeypatch.setattr(st, "secrets", {"OPENAI_API_KEY": "from-secrets", "other": {"a": 1}})
-    keys = _ui._settings().keys
+    keys = page_frame._settings().keys
     assert keys[0] == Key("https://api.openai.com", "")
     assert [key.secret for key in keys] == ["from-secrets", "from-environment"]
 
 
 def test_names_in_a_sentence_are_bold_and_still_escaped():
-    assert _ui.sentence("`a_b` says x where `c` says y") == r"**a\_b** says x where **c** says y"
-    assert _ui.sentence("only `t` says <b>") == r"only **t** says \<b\>"
-    assert _ui.sentence("one ` alone") == r"one \` alone"
-    assert _ui.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(http")
-    assert _ui.sentence("no name") == "no name"
+    assert (
+        safe_text.sentence("`a_b` says x where `c` says y") == r"**a\_b** says x where **c** says y"
+    )
+    assert safe_text.sentence("only `t` says <b>") == r"only **t** says \<b\>"
+    assert safe_text.sentence("one ` alone") == r"one \` alone"
+    assert safe_text.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(http")
+    assert safe_text.sentence("no name") == "no name"
 
 
 def test_an_address_that_names_no_catalog_says_so(bench):

@@ -3,8 +3,8 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.datamodel import Pair, digest
-from toolscope_core.workspace.collisions import block_grid, blocks_of
-from toolscope_core.workspace.pair_view import pair_key
+from toolscope_core.views.address_keys import pair_key
+from toolscope_core.views.collisions import block_grid, blocks_of
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
@@ -128,7 +128,7 @@ def test_all_tools_at_once(monkeypatch, work):
 
 
 def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
-    monkeypatch.setattr("toolscope_core.workspace.collisions.MOST_WHOLE", 7)
+    monkeypatch.setattr("toolscope_core.views.collisions.MOST_WHOLE", 7)
     assert "tools" not in heatmap(monkeypatch, work).get_by_key("show").options
 
 

@@ -4,13 +4,15 @@ import threading
 import pytest
 import streamlit as st
 
-from pages import _map, _selection
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core import projection
+from toolscope_core.background import subprocess_jobs
 from toolscope_core.datamodel import digest
 from toolscope_core.errors import JobError
-from toolscope_core.workspace import subprocess_jobs, toolsets
+from toolscope_core.workspace import toolsets
+from ui.charts import map_panel
+from ui.frame import tool_selection
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -46,7 +48,7 @@ def drawn(app):
 def _called_back(monkeypatch):
     """What a lasso calls before the page runs, which AppTest leaves out, is called here."""
     calls = []
-    picture, panel = _map.picture, _map.map_panel
+    picture, panel = map_panel.picture, map_panel.map_panel
 
     def noted(*args, **more):
         calls[:] = [more["on_select"]] if "on_select" in more else calls
@@ -58,8 +60,8 @@ def _called_back(monkeypatch):
             calls[0]()
         panel(catalog_id)
 
-    monkeypatch.setattr(_map, "picture", noted)
-    monkeypatch.setattr(_map, "map_panel", called)
+    monkeypatch.setattr(map_panel, "picture", noted)
+    monkeypatch.setattr(map_panel, "map_panel", called)
 
 
 def drawn_round(app, work, *points):
@@ -123,7 +125,7 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypat
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
-    monkeypatch.setattr("pages._map.UNASKED", 7)
+    monkeypatch.setattr("ui.charts.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
     assert work.maps.job(catalog_id, "UMAP") is None
@@ -161,7 +163,7 @@ def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
     lasso(app, work, (0, 0), (0, 1))
     assert len(selected(app, work)) == 2
     assert drawn(app) == before, "the same figure stays on the screen"
-    app.session_state[_selection.HELD] = {}
+    app.session_state[tool_selection.HELD] = {}
     del app.query_params["sel"]
     drawn_round(app, work, (0, 0), (0, 1))
     app.run()
@@ -176,7 +178,7 @@ def test_a_lasso_among_only_these_leaves_fewer(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA", beside="false")
     lasso(app, work, (0, 0), (0, 1), (0, 2))
     three = selected(app, work)
-    app.session_state[_selection.ONLY] = True
+    app.session_state[tool_selection.ONLY] = True
     app.run()
     assert sum(len(trace["x"]) for trace in drawn(app)["data"]) == 3
     lasso(app, work, (0, 1))

@@ -7,7 +7,7 @@ import pytest
 from tests.scripted import judge_says
 from tests.workspace import desk
 from toolscope_core.datamodel import Pair
-from toolscope_core.workspace.pair_view import pair_key
+from toolscope_core.views.address_keys import pair_key
 
 WORDS = {
     "add_book": "Add a book to the library.",

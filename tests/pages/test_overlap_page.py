@@ -3,14 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages import _picture
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import ConfigError, JobError
+from toolscope_core.views.address_keys import pair_key
 from toolscope_core.workspace import curves
-from toolscope_core.workspace.pair_view import pair_key
+from ui.charts import pictures
 
 
 def table(app):
@@ -251,7 +251,7 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
         return len(app.dataframe)
 
     opened = tables()
-    monkeypatch.setattr(_picture, "OPEN", False)
+    monkeypatch.setattr(pictures, "OPEN", False)
     for name in ("map_rows", "grid_rows", "sweep_rows"):
         monkeypatch.setattr(f"toolscope_core.figures.table_twins.{name}", never)
     assert tables() == opened - 1

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from pages import _ui
-from pages._card import sorted_rows
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
+from ui.deciding.cluster_card import sorted_rows
+from ui.frame import page_frame
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_a_catalog_without_an_analysis_offers_to_start_one(bench):
     desk.open("review")
     assert "1 tool waits to be compared" in desk.text
     desk.press("analyse")
-    _ui.workspace().analyses.wait(_ui.workspace().analyses.job(record.id).id)
+    page_frame.workspace().analyses.wait(page_frame.workspace().analyses.job(record.id).id)
     desk.at.run()
     assert "Nothing waits" in desk.text
 

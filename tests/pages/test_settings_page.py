@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from pages._endpoint import TESTED
-from pages._prices import price_table
 from tests.model_server import ModelServer
 from tests.replies import answering, served
 from tests.scripted import judge_says
@@ -15,7 +13,9 @@ from toolscope_core.backends import Answer, Call
 from toolscope_core.config import Budget, Endpoint, Prices
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.store import StoredLedger
-from toolscope_core.workspace.catalogs import tool_key
+from toolscope_core.views.address_keys import tool_key
+from ui.models.endpoint_panel import TESTED
+from ui.models.prices_panel import price_table
 
 SECRET = "sk-secret-0123456789"
 HOSTILE = "![p](http://evil.example/p.png) <img src=x onerror=alert(1)>"

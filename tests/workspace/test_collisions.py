@@ -9,8 +9,8 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Pair, Tool
 from toolscope_core.figures.table_twins import grid_rows
 from toolscope_core.pipeline import plan_merge
-from toolscope_core.workspace import collisions
-from toolscope_core.workspace.collisions import block_grid, blocks_of, groupings, tile, whole
+from toolscope_core.views import collisions
+from toolscope_core.views.collisions import block_grid, blocks_of, groupings, tile, whole
 
 
 @pytest.fixture(scope="module")

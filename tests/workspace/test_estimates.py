@@ -13,7 +13,7 @@ from toolscope_core.config import AnalysisConfig, Prices, QuestionConfig
 from toolscope_core.datamodel import Constraints
 from toolscope_core.pipeline import analyse
 from toolscope_core.questioning import Asking, opine
-from toolscope_core.workspace.estimates import Estimates, judging_takes
+from toolscope_core.views.estimates import Estimates, judging_takes
 
 NOBODY, QUESTIONS = Constraints(), QuestionConfig()
 

@@ -16,8 +16,8 @@ from toolscope_core.datamodel import (
     canonical_json,
 )
 from toolscope_core.errors import CatalogError, JobError
-from toolscope_core.workspace import components, listing
-from toolscope_core.workspace.overlaps import PairFilter, pair_list
+from toolscope_core.views import catalog_tables, components
+from toolscope_core.views.pair_list import PairFilter, pair_list
 
 COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
 
@@ -60,12 +60,16 @@ def test_rows_count_declared_parameters_and_findings():
         Finding("b", "warn", "orders", "description", "m"),
     )
     catalog = Catalog(tools, findings=found)
-    first, second = listing.tool_rows(catalog, {"a": 1, "b": 2})
+    first, second = catalog_tables.tool_rows(catalog, {"a": 1, "b": 2})
     assert (first.parameters, first.findings) == (None, "")
     assert (second.parameters, second.findings) == (0, "1 block, 2 warn")
     assert len(second.description) == 400
-    assert [row.severity for row in listing.finding_rows(catalog)] == ["block", "warn", "warn"]
-    assert listing.finding_rows(catalog)[0].excerpt == "<U+200B>"
+    assert [row.severity for row in catalog_tables.finding_rows(catalog)] == [
+        "block",
+        "warn",
+        "warn",
+    ]
+    assert catalog_tables.finding_rows(catalog)[0].excerpt == "<U+200B>"
 
 
 def test_servers_come_by_size_with_their_share_of_the_tokens(seen):
@@ -76,7 +80,7 @@ def test_servers_come_by_size_with_their_share_of_the_tokens(seen):
 
 
 def test_a_catalog_without_servers_has_no_server_rows():
-    assert listing.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
+    assert catalog_tables.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
 
 
 def test_rejects_are_csv_without_formulas():
@@ -84,7 +88,7 @@ def test_rejects_are_csv_without_formulas():
         Problem("line 2", '=HYPERLINK("x")', '{"a": 1,\n}'),
         Problem("line 3", "is bad", "@cmd"),
     )
-    text = listing.rejects_csv(problems).decode()
+    text = catalog_tables.rejects_csv(problems).decode()
     assert text.splitlines()[0] == "position,reason,raw"
     assert '"\'=HYPERLINK(""x"")"' in text
     assert "'@cmd" in text
@@ -92,7 +96,7 @@ def test_rejects_are_csv_without_formulas():
 
 
 def test_parameters_are_listed_as_declared():
-    rows = listing.parameter_rows(desk.MAIL)
+    rows = catalog_tables.parameter_rows(desk.MAIL)
     assert [(r["parameter"], r["type"], r["required"]) for r in rows] == [
         ("to", "string", "yes"),
         ("body", "string", ""),

@@ -10,10 +10,10 @@ from tests.workspace import desk, town
 from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Pair, Tool, Verdict
-from toolscope_core.workspace import writing
-from toolscope_core.workspace.overlaps import PairFilter, siblings_in
-from toolscope_core.workspace.overview import NextStep
-from toolscope_core.workspace.relations import apart_of, slot_in
+from toolscope_core.views import written_documents
+from toolscope_core.views.next_steps import NextStep
+from toolscope_core.views.pair_list import PairFilter, siblings_in
+from toolscope_core.views.relations import apart_of, slot_in
 
 BANKS = tuple(tool.id for tool in town.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -274,15 +274,17 @@ def test_the_document_of_a_family_is_that_of_its_router(own):
 def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
     work, i = own
     seen = []
-    monkeypatch.setattr(writing, "violations", lambda document, made, *_: seen.append(made) or ())
-    monkeypatch.setattr(writing, "written", lambda item, value: item.document)
+    monkeypatch.setattr(
+        written_documents, "violations", lambda document, made, *_: seen.append(made) or ()
+    )
+    monkeypatch.setattr(written_documents, "written", lambda item, value: item.document)
 
     def asking(task, items):
         return [SimpleNamespace(value={})]
 
     asking.name = "m at host"
     cluster = by_name(work, i, SCHWAB)
-    writing.written_for(work.analyses.get(i), cluster, asking)
+    written_documents.written_for(work.analyses.get(i), cluster, asking)
     assert (seen[0].kind, seen[0].document) == ("router", cluster.document)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.workspace.desk import catalog
 from toolscope_core.config import Endpoint, QuestionConfig
-from toolscope_core.workspace.inquiries import configuration, still_holds
+from toolscope_core.run_configuration import configuration, still_holds
 
 CATALOG = catalog()
 TOLD = {

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from toolscope_core.backends import Step
+from toolscope_core.background import jobs
+from toolscope_core.background.jobs import JobRunner
 from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, StoreError
 from toolscope_core.store import (
@@ -18,8 +20,6 @@ from toolscope_core.store import (
     save_catalog,
     start_job,
 )
-from toolscope_core.workspace import jobs
-from toolscope_core.workspace.jobs import JobRunner
 
 PATIENCE = 10.0
 

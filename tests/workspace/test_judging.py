@@ -9,16 +9,16 @@ import pytest
 
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
+from toolscope_core import run_configuration
 from toolscope_core.config import Budget, Endpoint, Key, PlanConfig, Prices, read_environment
 from toolscope_core.datamodel import canonical_json
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.prompts.audit import Auditing
 from toolscope_core.prompts.fence import shown
 from toolscope_core.prompts.judge_prompt import Judging
-from toolscope_core.workspace import inquiries
-from toolscope_core.workspace.drafts import Draft
+from toolscope_core.views.drafts import Draft
+from toolscope_core.views.pair_list import PairFilter
 from toolscope_core.workspace.judging import OFFLINE
-from toolscope_core.workspace.overlaps import PairFilter
 from toolscope_core.workspace.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
@@ -250,7 +250,7 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, desk, monkeypatch):
     work, catalog_id = desk
     run(work, catalog_id)
     changed = (Judging(version="next"), Auditing())
-    monkeypatch.setitem(inquiries._TASKS, "judge", changed)
+    monkeypatch.setitem(run_configuration._TASKS, "judge", changed)
     other, _ = opened(server)
     assert other.judging.judge_of(catalog_id) == OFFLINE and not other.judging.choices(catalog_id)
     assert run(other, catalog_id).state == "done"

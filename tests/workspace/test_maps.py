@@ -6,9 +6,9 @@ import pytest
 from tests.workspace import desk
 from tests.workspace.desk import by_name
 from toolscope_core import projection
+from toolscope_core.background import subprocess_jobs
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.workspace import maps as module
-from toolscope_core.workspace import subprocess_jobs
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from tests.workspace import desk
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import JobError
-from toolscope_core.workspace.overview import NextStep, export_steps, reading_steps, review_steps
+from toolscope_core.views.next_steps import NextStep, export_steps, reading_steps, review_steps
 
 
 def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):

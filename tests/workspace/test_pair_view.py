@@ -5,7 +5,7 @@ from tests.workspace.desk import MAIL, SUM, TEXT, by_name
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.workspace.pair_view import (
+from toolscope_core.views.pair_view import (
     in_words,
     neighbours,
     other_lines,

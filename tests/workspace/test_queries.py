@@ -3,8 +3,8 @@ import pytest
 
 from tests.workspace import desk, six
 from toolscope_core.errors import ConfigError
-from toolscope_core.workspace import queries
-from toolscope_core.workspace.queries import Echo, query_grid, query_lines
+from toolscope_core.views import queries
+from toolscope_core.views.queries import Echo, query_grid, query_lines
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tests.workspace.desk import tool
-from toolscope_core.workspace.regions import HIGH, WIDE, _overlap, _wide, regions
+from toolscope_core.views.regions import HIGH, WIDE, _overlap, _wide, regions
 
 
 def crowd(word, count, at, rng):

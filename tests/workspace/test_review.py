@@ -8,8 +8,8 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Document, Finding
 from toolscope_core.decision_log import version_of
 from toolscope_core.errors import DecisionError, JobError, StaleDecisionError
-from toolscope_core.workspace.cards import argument_rows
-from toolscope_core.workspace.drafts import (
+from toolscope_core.views.cards import argument_rows
+from toolscope_core.views.drafts import (
     Draft,
     ParameterRow,
     parsed,

@@ -6,8 +6,8 @@ import pytest
 
 from tests.test_projection import unit
 from toolscope_core import projection
+from toolscope_core.background import subprocess_jobs
 from toolscope_core.errors import JobError
-from toolscope_core.workspace import subprocess_jobs
 
 VECTORS = unit(200, groups=4)
 

@@ -10,7 +10,7 @@ from tests.workspace import desk
 from toolscope_core.datamodel import Constraints, Pair, PairScores
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Cut, own_cut
-from toolscope_core.workspace.thresholds import effect, next_to_fall, sweep
+from toolscope_core.views.threshold_preview import effect, next_to_fall, sweep
 
 IDS = [tool.id for tool in desk.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}

@@ -5,7 +5,7 @@ import pytest
 
 from tests.workspace import six
 from toolscope_core.datamodel import PairScores
-from toolscope_core.workspace.twins import ServerPair, ServerTwins, server_twins
+from toolscope_core.views.twins import ServerPair, ServerTwins, server_twins
 
 
 def judged(analysis, *merges):

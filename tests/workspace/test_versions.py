@@ -4,7 +4,7 @@ import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, by_name, catalog
 from toolscope_core.datamodel import Server
-from toolscope_core.workspace.versions import one_line
+from toolscope_core.views.version_changes import one_line
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:-1])

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
+from toolscope_core.background.jobs import JobRunner, Work
 from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig
 from toolscope_core.errors import JobError
@@ -17,7 +18,6 @@ from toolscope_core.pipeline import Analysis, analyse, foresee
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import Hearing
-from toolscope_core.workspace.jobs import JobRunner, Work
 
 KEPT = 4
 """How many analyses stay in memory (40,000 tools take about 200 MB each)."""

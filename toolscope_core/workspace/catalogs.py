@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolscope_core.catalog import Source, load_paths, read_isolated
 from toolscope_core.config import Settings
-from toolscope_core.datamodel import Catalog, digest
+from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, StoreError
 from toolscope_core.store import (
     CatalogRecord,
@@ -17,6 +17,7 @@ from toolscope_core.store import (
     rename_catalog,
     save_catalog,
 )
+from toolscope_core.views.address_keys import tool_key
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_path
 
 
@@ -77,10 +78,3 @@ class Catalogs:
             tools = self.open(catalog_id).tools
             self._ids[catalog_id] = {tool_key(tool.id): tool.id for tool in tools}
         return self._ids[catalog_id].get(key)
-
-
-def tool_key(tool_id: str) -> str:
-    """What stands for a tool in an address: a hash of its id, so that no text of a catalog gets
-    there.
-    """
-    return digest(tool_id)[:12]

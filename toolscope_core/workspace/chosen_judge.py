@@ -15,6 +15,7 @@ from toolscope_core.config import QuestionConfig
 from toolscope_core.decision_log import constraints
 from toolscope_core.pipeline import Analysis
 from toolscope_core.questioning import opine
+from toolscope_core.run_configuration import AsOf, remembering, still_holds
 from toolscope_core.store import (
     ModelRun,
     Store,
@@ -25,7 +26,6 @@ from toolscope_core.store import (
     setting_as,
     write_setting,
 )
-from toolscope_core.workspace.inquiries import AsOf, remembering, still_holds
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +10,25 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Embedder, Progress, Vectors, silent
 from toolscope_core.cache import ArrayCache, VectorCache, embed_cached
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import MergePlan, digest
+from toolscope_core.datamodel import digest
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Curve, CurveVariant
 from toolscope_core.pipeline import Analysis
-from toolscope_core.similarity import pairs_above, tool_text
+from toolscope_core.similarity import pairs_above
 from toolscope_core.store import Job
+from toolscope_core.views.merged_vectors import new_texts, plan_vectors
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.review import Review
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
+
 COUNTED_AT_ONCE = 5_000
 """Up to this many tools the pairs are counted while a page waits (4,076: 0.2 to 0.6 s each)."""
 
+
 JOB_KIND = "count"
+
 
 ORIGINAL, MERGED = "original", "merged"
 
@@ -133,26 +136,6 @@ class Curves:
         if analysis is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         return analysis
-
-
-def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
-    """What is embedded of the outgoing tools, by id, where it is not what came in."""
-    tools = analysis.catalog.by_id
-    texts = {item.tool.id: tool_text(item.tool) for item in plan.tools if len(item.members) > 1}
-    return {i: text for i, text in texts.items() if text != tool_text(tools[i])}
-
-
-def plan_vectors(
-    analysis: Analysis, plan: MergePlan, embed: Callable[[list[str]], Vectors]
-) -> Vectors:
-    """float32 (n, d) of the outgoing tools, in their order; only new texts are embedded."""
-    rows = [analysis.rows[item.tool.id] for item in plan.tools]
-    vectors = analysis.vectors[rows]
-    texts = new_texts(analysis, plan)
-    if texts:
-        place = {item.tool.id: at for at, item in enumerate(plan.tools)}
-        vectors[[place[tool_id] for tool_id in texts]] = embed(list(texts.values()))
-    return vectors
 
 
 def _key(vectors: Vectors) -> str:

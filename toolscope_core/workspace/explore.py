@@ -16,47 +16,14 @@ from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Network
 from toolscope_core.pipeline import Analysis, family_edges, graph_of, unsure_pairs
 from toolscope_core.store import CatalogRecord
-from toolscope_core.workspace import components, listing, overlaps
+from toolscope_core.views import catalog_tables, components, pair_list
+from toolscope_core.views.catalog_figures import CatalogFigures, Closest, Forecast
+from toolscope_core.views.queue import waits
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.review import Review, waits
+from toolscope_core.workspace.review import Review
 
 LISTS_KEPT = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """A catalog in numbers; ``counted`` says whether ``tokens`` is an estimate, ``blocked`` counts
-    tools with a *block* finding, ``problems`` the records that could not be read.
-    """
-
-    tools: int
-    servers: int
-    tokens: int
-    blocked: int
-    problems: int
-    counted: str
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What merging brings: clusters found, those that wait for a person, and tools and
-    tokens left once the decided and the safe ones are merged.
-    """
-
-    clusters: int
-    waiting: int
-    tools_after: int
-    tokens_after: int
-
-
-@dataclass(frozen=True, slots=True)
-class Closest:
-    """The two nearest tools of a catalog, by name, and their cosine."""
-
-    left: str
-    right: str
-    similarity: float
 
 
 @dataclass(slots=True)
@@ -79,10 +46,10 @@ class Explore:
         self._review = review
         self._counted = Costs()
         self._tokens: dict[tuple[int, str], dict[str, int]] = {}
-        self._rows: dict[tuple[int, str], tuple[listing.ToolRow, ...]] = {}
-        self._servers: dict[tuple[int, str], tuple[listing.ServerRow, ...]] = {}
+        self._rows: dict[tuple[int, str], tuple[catalog_tables.ToolRow, ...]] = {}
+        self._servers: dict[tuple[int, str], tuple[catalog_tables.ServerRow, ...]] = {}
         self._graphs: dict[int, _Drawn] = {}
-        self._pairs: dict[int, tuple[Analysis, dict[overlaps.PairFilter, overlaps.PairList]]] = {}
+        self._pairs: dict[int, tuple[Analysis, dict[pair_list.PairFilter, pair_list.PairList]]] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
@@ -107,10 +74,10 @@ class Explore:
             self._analyses.start(record.id)
         return record
 
-    def overview(self, catalog_id: int) -> Overview:
+    def overview(self, catalog_id: int) -> CatalogFigures:
         """What is known without an analysis."""
         catalog = self._catalogs.open(catalog_id)
-        return Overview(
+        return CatalogFigures(
             tools=len(catalog.tools),
             servers=len(catalog.servers),
             tokens=sum(self._costs(catalog_id).values()),
@@ -142,23 +109,23 @@ class Explore:
         find: str = "",
         server: str | None = None,
         shape: str = PROMPT_SHAPES[0],
-    ) -> tuple[listing.ToolRow, ...]:
+    ) -> tuple[catalog_tables.ToolRow, ...]:
         """Rows of the tools that hold every word of ``find``, of one server if given; tokens are
         those of ``shape``.
         """
         if (catalog_id, shape) not in self._rows:
             catalog = self._catalogs.open(catalog_id)
-            rows = listing.tool_rows(catalog, self._costs(catalog_id, shape))
+            rows = catalog_tables.tool_rows(catalog, self._costs(catalog_id, shape))
             self._rows[catalog_id, shape] = rows
-        return listing.matching(self._rows[catalog_id, shape], find, server)
+        return catalog_tables.matching(self._rows[catalog_id, shape], find, server)
 
     def servers(
         self, catalog_id: int, shape: str = PROMPT_SHAPES[0]
-    ) -> tuple[listing.ServerRow, ...]:
+    ) -> tuple[catalog_tables.ServerRow, ...]:
         """Rows of the servers, the largest first; tokens are those of ``shape``."""
         if (catalog_id, shape) not in self._servers:
             catalog = self._catalogs.open(catalog_id)
-            rows = listing.server_rows(catalog, self._costs(catalog_id, shape))
+            rows = catalog_tables.server_rows(catalog, self._costs(catalog_id, shape))
             self._servers[catalog_id, shape] = rows
         return self._servers[catalog_id, shape]
 
@@ -167,9 +134,9 @@ class Explore:
         tools = self._catalogs.open(catalog_id).tools
         return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
 
-    def findings(self, catalog_id: int) -> tuple[listing.FindingRow, ...]:
+    def findings(self, catalog_id: int) -> tuple[catalog_tables.FindingRow, ...]:
         """Rows of the findings, the worst first."""
-        return listing.finding_rows(self._catalogs.open(catalog_id))
+        return catalog_tables.finding_rows(self._catalogs.open(catalog_id))
 
     def tool(self, catalog_id: int, tool_id: str) -> Tool:
         """One tool by its id."""
@@ -179,14 +146,14 @@ class Explore:
         """The records that could not be read, in the order of the files."""
         return self._catalogs.open(catalog_id).problems
 
-    def pairs(self, catalog_id: int, wanted: overlaps.PairFilter) -> overlaps.PairList:
+    def pairs(self, catalog_id: int, wanted: pair_list.PairFilter) -> pair_list.PairList:
         """The strongest candidate pairs that pass the filter; the last few lists are kept."""
         analysis, known = self._analysis(catalog_id), self._pairs.get(catalog_id)
         if known is None or known[0] is not analysis:
             known = self._pairs[catalog_id] = (analysis, {})
         lists = known[1]
         if wanted not in lists:
-            lists[wanted] = overlaps.pair_list(analysis, wanted, self._costs(catalog_id))
+            lists[wanted] = pair_list.pair_list(analysis, wanted, self._costs(catalog_id))
             for old in list(lists)[:-LISTS_KEPT]:
                 lists.pop(old, None)
         return lists[wanted]
@@ -194,7 +161,7 @@ class Explore:
     def closest(self, catalog_id: int) -> Closest | None:
         """The nearest two tools; ``None`` for a single tool."""
         analysis = self._analysis(catalog_id)
-        found = overlaps.closest(analysis)
+        found = pair_list.closest(analysis)
         if found is None:
             return None
         tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]

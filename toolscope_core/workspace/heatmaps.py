@@ -12,11 +12,11 @@ from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.figures.views import Measure
 from toolscope_core.pipeline import Analysis
-from toolscope_core.workspace import collisions
+from toolscope_core.views import collisions
+from toolscope_core.views.queries import MOST_QUERIES, QueryGrid, query_grid
+from toolscope_core.views.twins import Twins, server_twins
 from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.queries import MOST_QUERIES, QueryGrid, query_grid
 from toolscope_core.workspace.review import Review
-from toolscope_core.workspace.twins import Twins, server_twins
 
 
 class Heatmaps:

@@ -21,6 +21,15 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
 from toolscope_core.questioning import Asking, opine, with_documents, with_grades
+from toolscope_core.run_configuration import (
+    KINDS,
+    Kind,
+    configuration,
+    keyless,
+    prompts,
+    remembering,
+    still_holds,
+)
 from toolscope_core.store import (
     Job,
     ModelRun,
@@ -34,26 +43,17 @@ from toolscope_core.store import (
     open_run,
     read_log,
 )
-from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.chosen_judge import Hearing, chosen_at
-from toolscope_core.workspace.endpoints import Endpoints
-from toolscope_core.workspace.estimates import (
+from toolscope_core.views.estimates import (
     Estimates,
     grading_takes,
     judging_takes,
     writing_takes,
 )
-from toolscope_core.workspace.inquiries import (
-    KINDS,
-    Kind,
-    configuration,
-    keyless,
-    prompts,
-    remembering,
-    still_holds,
-)
-from toolscope_core.workspace.writing import Written, written_for
+from toolscope_core.views.written_documents import Written, written_for
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.chosen_judge import Hearing, chosen_at
+from toolscope_core.workspace.endpoints import Endpoints
 
 OFFLINE = "offline"
 _ENDED = "it was ended before it was done; start it again to go on"

@@ -9,6 +9,7 @@ from typing import Literal
 
 from toolscope_core import projection
 from toolscope_core.backends import Progress, Vectors, silent
+from toolscope_core.background import subprocess_jobs
 from toolscope_core.cache import ArrayCache
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import MergePlan, digest
@@ -17,11 +18,11 @@ from toolscope_core.figures.views import Panel, Region, Silhouettes, ToolMap
 from toolscope_core.pipeline import Analysis
 from toolscope_core.projection import Points
 from toolscope_core.store import Job
-from toolscope_core.workspace import collisions, subprocess_jobs
+from toolscope_core.views import collisions
+from toolscope_core.views.merged_vectors import new_texts, plan_vectors
+from toolscope_core.views.regions import regions
 from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.curves import new_texts, plan_vectors
 from toolscope_core.workspace.heatmaps import Heatmaps
-from toolscope_core.workspace.regions import regions
 from toolscope_core.workspace.review import Review
 
 Method = Literal["PCA", "UMAP", "t-SNE"]

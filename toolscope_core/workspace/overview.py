@@ -2,79 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
-
-from toolscope_core.catalog.target_rules import Broken, Rule, counted
-from toolscope_core.catalog.targets import target_named
-from toolscope_core.datamodel import MergePlan, Pair
+from toolscope_core.catalog.target_rules import Broken
+from toolscope_core.datamodel import MergePlan
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis, family_edges, unsure_pairs
+from toolscope_core.views.next_steps import (
+    Collision,
+    Findings,
+    NextStep,
+    _proposals,
+    export_steps,
+    findings_of,
+    reading_steps,
+    review_steps,
+    worst_collisions,
+)
+from toolscope_core.views.pair_list import siblings_in
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.overlaps import siblings_in
-from toolscope_core.workspace.pair_view import pair_key
-from toolscope_core.workspace.review import Review, is_family, waits
-
-WORST = 5
-_REFUSED: Mapping[Rule, str] = {
-    "name": "name",
-    "unique": "repeated name",
-    "description": "description",
-    "schema": "schema",
-    "parameter": "parameter name",
-}
-APIS = ("openai-chat", "anthropic", "gemini")
-
-
-@dataclass(frozen=True, slots=True)
-class Collision:
-    """Two tools that get in each other's way: one line on why, and the key of their pair.
-
-    A tool without a server has its id for one, unless that is its name.
-    """
-
-    left: str
-    left_server: str
-    right: str
-    right_server: str
-    probability: float
-    reason: str
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
-class NextStep:
-    """Something that waits: said in words, done on ``page`` with ``query`` in its address."""
-
-    text: str
-    page: str
-    query: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What a catalog holds of each kind of overlap; nothing is counted twice.
-
-    ``duplicates`` are the clusters of one job that a prune could serve, waiting or accepted:
-    ``waiting`` of them wait for a person, and ``safe`` of these nothing speaks against; ``again``
-    were accepted, and the judge would no longer make them.
-    ``gateways`` are those of one job that need a gateway. ``families`` are clusters too,
-    ``undecided`` of them wait. ``siblings`` are candidate pairs that the offline judge keeps
-    apart though they have to do with each other.
-    """
-
-    duplicates: int
-    waiting: int
-    safe: int
-    again: int
-    gateways: int
-    families: int
-    undecided: int
-    siblings: int
+from toolscope_core.workspace.review import Review
 
 
 class Overview:
@@ -142,125 +89,3 @@ class Overview:
         if analysis is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         return analysis
-
-
-def findings_of(plan: MergePlan, siblings: int, again: int = 0) -> Findings:
-    """The clusters of a plan by what can be done about them; the rest is counted elsewhere."""
-    families = [cluster for cluster in plan.clusters if is_family(cluster)]
-    same_job = [cluster for cluster in plan.clusters if not is_family(cluster)]
-    prunes = [cluster for cluster in same_job if cluster.kind == "prune"]
-    return Findings(
-        duplicates=len(prunes),
-        waiting=sum(map(waits, prunes)),
-        safe=sum(cluster.state == "proposed" and cluster.safe for cluster in prunes),
-        again=again,
-        gateways=len(same_job) - len(prunes),
-        families=len(families),
-        undecided=sum(map(waits, families)),
-        siblings=siblings,
-    )
-
-
-def worst_collisions(
-    analysis: Analysis, plan: MergePlan, settled: frozenset[Pair], count: int = WORST
-) -> tuple[Collision, ...]:
-    """The most probable merges, then the closest, each tool in one of them at most.
-
-    Left out is what people settled: pairs in ``settled``, and pairs inside an accepted cluster.
-    """
-    scores, tools = analysis.scores, analysis.catalog.tools
-    home = {m: c.id for c in plan.clusters if c.state == "accepted" for m in c.members}
-    likely = np.flatnonzero(scores.probability >= analysis.judge.weights.unsure_at)
-    order = np.lexsort((likely, -scores.similarity[likely], -scores.probability[likely]))
-    found: list[Pair] = []
-    taken: set[str] = set()
-    for row in likely[order].tolist():
-        pair = Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
-        merged = pair.left in home and home[pair.left] == home.get(pair.right)
-        if merged or pair in settled or taken & {pair.left, pair.right}:
-            continue
-        found.append(pair)
-        taken |= {pair.left, pair.right}
-        if len(found) == count:
-            break
-    return tuple(_collision(analysis, pair) for pair in found)
-
-
-def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
-    """What the reading of the files left to do."""
-    if problems:
-        text = f"{_count(problems, 'record')} could not be read: see why"
-        yield NextStep(text, "catalog", {"part": "Not read"})
-    if blocked:
-        text = f"{_count(blocked, 'tool')} {_is(blocked)} blocked by the scan: look"
-        yield NextStep(text, "catalog", {"part": "Findings"})
-
-
-def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextStep]:
-    """What waits for a person in review: duplicates, accepted merges to look at ``again``,
-    families; the export where no duplicate does, and the pairs that the judge is ``unsure`` of.
-    """
-    safe = sum(c.state == "proposed" and c.safe for c in plan.clusters)
-    families = sum(waits(c) and is_family(c) for c in plan.clusters)
-    waiting = _proposals(plan)
-    if waiting:
-        yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
-    if again:
-        text = f"{_count(again, 'accepted merge')} to look at again"
-        yield NextStep(text, "review", {"show": "Look again"})
-    if families:
-        text = f"Look at {families:,} famil{'y' if families == 1 else 'ies'}"
-        yield NextStep(text, "review", {"show": "Families"})
-    if not waiting:
-        reviewed = any(not is_family(c) for c in plan.clusters)
-        done = "Everything is reviewed" if reviewed else "Nothing is proposed"
-        done = "No duplicate waits" if families else done
-        yield NextStep(f"{done}: export", "export")
-        if unsure:
-            told = f"The judge is unsure of {_count(unsure, 'pair')}: look"
-            yield NextStep(told, "overlap", {"verdict": "unsure"})
-    if safe:
-        wait = "waits" if safe == 1 else "wait"
-        yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
-
-
-def _proposals(plan: MergePlan) -> int:
-    return sum(waits(c) and not is_family(c) for c in plan.clusters)
-
-
-def export_steps(
-    plan: MergePlan, known: Broken, targets: Sequence[str] = APIS
-) -> Iterator[NextStep]:
-    """The APIs that would refuse the toolset as it would leave now, with what they refuse.
-    ``known`` as in ``counted``.
-    """
-    for name in targets:
-        target, rules = target_named(name), counted(plan.tools, name, known)
-        said = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
-        said += [f"more than {target.most_tools} tools"] if rules["count"] else []
-        if said:
-            yield NextStep(f"{target.title} refuses it: {', '.join(said)}", "export")
-
-
-def _collision(analysis: Analysis, pair: Pair) -> Collision:
-    left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
-    said = analysis.verdict(pair)
-    lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
-    return Collision(
-        left=left.name,
-        left_server=left.home,
-        right=right.name,
-        right_server=right.home,
-        probability=said.probability,
-        reason=" ".join(said.evidence[:lines]),
-        key=pair_key(pair),
-    )
-
-
-def _count(number: int, what: str) -> str:
-    plural = f"{what}s" if number != 1 else what
-    return f"{number:,} {plural}"
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"

@@ -13,16 +13,15 @@ from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Documen
 from toolscope_core.decision_log import active, admit, edits, suspended
 from toolscope_core.decisions import SHOWN_AS, resolve
 from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.imported_decisions import Brought, bring, decisions_in
 from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.makings import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Cut, Proposed, alone, plan_of, proposed
 from toolscope_core.store import Store, append_decision, now, read_log
-from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.cards import Card, card_of
-from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.drafts import Draft, synthesised, with_draft
-from toolscope_core.workspace.exports import (
+from toolscope_core.views.cards import Card, card_of
+from toolscope_core.views.drafts import Draft, synthesised, with_draft
+from toolscope_core.views.exports import (
     Download,
     ExportFigures,
     SafeBatch,
@@ -32,12 +31,13 @@ from toolscope_core.workspace.exports import (
     safe_batch,
     way_of,
 )
-from toolscope_core.workspace.outdated_merges import LookAgain, look_again, parting
-from toolscope_core.workspace.replay import Brought, bring, decisions_in
+from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
+from toolscope_core.views.queue import is_family, risk, waits
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
 
 Order = Literal["risk", "disagreement"]
 Show = Literal["all", "duplicates", "families"]
-OPEN_STATES = ("conflict", "stale", "proposed")
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
 
@@ -129,8 +129,8 @@ class Review:
         def rank(cluster: Cluster) -> tuple[int, bool, float, tuple[float, ...], str]:
             widest = max(gap.get(m, 0.0) for m in (*cluster.members, *cluster.newcomers))
             family = is_family(cluster)
-            risk = (-len(cluster.members),) if family else _risk(cluster)
-            return place.get(cluster.id, len(place)), family, -widest, risk, cluster.id
+            urgency = (-len(cluster.members),) if family else risk(cluster)
+            return place.get(cluster.id, len(place)), family, -widest, urgency, cluster.id
 
         return tuple(sorted(waiting, key=rank))
 
@@ -422,23 +422,3 @@ class Review:
         if analysis is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         return analysis
-
-
-def waits(cluster: Cluster) -> bool:
-    """Whether it waits for a person."""
-    return cluster.state in OPEN_STATES or bool(cluster.newcomers)
-
-
-def is_family(cluster: Cluster) -> bool:
-    """Whether its members are the same operation for several providers or fixed values."""
-    return cluster.relation == "parametric"
-
-
-def _risk(cluster: Cluster) -> tuple[float, ...]:
-    state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
-    return (
-        state,
-        -len(cluster.reasons),
-        cluster.weakest_edge,
-        -len(cluster.members),
-    )

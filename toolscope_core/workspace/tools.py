@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
 from toolscope_core.decision_log import active
+from toolscope_core.views.pair_view import Neighbour, neighbours
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.pair_view import Neighbour, neighbours
 from toolscope_core.workspace.review import Review
 
 NEAR = 8

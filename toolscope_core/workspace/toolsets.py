@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Action, Cluster, Decision, MergePlan
+from toolscope_core.datamodel import Action, Cluster, Decision
 from toolscope_core.decision_log import admit, omitted, suspended, version_of
 from toolscope_core.decisions import listed, resolve
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.store import Store, append_decision, now
+from toolscope_core.views.queue import cluster_with
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.review import Review
@@ -40,7 +41,7 @@ class ToolSets:
 
     def card(self, catalog_id: int, ids: Sequence[str]) -> Cluster | None:
         """The cluster that holds them all in the plan as it stands, if there is one."""
-        return card_with(self._review.plan(catalog_id), ids)
+        return cluster_with(self._review.plan(catalog_id), ids)
 
     def never_merge(
         self, catalog_id: int, ids: Sequence[str], version: str, reviewer: str
@@ -74,7 +75,7 @@ class ToolSets:
         if analysis is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         asked = admit(log, self._decision(catalog_id, "propose", ids, reviewer))
-        if card_with(plan_merge(analysis, (*log, asked), PlanConfig()), ids) is None:
+        if cluster_with(plan_merge(analysis, (*log, asked), PlanConfig()), ids) is None:
             held = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {listed(ids)}"
             raise DecisionError(
                 f"no card can hold {held}: they are in more than one accepted merge, or tools "
@@ -111,9 +112,3 @@ class ToolSets:
     ) -> Decision:
         row = {"action": action, "ids": list(ids), "reviewer": reviewer, "at": now()}
         return resolve(self._catalogs.open(catalog_id), row)
-
-
-def card_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
-    """The cluster that holds all of these tools, if there is one."""
-    wanted = set(ids)
-    return next((c for c in plan.clusters if wanted <= {*c.members, *c.newcomers}), None)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import ArrayCache, VectorCache
 from toolscope_core.config import Settings
+from toolscope_core.embedders import embedder_of
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import Hearing
 from toolscope_core.workspace.curves import Curves
-from toolscope_core.workspace.embedders import embedder_of
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
-from toolscope_core.workspace.pair_view import Pairs
+from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds

@@ -1,0 +1,1 @@
+"""The commands of the command line: read files, call the core, write, report."""

@@ -1,0 +1,177 @@
+"""What the command line does with a model: judge, grade, estimate. Answers are kept in the store.
+
+A command that was interrupted, or paused by its budget, goes on when it is given again: what the
+ledger knows is not asked. The budget counts the calls of one command.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolscope_core.asking import Purse, Terms
+from toolscope_core.backends import Progress, silent
+from toolscope_core.config import Endpoint, QuestionConfig, Settings, key_for
+from toolscope_core.datamodel import Catalog, Decision, JsonObject
+from toolscope_core.decision_log import constraints
+from toolscope_core.errors import ConfigError, ModelStopError, PausedError
+from toolscope_core.llm import EndpointModel
+from toolscope_core.opinions import Grade, Opinions, Spent
+from toolscope_core.pipeline import Analysis
+from toolscope_core.questioning import Asking, opine, with_grades
+from toolscope_core.run_configuration import configuration, keyless
+from toolscope_core.views.estimates import Estimates, grading_takes, judging_takes
+
+if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
+    from toolscope_core.store import Store
+
+NOBODY = (
+    "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """Which model is asked, and how much; what is ``None`` comes from the environment or is what
+    was saved in the app.
+    """
+
+    base_url: str | None = None
+    model: str | None = None
+    paper: bool = False
+    budget_calls: int | None = None
+
+
+def with_opinions(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    asked: AskRequest,
+    settings: Settings,
+    progress: Progress = silent,
+) -> Analysis:
+    """The analysis with what the model says of it.
+
+    Raises ``PausedError`` or ``ModelStopError`` where questions stay open.
+    """
+    questions = QuestionConfig(paper=asked.paper)
+    links = constraints(analysis.catalog, log)
+    with _asking(asked, settings, progress) as (endpoint, asking):
+        opinions = opine(analysis, links, asking, questions)
+    told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+    return replace(analysis, opinions=replace(opinions, configuration=told))
+
+
+def grades_of(
+    catalog: Catalog, asked: AskRequest, settings: Settings, progress: Progress = silent
+) -> Opinions:
+    """The documentation quality of every tool. Raises as ``with_opinions`` does."""
+    with _asking(asked, settings, progress) as (_, asking):
+        return with_grades(Opinions(asking.name), catalog, asking)
+
+
+def estimates_of(
+    analysis: Analysis, asked: AskRequest, settings: Settings
+) -> Mapping[str, Estimates]:
+    """What judging and grading would take, by kind; sends nothing."""
+    from toolscope_core.store import StoredLedger
+
+    with _store(settings) as store:
+        ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
+        model, prices = keyless(endpoint), endpoint.prices
+        links = constraints(analysis.catalog, ())
+        own, whole = (
+            judging_takes(analysis, links, model, ledger, QuestionConfig(paper=way), prices)
+            for way in (asked.paper, True)
+        )
+        grading = grading_takes(analysis.catalog, model, ledger, prices)
+    return {"judge": Estimates(own, whole), "quality": Estimates(grading)}
+
+
+def grade_rows(catalog: Catalog, told: Opinions) -> list[JsonObject]:
+    """One row a tool, in their order; without a score where there is no usable answer."""
+    return [_grade_row(tool.id, told.grades.get(tool.id), told.judge) for tool in catalog.tools]
+
+
+def bands_of(told: Opinions) -> Counter[str]:
+    """How many tools are in each band."""
+    return Counter(grade.band for grade in told.grades.values())
+
+
+def spent_on(told: Opinions | None) -> Spent | None:
+    """What a command took in all; ``None`` where no model was asked."""
+    if told is None:
+        return None
+    return Spent(
+        task=told.judge,
+        questions=sum(one.questions for one in told.spent),
+        known=sum(one.known for one in told.spent),
+        unanalysed=sum(one.unanalysed for one in told.spent),
+        calls=sum(one.calls for one in told.spent),
+        tokens_in=sum(one.tokens_in for one in told.spent),
+        tokens_out=sum(one.tokens_out for one in told.spent),
+    )
+
+
+@contextmanager
+def _asking(
+    asked: AskRequest, settings: Settings, progress: Progress
+) -> Iterator[tuple[Endpoint, Asking]]:
+    """Someone to ask; raises at the end where questions stay open."""
+    from toolscope_core.store import StoredLedger
+
+    with _store(settings) as store:
+        endpoint = _endpoint(asked, settings, store)
+        model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
+        purse = Purse(endpoint.budget, endpoint.prices)
+        terms = Terms(uuid.uuid4().hex, purse, endpoint.concurrency)
+        asking = Asking(model, StoredLedger(store), terms, progress)
+        yield endpoint, asking
+        kept = f"what was answered is kept in {store.path}: the same command goes on from there"
+    if asking.state == "paused":
+        raise PausedError(f"paused: {asking.message}; {kept}")
+    if asking.state == "stopped":
+        raise ModelStopError(f"{asking.message}; {kept}")
+
+
+@contextmanager
+def _store(settings: Settings) -> Iterator[Store]:
+    from toolscope_core.store import Store
+
+    store = Store(settings.store_url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
+    from toolscope_core.workspace.endpoints import Endpoints
+
+    endpoints = Endpoints(settings, store)
+    saved = endpoints.get()
+    base_url = asked.base_url or (saved.base_url if saved else settings.base_url)
+    model = asked.model or (saved.model if saved else settings.model)
+    if not base_url or not model:
+        raise ConfigError(NOBODY)
+    if saved is None or (saved.base_url, saved.model) != (base_url, model):
+        saved = endpoints.priced(Endpoint(base_url, model))
+    if asked.budget_calls is None:
+        return saved
+    return replace(saved, budget=replace(saved.budget, calls=asked.budget_calls))
+
+
+def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:
+    if grade is None:
+        return {"tool": tool_id, "score": None, "band": None, "judge": judge}
+    return {
+        "tool": tool_id,
+        "score": grade.score,
+        "band": grade.band,
+        "lacking": list(grade.lacking),
+        "reason": grade.reason,
+        "judge": judge,
+    }

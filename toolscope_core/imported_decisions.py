@@ -1,0 +1,115 @@
+"""Decisions brought from a file: onto a catalog that is merged, or into the log of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject
+from toolscope_core.decision_log import active, admit, recorded, suspended
+from toolscope_core.decisions import check_form, resolve
+from toolscope_core.errors import DecisionError
+from toolscope_core.json_lines import read_rows, rows_in
+from toolscope_core.merging.edit_validity import document_problems
+
+_DOCUMENT = ("name", "description", "schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What decisions of a file would add to a log: ``new`` ones, how many it has already
+    (``repeated``) or that name tools of another catalog (``of_others``), and why some are refused.
+    """
+
+    new: tuple[Decision, ...]
+    repeated: int
+    of_others: int
+    refused: tuple[str, ...]
+
+
+def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
+    """The log in a decisions file; see ``decisions_in``."""
+    return _logged(catalog, read_rows(path), path.name)
+
+
+def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
+    """The log in the JSON lines of a decisions file called ``name``. A line with a ``seq`` was
+    admitted once and is replayed as it is; a line without one must pass the rules of review.
+
+    Raises ``DecisionError`` with the line of the decision that is refused.
+    """
+    return _logged(catalog, rows_in(content, name), name)
+
+
+def _logged(
+    catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
+) -> tuple[Decision, ...]:
+    log: tuple[Decision, ...] = ()
+    for number, row in rows:
+        try:
+            decision = resolve(catalog, row)
+            _check_document(decision)
+            if decision.seq:
+                admitted = recorded(log, decision)
+            else:
+                admitted = admit(log, decision, None, suspended(catalog, log))
+        except DecisionError as error:
+            raise DecisionError(f"{name}, line {number}: {error}") from error
+        if admitted not in log:
+            log = (*log, admitted)
+    return log
+
+
+def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
+    """How many decisions name tools, and none that the catalog has, by id or by content."""
+    names_tools = _tools_of(catalog)
+    return sum(not names_tools(one) for one in log if one.members)
+
+
+def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
+    """Whether a decision names a tool of the catalog, by id or by content."""
+    ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
+    return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.members))
+
+
+def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]) -> Brought:
+    """The standing decisions of another log on top of ``log``, in their order. Each keeps who
+    decided and when; a refused one is passed over.
+    """
+    grown, new, refused = tuple(log), list[Decision](), list[str]()
+    repeated = of_others = 0
+    standing = [_content(one) for one in active(log)]
+    names_tools = _tools_of(catalog)
+    for one in active(theirs):
+        if one.members and not names_tools(one):
+            of_others += 1
+        elif _content(one) in standing:
+            repeated += 1
+        else:
+            try:
+                row = admit(grown, replace(one, seq=0), None, suspended(catalog, grown))
+            except DecisionError as error:
+                refused.append(f"{one.action} by {one.reviewer}: {error}")
+                continue
+            if row not in grown:
+                new.append(replace(one, seq=0))
+                grown = (*grown, row)
+    return Brought(tuple(new), repeated, of_others, tuple(refused))
+
+
+def _content(decision: Decision) -> tuple[object, ...]:
+    """What makes two rows of two logs the same decision."""
+    return decision.action, decision.members, decision.reviewer, decision.at, decision.detail
+
+
+def _check_document(decision: Decision) -> None:
+    """An edit from a file must be as valid as one from the screen."""
+    if decision.action != "edit":
+        return
+    check_form(decision)
+    before = Document("", "told", None)
+    said = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
+    problems = document_problems(replace(before, **said), before, frozenset())
+    if problems:
+        raise DecisionError(f"the document is not valid: {'; '.join(problems)}")

@@ -1,0 +1,187 @@
+"""What a reviewer sees of one cluster: its members, where each argument goes, the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Cluster,
+    Document,
+    Finding,
+    Pair,
+    Tool,
+    Verdict,
+    canonical_json,
+)
+from toolscope_core.merging.plan import documented
+from toolscope_core.opinions import Disagreement, disagreements
+from toolscope_core.pipeline import Analysis
+from toolscope_core.views.relations import Slot, slot_in, unlicensed_in
+
+EVIDENCE_SHOWN = 10
+"""So many pairs of a cluster, the weakest, are explained in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentRow:
+    """One parameter of the merged tool; ``sources`` says by member id where its value comes from.
+
+    An argument that would be lost is a row too, with ``lost`` true and no type.
+    """
+
+    name: str
+    type: str
+    required: bool
+    sources: Mapping[str, str]
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A cluster with everything a person looks at before deciding.
+
+    ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
+    ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
+    the offline judge differ, the widest gap first. ``unlicensed`` says which words of a prune have
+    no licence, ``slot`` what tells the members of a family apart. Tokens are estimates.
+    """
+
+    cluster: Cluster
+    tools: tuple[Tool, ...]
+    newcomers: tuple[Tool, ...]
+    findings: Mapping[str, tuple[Finding, ...]]
+    tokens_before: int
+    tokens_after: int
+    arguments: tuple[ArgumentRow, ...]
+    evidence: tuple[Verdict, ...]
+    pairs: int
+    disagreements: tuple[Disagreement, ...] = ()
+    unlicensed: tuple[str, ...] = ()
+    slot: Slot | None = None
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against accepting beside what ``unlicensed`` and ``slot`` say."""
+        family = f"a family: `{self.slot.name}`" if self.slot else None
+        return tuple(
+            reason
+            for reason in self.cluster.reasons
+            if reason not in self.unlicensed and not (family and reason.startswith(family))
+        )
+
+    @property
+    def canonical(self) -> Tool:
+        return self.tools[0]
+
+    @property
+    def eligible(self) -> tuple[Tool, ...]:
+        """The members that may be canonical: those without a block finding, if there are any."""
+        free = [t for t in self.tools if all(f.severity != "block" for f in self.findings[t.id])]
+        return tuple(free) or self.tools
+
+    @property
+    def switched_off(self) -> tuple[Tool, ...]:
+        """The members that agents no longer see after the merge."""
+        return self.tools[1:]
+
+
+def card_of(analysis: Analysis, cluster: Cluster) -> Card:
+    """The card of one cluster of a plan on this analysis."""
+    rows, tools = analysis.rows, analysis.catalog.tools
+    order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
+    members = tuple(tools[rows[member]] for member in order)
+    shown = (*cluster.members, *cluster.newcomers)
+    pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
+    family = cluster.relation == "parametric"
+    chances = analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
+    weakest = np.argsort(chances, kind="stable")[:EVIDENCE_SHOWN]
+    before, after = tokens_of(members, cluster.document)
+    return Card(
+        cluster=cluster,
+        tools=members,
+        newcomers=tuple(tools[rows[tool_id]] for tool_id in cluster.newcomers),
+        findings={
+            tool_id: tuple(f for f in analysis.catalog.findings if f.tool_id == tool_id)
+            for tool_id in shown
+        },
+        tokens_before=before,
+        tokens_after=after,
+        arguments=argument_rows(cluster.document, cluster.arguments),
+        evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
+        pairs=len(pairs),
+        disagreements=_disagreements(analysis, pairs),
+        unlicensed=unlicensed_in(analysis.catalog, cluster),
+        slot=slot_in(cluster) if family else None,
+    )
+
+
+def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:
+    """What the members cost, and what one tool with the document costs in their place."""
+    after = tool_tokens(documented(members[0], document))
+    return sum(tool_tokens(tool) for tool in members), after
+
+
+def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:
+    if analysis.opinions is None:
+        return ()
+    said = analysis.opinions.verdicts
+    inside = replace(analysis.opinions, verdicts={p: said[p] for p in pairs if p in said})
+    return disagreements(inside, analysis.offline)
+
+
+def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
+    """The merged parameters in order, then what would be lost, each with its sources."""
+    merged = Tool("", document.name, schema=document.schema)
+    kept = tuple(
+        ArgumentRow(
+            name=parameter.name,
+            type=parameter.type,
+            required=parameter.required,
+            sources={
+                alpha.tool_id: told
+                for alpha in arguments
+                if (told := _source(alpha, parameter.name))
+            },
+        )
+        for parameter in merged.parameters
+    )
+    lost = tuple(
+        ArgumentRow(name, "", False, {alpha.tool_id: reason}, lost=True)
+        for alpha in arguments
+        for name, reason in alpha.dropped.items()
+    )
+    return kept + lost
+
+
+def _source(alpha: ArgumentMap, target: str) -> str:
+    """Where the calls of one member get the merged argument from; empty if they leave it out."""
+    if target in alpha.constants:
+        return f"always {canonical_json(alpha.constants[target])}"
+    return next((told(move) for move in alpha.moves if move.target == target), "")
+
+
+def told(move: ArgumentMove) -> str:
+    """Where a value comes from and what is done to it, in words."""
+    match move.op:
+        case "map":
+            values = ", ".join(f"{_plain(old)} → {_plain(new)}" for old, new in move.values)
+            return f"{move.source}: {values}"
+        case "wrap":
+            return f"{move.source}, as a list of one"
+        case "unwrap":
+            return f"{move.source}, the one in the list"
+        case "cast":
+            return f"{move.source}, written as text"
+        case _:
+            return move.source
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else canonical_json(value)

@@ -1,0 +1,86 @@
+"""Two tools side by side: what is known of a pair."""
+
+from __future__ import annotations
+
+from toolscope_core.datamodel import (
+    Catalog,
+    Finding,
+    Pair,
+    Tool,
+)
+from toolscope_core.decision_log import active, version_of
+from toolscope_core.errors import JobError
+from toolscope_core.pipeline import Analysis
+from toolscope_core.views.address_keys import pair_key
+from toolscope_core.views.pair_view import (
+    PairView,
+    in_words,
+    neighbours,
+    other_lines,
+    parameter_lines,
+    waterfall_of,
+)
+from toolscope_core.views.queue import cluster_with
+from toolscope_core.views.relations import apart_of, relation_of, serving_of
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.review import Review
+
+
+class Pairs:
+    """Any two tools of a catalog, candidates or not."""
+
+    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+
+    def named(self, catalog_id: int, key: str) -> Pair | None:
+        """The pair of a link; ``None`` where the catalog has not both of its tools."""
+        found = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
+        if len(found) != 2 or found[0] is None or found[1] is None or found[0] == found[1]:
+            return None
+        return Pair.of(found[0], found[1])
+
+    def view(self, catalog_id: int, pair: Pair) -> PairView:
+        """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
+        analysis = self._analysis(catalog_id)
+        log = self._review.log(catalog_id)
+        tools = _both(analysis.catalog, pair)
+        one, other = tools
+        plan = self._review.plan(catalog_id)
+        prints = {tool.fingerprint for tool in tools}
+        (offline,) = analysis.offline([pair])
+        heard = analysis.heard(offline)
+        return PairView(
+            key=pair_key(pair),
+            verdict=heard,
+            offline=offline,
+            tools=tools,
+            waterfall=waterfall_of(analysis, offline),
+            parameters=tuple(parameter_lines(one, other)),
+            maps=(in_words(one, other), in_words(other, one)),
+            rest=tuple(other_lines(one, other)),
+            findings=(_findings(analysis, one), _findings(analysis, other)),
+            neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
+            said=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
+            card=cluster_with(plan, (pair.left, pair.right)),
+            version=version_of([tool.fingerprint for tool in tools], log),
+            relation=(relation_of(heard, tools), serving_of(heard, tools), *apart_of(heard, tools)),
+            family_at=analysis.judge.weights.family_at,
+        )
+
+    def _analysis(self, catalog_id: int) -> Analysis:
+        analysis = self._analyses.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+
+def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
+    tools = catalog.by_id
+    return tools[pair.left], tools[pair.right]
+
+
+def _findings(analysis: Analysis, tool: Tool) -> tuple[Finding, ...]:
+    return tuple(found for found in analysis.catalog.findings if found.tool_id == tool.id)

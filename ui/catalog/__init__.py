@@ -1,0 +1,1 @@
+"""The Catalog page: adding and looking at what was loaded."""

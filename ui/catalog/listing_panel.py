@@ -1,0 +1,257 @@
+"""What a catalog holds, in tables: tools, servers, findings, records that could not be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from toolscope_core.catalog.tokens import PROMPT_SHAPES
+from toolscope_core.datamodel import Decision
+from toolscope_core.numbers import quantity
+from toolscope_core.views.catalog_tables import (
+    FindingKind,
+    FindingRow,
+    ToolRow,
+    finding_kinds,
+    rejects_csv,
+)
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, safe_text, tool_selection
+from ui.models.grades_panel import BANDS, grades_panel
+from ui.tools import leaving_out, tool_drawer
+
+MOST = 5_000
+"""So many rows of tools are sent: 40,000 are 10 MB and two more seconds."""
+
+SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
+SHOWN = ("name", "server", "parameters", "tokens", "findings", "documentation", "description")
+TABLE = "the table of tools"
+ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
+
+
+def listing_panel(catalog_id: int) -> None:
+    """One tab a table; only the open one is made."""
+    parts = {
+        "Tools": _tools,
+        "Servers": _servers,
+        "Findings": _findings,
+        "Documentation": grades_panel,
+        "Not read": _unread,
+    }
+    tabs = st.tabs(list(parts), key="part", bind="query-params", on_change="rerun")
+    for tab, show in zip(tabs, parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                show(catalog_id)
+
+
+def _tools(catalog_id: int) -> None:
+    explore = page_frame.workspace().explore
+    bar = st.container(horizontal=True)
+    find = bar.text_input("Find", type="search", key="find", bind="query-params")
+    names = [row.name for row in explore.servers(catalog_id)]
+    server = bar.selectbox(
+        "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
+    )
+    shape = bar.selectbox("Tokens in", PROMPT_SHAPES, key="tokens_in")
+    bands = {
+        key: grade.band for key, grade in page_frame.workspace().judging.grades(catalog_id).items()
+    }
+    wanted = _band(bar, bands) if bands else None
+    rows = explore.tools(catalog_id, find, server, shape)
+    rows = [row for row in rows if wanted is None or bands.get(row.id) == wanted]
+    seen = explore.overview(catalog_id)
+    rows = _selected_first(catalog_id, rows)
+    cut = f" Shown: the first {MOST:,}; look for others above." if len(rows) > MOST else ""
+    st.caption(
+        f"{len(rows):,} of {seen.tools:,} tools.{cut} Tick rows to select tools in every view. "
+        f"Tokens in {shape}: {seen.counted}."
+    )
+    rows = rows[:MOST]
+    ids, key = [row.id for row in rows], f"tools_{catalog_id}"
+    left_out = page_frame.workspace().toolsets.left_out(catalog_id)
+    chosen = tool_selection.selected(catalog_id)
+    here = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
+    st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
+    st.dataframe(
+        {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
+        | {"open": [tool_drawer.LABEL] * len(rows)}
+        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
+        | ({"left out": [_why(row.id, left_out) for row in rows]} if left_out else {}),
+        key=key,
+        on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
+        selection_mode="multi-row",
+        hide_index=True,
+        height=480,
+        column_order=(
+            "name",
+            "open",
+            *(["left out"] if left_out else []),
+            *(n for n in SHOWN[1:] if bands or n != "documentation"),
+        ),
+        column_config={
+            "name": st.column_config.TextColumn("tool", width=220, pinned=True),
+            "open": st.column_config.ButtonColumn(
+                "",
+                width=90,
+                type="tertiary",
+                key="open_row",
+                on_click=lambda: tool_drawer.open_tool(ids[st.session_state["open_row"]["row"]]),
+            ),
+            "server": st.column_config.TextColumn(width=160),
+            "parameters": st.column_config.NumberColumn(format="%d", width=85),
+            "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
+            "documentation": st.column_config.TextColumn(width=110),
+            "description": st.column_config.TextColumn(width=600),
+        },
+        alt="All tools of the catalog",
+    )
+    decision_buttons.notice()
+    if chosen:
+        leaving_out.leaving_out(catalog_id, sorted(chosen.tool_ids), "table")
+    st.download_button(
+        "Download all as CSV",
+        lambda: explore.tools_csv(catalog_id),
+        "tools.csv",
+        "text/csv",
+        key="tools_csv",
+        on_click="ignore",
+    )
+
+
+def _why(tool_id: str, left_out: Mapping[str, Decision]) -> str:
+    """The reason why a tool is left out; empty for one that stays."""
+    return str(left_out[tool_id].detail["reason"]) if tool_id in left_out else ""
+
+
+def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:
+    """Which tools are wanted by how well they are documented."""
+    counts = Counter(bands.values())
+    return bar.selectbox(
+        "Documentation",
+        BANDS,
+        index=None,
+        placeholder="any",
+        format_func=lambda band: f"{band} ({counts[band]:,})",
+        key="band",
+        bind="query-params",
+    )
+
+
+def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
+    """What another view selected stands first. What is ticked here stays where it is, so that
+    nothing moves under the hand.
+    """
+    chosen, first = tool_selection.selected(catalog_id), f"first_{catalog_id}"
+    if chosen is None or chosen.source != TABLE:
+        st.session_state[first] = chosen and chosen.key
+    if chosen and tool_selection.only():
+        rows = [row for row in rows if row.id in chosen.tool_ids]
+    key = st.session_state.get(first)
+    ahead = page_frame.workspace().selections.get(catalog_id, key) if key else None
+    return sorted(rows, key=lambda row: row.id not in ahead.tool_ids) if ahead else rows
+
+
+def _servers(catalog_id: int) -> None:
+    explore = page_frame.workspace().explore
+    rows = explore.servers(catalog_id)
+    if not rows:
+        st.info("The tools of this catalog name no servers.", icon=":material/dns:")
+        return
+    st.caption(f"Tokens in {PROMPT_SHAPES[0]}: {explore.overview(catalog_id).counted}.")
+    st.dataframe(
+        safe_text.columns(rows, ["name", "tools", "tokens", "description"])
+        | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},
+        hide_index=True,
+        column_order=("name", "select", "tools", "tokens", "description"),
+        column_config={
+            "name": st.column_config.TextColumn("server", width=220, pinned=True),
+            "tokens": "tokens ≈",
+            "select": tool_selection.server_column(
+                catalog_id, [row.name for row in rows], "select_server"
+            ),
+        },
+        alt="Servers",
+    )
+
+
+def _findings(catalog_id: int) -> None:
+    rows = page_frame.workspace().explore.findings(catalog_id)
+    if not rows:
+        st.success("Nothing suspicious in the text of these tools.", icon=":material/verified:")
+        return
+    kinds = {f"{kind.severity}: {kind.kind}": kind for kind in finding_kinds(rows)}
+    st.caption(
+        "*block*: never canonical, and no merge with it is accepted unseen. *warn* and *info* are "
+        "worth a look and block nothing."
+    )
+    chosen = st.pills(
+        "Kind of finding", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
+    )
+    shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
+    st.caption(f"{len(shown):,} of {len(rows):,} findings. Choose a row to go to its tool.")
+    picked = st.dataframe(
+        {
+            "severity": [SIGNS[row.severity] for row in shown],
+            **safe_text.columns(shown, ["kind", "tool", "place", "message", "excerpt"]),
+        },
+        hide_index=True,
+        key=f"findings_{chosen}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "severity": st.column_config.TextColumn(width=80),
+            "kind": st.column_config.TextColumn(width=210),
+            "tool": st.column_config.TextColumn(width=190),
+            "place": st.column_config.TextColumn(width=110),
+            "message": st.column_config.TextColumn(width=420),
+            "excerpt": st.column_config.TextColumn("what it says", width=320),
+        },
+        alt="Findings in the tools' texts",
+    )
+    chosen_rows = picked["selection"]["rows"]
+    if chosen_rows and chosen_rows[0] < len(shown):
+        _one_finding(catalog_id, shown[chosen_rows[0]])
+
+
+def _kind_label(kind: FindingKind) -> str:
+    icon = ICONS.get(kind.severity, ":material/info:")
+    return f"{icon} {kind.severity}: {kind.kind} ({kind.findings:,})"
+
+
+def _one_finding(catalog_id: int, row: FindingRow) -> None:
+    """The finding in full, and the way to its tool."""
+    with st.container(border=True):
+        st.markdown(f"**{SIGNS[row.severity]}** · {safe_text.untrusted(row.tool)}")
+        st.text(row.message)
+        st.code(row.excerpt, language=None, wrap_lines=True)
+        st.button(
+            "Show this tool in the table",
+            icon=":material/table_rows:",
+            key="show_tool",
+            on_click=_go_to,
+            args=(catalog_id, row.tool),
+        )
+
+
+def _go_to(catalog_id: int, tool_id: str) -> None:
+    """Open the Tools tab with only this tool's server and name."""
+    tool = page_frame.workspace().explore.tool(catalog_id, tool_id)
+    st.session_state["part"] = "Tools"
+    st.session_state["find"] = tool.name
+    st.session_state["on"] = tool.server or None
+
+
+def _unread(catalog_id: int) -> None:
+    problems = page_frame.workspace().explore.problems(catalog_id)
+    if not problems:
+        st.success("Every record of the files was read.", icon=":material/verified:")
+        return
+    st.caption(f"{quantity(len(problems), 'record')} could not be read; everything else was.")
+    st.dataframe(problems, hide_index=True, alt="Records that could not be read")
+    st.download_button(
+        "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"
+    )

@@ -1,0 +1,158 @@
+"""The overview of the first page: figures, the worst collisions, what to do next.
+
+``known`` draws what needs no analysis and keeps room for the rest, which ``found`` fills in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from toolscope_core.numbers import quantity
+from toolscope_core.views.next_steps import Collision, Findings, NextStep
+from ui.frame import page_frame, safe_text
+
+ICONS = {
+    "review": ":material/rule:",
+    "export": ":material/ios_share:",
+    "catalog": ":material/search:",
+    "overlap": ":material/join_inner:",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The room that is kept for what the analysis finds."""
+
+    tokens: DeltaGenerator
+    overlap: DeltaGenerator
+    worst: DeltaGenerator
+    steps: DeltaGenerator
+
+
+def known() -> Places:
+    """What is known without an analysis."""
+    record = page_frame.current()
+    seen = page_frame.workspace().explore.overview(record.id)
+    owners = f" on {quantity(seen.servers, 'server')}" if seen.servers else ""
+    st.markdown(
+        f"**{safe_text.untrusted(record.name)}** holds {quantity(seen.tools, 'tool')}{owners}. "
+        "They cost about "
+        f"{seen.tokens:,} tokens in every prompt that carries them all."
+    )
+    figures = st.columns(3)
+    figures[0].metric("Tools", f"{seen.tools:,}", border=True, height="stretch")
+    figures[1].metric("Servers", f"{seen.servers:,}", border=True, height="stretch")
+    overlap = st.container()
+    worst, next_steps = st.columns([3, 2], gap="medium")
+    steps = next_steps.container(key="next", border=True, height="stretch")
+    steps.markdown("**What to do next**")
+    first = steps.container()
+    waiting = page_frame.workspace().overview.known_steps(record.id)
+    if waiting:
+        with steps:
+            _links(waiting)
+    return Places(figures[2], overlap, worst.container(border=True, height="stretch"), first)
+
+
+def found(places: Places) -> None:
+    """What the analysis found; before it is finished, its progress, and the page ends."""
+    record = page_frame.current()
+    with places.steps:
+        page_frame.analysis()
+    explore, overview = page_frame.workspace().explore, page_frame.workspace().overview
+    with places.steps, st.spinner("Working out what merging brings"):
+        seen, after = explore.overview(record.id), explore.forecast(record.id)
+        collisions, steps = overview.worst(record.id), overview.steps(record.id)
+        findings = overview.findings(record.id)
+    with places.overlap:
+        _overlap(findings)
+    places.tokens.metric(
+        "Tokens, about",
+        f"{seen.tokens:,}",
+        f"{after.tokens_after:,} after safe merges",
+        delta_color="off",
+        delta_arrow="down" if after.tokens_after < seen.tokens else "off",
+        border=True,
+        height="stretch",
+        help=f"Tokens: {seen.counted}. "
+        "Safe merges are those that need no person, and those already accepted.",
+    )
+    with places.worst:
+        _worst(collisions)
+    with places.steps:
+        _links(steps, first=True)
+
+
+def _overlap(seen: Findings) -> None:
+    """Duplicates, families and siblings, each with the way to where it is worked on."""
+    again = f" ({seen.again:,} to look at again)" if seen.again else ""
+    needs = "needs" if seen.gateways == 1 else "need"
+    gateways = f"; {seen.gateways:,} more {needs} a gateway" if seen.gateways else ""
+    for place, (title, count, note, help_text, link, page, query) in zip(
+        st.columns(3),
+        (
+            (
+                "Duplicates to prune now", seen.duplicates,
+                f"{seen.duplicates - seen.waiting:,} accepted{again}, {seen.waiting:,} waiting, "
+                f"{seen.safe:,} of them safe{gateways}",
+                "Clusters of one job in which one tool could serve the callers of all others as it "
+                "is: the others can be switched off, no code needed. Accepted ones count too.",
+                "Review duplicates", "review", {"show": "Duplicates"},
+            ),
+            (
+                "Families a gateway could fold", seen.families,
+                f"{seen.families - seen.undecided:,} accepted, {seen.undecided:,} waiting",
+                "Clusters of the same operation for several providers or fixed values. What "
+                "differs is in no argument, so none of their tools can be pruned.",
+                "Look at families", "review", {"show": "Families"},
+            ),
+            (
+                "Siblings to tell apart", seen.siblings,
+                "near pairs that are not one job",
+                "Candidate pairs that have to do with each other, which the offline judge keeps "
+                "apart. An agent must tell them apart by their descriptions.",
+                "Compare siblings", "overlap", {"verdict": "keep"},
+            ),
+        ),
+        strict=True,
+    ):  # fmt: skip
+        with place.container(border=True, height="stretch"):
+            st.metric(title, f"{count:,}", help=help_text)
+            st.caption(note)
+            st.page_link(
+                f"pages/{page}.py", label=link, icon=ICONS[page], query_params=dict(query),
+                disabled=not count,
+            )  # fmt: skip
+
+
+def _worst(collisions: Sequence[Collision]) -> None:
+    st.markdown("**The worst collisions**")
+    if not collisions:
+        st.caption("None is left that nobody has settled.")
+    for item in collisions:
+        names = [
+            safe_text.untrusted(f"{name} · {server}" if server else name)
+            for name, server in ((item.left, item.left_server), (item.right, item.right_server))
+        ]
+        st.page_link(
+            "pages/overlap.py",
+            label=f"Same job {item.probability:.2f}: **{names[0]}** and **{names[1]}**",
+            icon=":material/join_inner:",
+            query_params={"pair": item.key},
+        )
+        st.caption(safe_text.untrusted(item.reason))
+
+
+def _links(steps: Sequence[NextStep], first: bool = False) -> None:
+    for place, step in enumerate(steps):
+        text = safe_text.untrusted(step.text)
+        st.page_link(
+            f"pages/{step.page}.py",
+            label=f"**{text}**" if first and place == 0 else text,
+            icon=ICONS[step.page],
+            query_params=dict(step.query) or None,
+        )

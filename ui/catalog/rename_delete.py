@@ -1,0 +1,60 @@
+"""A catalog's name, and the end of one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.errors import StoreError, ToolScopeError
+from toolscope_core.numbers import quantity
+from ui.frame import page_frame, safe_text
+
+
+def care_panel() -> None:
+    """Rename the catalog, or delete it after a question."""
+    record, work = page_frame.current(), page_frame.workspace()
+    if failed := st.session_state.pop("care_error", ""):
+        safe_text.show_error(StoreError(failed))
+    name = safe_text.untrusted(record.name)
+    with st.expander("Rename or delete this catalog", icon=":material/edit:"):
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        new = row.text_input("Name of the catalog", record.name, key=f"new_name_{record.id}")
+        row.button(
+            "Rename",
+            key="rename_catalog",
+            disabled=not new.strip() or new.strip() == record.name,
+            on_click=_rename,
+            args=(record.name, new.strip()),
+        )
+        with row.popover("Delete …", icon=":material/delete:"):
+            decided = len(work.review.log(record.id))
+            st.markdown(
+                f"Delete **{name}**: {quantity(record.number, 'version')}, "
+                f"{quantity(decided, 'decision')}, its analysis, runs and selections? There is no "
+                "undo; an exported bundle keeps the decisions."
+            )
+            st.button(
+                "Delete it for good",
+                key="delete_catalog",
+                type="primary",
+                on_click=_delete,
+                args=(record.name,),
+            )
+
+
+def _rename(name: str, new: str) -> None:
+    try:
+        page_frame.workspace().catalogs.rename(name, new)
+    except ToolScopeError as error:
+        st.session_state["care_error"] = str(error)
+        return
+    page_frame.show(new)
+
+
+def _delete(name: str) -> None:
+    catalogs = page_frame.workspace().catalogs
+    try:
+        catalogs.delete(name)
+    except ToolScopeError as error:
+        st.session_state["care_error"] = str(error)
+        return
+    page_frame.show(catalogs.newest()[0].name)

@@ -1,0 +1,1 @@
+"""Pictures of a catalog, each with its table and its downloads."""

@@ -1,0 +1,91 @@
+"""The selected tools below the map, and what to say of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.datamodel import Decision, digest
+from toolscope_core.decisions import ACTIONS
+from toolscope_core.numbers import quantity
+from toolscope_core.views.catalog_tables import ToolRow
+from toolscope_core.workspace.toolsets import MOST_APART, MOST_ON_A_CARD
+from ui.charts.pictures import ROWS
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, tool_selection
+from ui.tools import tool_drawer
+
+COLUMNS = ("name", "server", "description", "tokens", "findings")
+
+
+def selected_panel(catalog_id: int) -> None:
+    """The tools as a table; ticked rows narrow down whom is spoken of."""
+    decision_buttons.notice()
+    chosen = tool_selection.selected(catalog_id)
+    if chosen is None:
+        st.caption("Draw round tools with the lasso, or a box, to select them.")
+        return
+    rows = [
+        row for row in page_frame.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids
+    ]
+    st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
+    if len(rows) > ROWS:
+        st.caption(f"The first {ROWS:,} are listed.")
+    key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"
+    state = st.dataframe(
+        [{column: getattr(row, column) for column in COLUMNS} for row in rows[:ROWS]],
+        key=key,
+        on_select="rerun",
+        selection_mode="multi-row",
+        hide_index=True,
+        height=min(320, 38 + 35 * len(rows)),
+        alt="The selected tools",
+    )
+    ticked = [rows[at] for at in state["selection"]["rows"] if at < len(rows)]
+    _buttons(catalog_id, ticked or rows, bool(ticked))
+
+
+def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
+    sets, ids = page_frame.workspace().toolsets, tuple(row.id for row in rows)
+    version = sets.version(catalog_id, ids) if len(ids) <= MOST_APART else ""
+    which = f"the {len(ids):,} ticked" if ticked else f"all {len(ids):,}"
+    card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if card is not None:
+            st.page_link(
+                "pages/review.py",
+                label="Open their card",
+                icon=":material/rule:",
+                query_params={"cluster": card.id},
+            )
+        else:
+            st.button(
+                f"Propose {which} as a cluster",
+                icon=":material/outbox:",
+                key=f"propose_{version[:12]}",
+                disabled=len(ids) < 2,
+                help="Makes a card of them, which a person accepts or rejects. Merges nothing.",
+                on_click=_say,
+                args=(catalog_id, ids, version, "propose"),
+            )
+        st.button(
+            f"Never merge {which}",
+            icon=":material/block:",
+            key=f"never_{version[:12]}",
+            disabled=len(ids) < 2,
+            help="Keeps each apart from each, whatever the judge says, until somebody undoes it.",
+            on_click=_say,
+            args=(catalog_id, ids, version, "reject"),
+        )
+        if len(ids) == 1:
+            tool_drawer.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
+        st.caption("Tick rows to mean only those.", width="content")
+
+
+def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> None:
+    sets, made = page_frame.workspace().toolsets, list[Decision]()
+    does = sets.never_merge if action == "reject" else sets.send_to_review
+    notice = f"{ACTIONS[action].done}: {quantity(len(ids), 'tool')}"
+    if decision_buttons.attempt(
+        lambda: made.append(does(catalog_id, ids, version, page_frame.reviewer())), notice
+    ):
+        st.session_state["batch"] = tuple(decision.seq for decision in made)

@@ -1,0 +1,55 @@
+"""How tightly the tools cluster, before and after merging."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from toolscope_core.errors import JobError
+from toolscope_core.figures import map_charts as figures
+from toolscope_core.figures import table_twins
+from toolscope_core.workspace.maps import SILHOUETTES
+from ui.charts.pictures import picture
+from ui.frame import page_frame, safe_text
+
+
+def silhouettes_panel(catalog_id: int) -> None:
+    """Mean silhouettes over numbers of clusters, once they are measured."""
+    maps = page_frame.workspace().maps
+    st.subheader("How tightly the tools cluster", anchor=False)
+    view = maps.silhouettes(catalog_id)
+    if view is None:
+        _measure(catalog_id)
+        return
+    if not view.counts:
+        st.caption("There are too few tools to cluster.")
+        return
+    st.markdown(view.reading)
+    rows = partial(table_twins.silhouette_rows, view)
+    picture(figures.silhouettes(view), rows, "silhouettes", "Silhouettes")
+    st.caption(
+        "k-means on all dimensions, seeded; silhouettes by cosine distance, exact, of all tools. "
+        "The score says how tight and separate clusters are, not whether tools are redundant: a "
+        "tidy catalog of distinct families scores high too, and taking out any copies lowers it, "
+        "rightly merged or not. Compare only the same number of clusters under the same model; "
+        "near one cluster for two tools it mostly counts close pairs."
+    )
+
+
+def _measure(catalog_id: int) -> None:
+    maps = page_frame.workspace().maps
+    job = maps.job(catalog_id, SILHOUETTES)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    if job is not None and not job.live and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+    seconds = maps.silhouette_seconds(catalog_id)
+    st.button(
+        f"Measure before and after merging (about {seconds:,} s, an estimate)",
+        icon=":material/play_arrow:",
+        key="silhouette",
+        on_click=maps.start_silhouettes,
+        args=(catalog_id,),
+    )

@@ -1,0 +1,1 @@
+"""Deciding on proposals: cards, buttons, what was decided and its undo."""

@@ -1,0 +1,299 @@
+"""How one cluster is drawn, on the Review and the Documents page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.datamodel import Cluster, Pair, Tool
+from toolscope_core.views.cards import Card
+from toolscope_core.views.relations import Slot, slot_in
+from ui.deciding import outcome_badges
+from ui.frame import safe_text
+from ui.tools import tool_drawer
+
+MEMBERS_SHOWN = 12
+TEXT_SHOWN = 3_000
+DIFFERING_SHOWN = 10
+NAMED = 4
+QUEUE_WIDTHS = {
+    **{"": 25, "name": 120, "gap": 50, "tools": 45, "weakest": 68, "kind": 60},
+    "what differs": 160,
+    "state": 80,
+}
+KINDS = {
+    "prune": "Prune: switch the others off today, no code needed",
+    "router": "Router: needs a gateway in front of the servers",
+    "family": "Family: one tool only behind a gateway",
+}
+ALONE = {
+    "prune": "Its server offers it as it is called here, no gateway needed",
+    "router": "Needs a gateway: its server knows another name or other parameters",
+}
+STATES = {
+    "proposed": ("Proposed", "blue", ":material/lightbulb:"),
+    "accepted": ("Accepted", "green", ":material/check:"),
+    "stale": ("Changed since it was decided", "orange", ":material/update:"),
+    "conflict": ("In conflict", "red", ":material/warning:"),
+}
+
+
+def kind_of(cluster: Cluster) -> str:
+    """*prune*, *router* or *family*: what can be done about the cluster."""
+    return "family" if cluster.relation == "parametric" else cluster.kind
+
+
+def everybody(cluster: Cluster) -> tuple[str, ...]:
+    """The members and those who would join them."""
+    return (*cluster.members, *cluster.newcomers)
+
+
+def queue_table(
+    waiting: Sequence[Cluster],
+    selected: Collection[str] = (),
+    gaps: Mapping[str, float] | None = None,
+    families: bool = False,
+) -> pd.DataFrame:
+    """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
+    ``gaps`` say by tool how far the judges differ on it. All are ``families``, or any clusters.
+    """
+    marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
+    return pd.DataFrame(
+        ({"": marks} if selected else {})
+        | {
+            "name": [cluster.document.name for cluster in waiting],
+        }
+        | ({"gap": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
+        | {
+            "tools": [len(cluster.members) for cluster in waiting],
+        }
+        | ({"what differs": [_differs(cluster) for cluster in waiting]} if families else {})
+        | {
+            "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
+            "kind": [kind_of(cluster) for cluster in waiting],
+            "state": [cluster.state for cluster in waiting],
+            "why look": [next(iter(cluster.reasons), "") for cluster in waiting],
+        }
+    )
+
+
+def queue_columns() -> dict[str, object]:
+    """How the columns of the queue are drawn."""
+    widths = {name: st.column_config.Column(width=width) for name, width in QUEUE_WIDTHS.items()}
+    weakest = st.column_config.NumberColumn(format="%.2f", width=QUEUE_WIDTHS["weakest"])
+    return {**widths, "weakest": weakest}
+
+
+def sorted_rows(table: pd.DataFrame, column: str, falling: bool) -> list[int]:
+    """The rows of a table in the order of a column, text without regard to case."""
+    values = table[column]
+    keys = values.str.casefold() if values.dtype == object else values
+    return keys.sort_values(ascending=not falling, kind="stable").index.tolist()
+
+
+def _differs(cluster: Cluster) -> str:
+    slot = slot_in(cluster)
+    return slot.in_words if slot else ""
+
+
+def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
+    found = [gaps[tool] for tool in everybody(cluster) if tool in gaps]
+    return f"{max(found):.2f}" if found else ""
+
+
+def title(card: Card) -> None:
+    """The name of what the cluster becomes, and its state in badges."""
+    cluster = card.cluster
+    st.subheader(safe_text.untrusted(cluster.document.name), anchor=False)
+    with st.container(horizontal=True):
+        label, color, icon = STATES[cluster.state]
+        st.badge(label, color=color, icon=icon)
+        st.badge(KINDS[kind_of(cluster)], color="green" if cluster.kind == "prune" else "violet")
+        as_what = " as a family" if kind_of(cluster) == "family" else ""
+        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{as_what}", color="gray")
+        st.badge(
+            f"About {card.tokens_before:,} → {card.tokens_after:,} tokens",
+            color="gray",
+            help=tokenizer().label,
+        )
+
+
+def question(card: Card) -> None:
+    """What accepting would mean for the agents, in one sentence."""
+    kept, gone = _named(card.canonical), _some(card.switched_off)
+    if card.slot is not None:
+        st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
+    elif card.cluster.kind == "prune":
+        st.markdown(f"Agents keep {kept} and no longer see {gone}.")
+    else:
+        st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
+
+
+def against(card: Card) -> None:
+    """What was looked at, and what speaks against accepting."""
+    cluster = card.cluster
+    if card.slot is not None:
+        _family(card, card.slot)
+    elif cluster.kind == "prune":
+        words(card)
+    if card.newcomers:
+        names = ", ".join(map(_named, card.newcomers))
+        st.info(f"New since this was accepted: {names}. Accept lets it in, Reject keeps it out.")
+    reasons = [f"- {safe_text.sentence(reason)}" for reason in card.doubts]
+    if reasons:
+        st.markdown("\n".join(["Before you accept:", "", *reasons]))
+    elif cluster.safe:
+        st.markdown(":material/verified: Nothing speaks against accepting it automatically.")
+
+
+def words(card: Card) -> None:
+    """The licence for each word of a prune: nothing is left over, or which words are."""
+    if not card.unlicensed:
+        others = "the other says" if len(card.tools) == 2 else "the others say"
+        st.markdown(f":green[:material/check:] Each says all that {others}.")
+        return
+    lines = [f"- {safe_text.sentence(reason)}" for reason in card.unlicensed]
+    st.markdown("\n".join([":orange[:material/warning:] Words without a reason:", "", *lines]))
+
+
+def _family(card: Card, slot: Slot) -> None:
+    """What differs, why no member can go, and the argument that a gateway would offer."""
+    tools = {tool.id: tool for tool in card.tools}
+    st.markdown(
+        "The same operation for each of these. What differs is in no argument of any of them, so "
+        "no member could be pruned: its callers would not be served. A gateway can offer one tool "
+        "and pass each call on by this argument:"
+    )
+    choice, routes = st.columns(2)
+    shown = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    choice.code(shown, language="json", wrap_lines=True)
+    names = [tools[tool_id] for tool_id, _ in slot.values]
+    routes.dataframe(
+        {
+            slot.name: [value for _, value in slot.values],
+            "goes to": [tool.name for tool in names],
+            "server": [tool.server for tool in names],
+        },
+        hide_index=True,
+        column_order=[slot.name, "goes to", *(["server"] if any(t.server for t in names) else [])],
+        height=min(190, 38 + 35 * len(names)),
+        alt="Which value of the argument stands for which tool",
+    )
+
+
+def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
+    """The members side by side, differences to the canonical one marked."""
+    tools = (*card.tools, *card.newcomers)
+    for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
+        row = tools[start : min(start + 3, MEMBERS_SHOWN)]
+        for column, tool in zip(st.columns(min(3, len(tools))), row, strict=False):
+            with column.container(border=True, height="stretch"):
+                st.markdown(f"**{safe_text.untrusted(tool.name)}**")
+                with st.container(horizontal=True):
+                    st.badge(safe_text.owner(tool.id, tool.name, tool.server), color="gray")
+                    tool_drawer.open_button(tool, "card")
+                    if tool is card.canonical:
+                        st.badge("Canonical", color="blue", icon=":material/star:")
+                    if tool in card.newcomers:
+                        st.badge("Newcomer", color="orange")
+                for finding in card.findings[tool.id]:
+                    safe_text.finding(finding.severity, finding.message)
+                text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
+                if tool is card.canonical:
+                    st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
+                else:
+                    st.html(safe_text.word_diff(base, text))
+                if drop is not None:
+                    drop(tool)
+    if len(tools) > MEMBERS_SHOWN:
+        st.caption(f"{MEMBERS_SHOWN} of {len(tools)} members are drawn; the table has all.")
+
+
+def arguments(card: Card) -> None:
+    """Each merged parameter, and which argument of each member goes there."""
+    st.markdown("**Where each argument goes**")
+    if not card.arguments:
+        st.caption("The merged tool takes no arguments, or does not say which.")
+        return
+    rows = [
+        {
+            "parameter": f"lost: {row.name}" if row.lost else row.name,
+            "type": row.type,
+            "required": row.required,
+            **{tool.id: row.sources.get(tool.id, "") for tool in card.tools},
+        }
+        for row in card.arguments
+    ]
+    st.dataframe(rows, hide_index=True, alt="Where each argument of the members goes")
+
+
+def evidence(card: Card) -> None:
+    """The judge's words on the weakest pairs."""
+    st.markdown("**What the judge says of the pairs, weakest first**")
+    for verdict in card.evidence:
+        judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
+        headline = f"{outcome_badges.probability(verdict)} {outcome_badges.short(verdict.outcome)}"
+        st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}")
+        st.markdown(
+            "\n".join(f"- {safe_text.untrusted(sentence)}" for sentence in verdict.evidence)
+        )
+    if card.pairs > len(card.evidence):
+        st.caption(f"The weakest {len(card.evidence)} of {card.pairs} pairs.")
+
+
+def differing(card: Card) -> None:
+    """The pairs on which the model and the offline judge differ."""
+    if not card.disagreements:
+        return
+    st.markdown(":material/difference: **Where the judges differ**, the widest gap first")
+    for one in card.disagreements[:DIFFERING_SHOWN]:
+        verdict, judge = one.model, safe_text.untrusted(one.model.judge)
+        why = f": {safe_text.untrusted(verdict.evidence[0])}" if verdict.evidence else ""
+        st.markdown(
+            f"- {_both(one.pair)}: offline **{outcome_badges.short(one.offline.outcome)}** "
+            f"{outcome_badges.probability(one.offline)}, {judge} "
+            f"**{outcome_badges.short(verdict.outcome)}** "
+            f"{outcome_badges.probability(verdict)}{why}"
+        )
+    if len(card.disagreements) > DIFFERING_SHOWN:
+        st.caption(f"{DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
+
+
+def effect(card: Card, before: Cluster) -> None:
+    """What an edited document changes: kind, tokens, arguments that would be lost."""
+    after = card.cluster
+    color = "green" if after.kind == "prune" else "violet"
+    st.badge(ALONE[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)], color=color)
+    if card.slot is not None:
+        st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
+    if after.kind == "router" and before.kind == "prune":
+        st.warning(
+            "With this edit no server offers the merged tool as it is written: it needs a gateway, "
+            "and is exported only with routers on. Editing the description alone keeps it a prune."
+        )
+    st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens ({tokenizer().label})")
+    for alpha in after.arguments:
+        for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
+            st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
+
+
+def _some(tools: Sequence[Tool]) -> str:
+    """The first few in words, and how many more."""
+    more = len(tools) - NAMED
+    names = [_named(tool) for tool in tools[:NAMED]]
+    return f"{', '.join(names)} and {more:,} more" if more > 0 else ", ".join(names)
+
+
+def _both(pair: Pair) -> str:
+    return f"{safe_text.untrusted(pair.left)} and {safe_text.untrusted(pair.right)}"
+
+
+def _named(tool: Tool) -> str:
+    name = f"**{safe_text.untrusted(tool.name)}**"
+    if tool.server:
+        return f"{name} on {safe_text.untrusted(tool.server)}"
+    return f"{name} ({safe_text.untrusted(tool.home)})" if tool.home else name

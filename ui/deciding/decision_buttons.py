@@ -1,0 +1,307 @@
+"""What the buttons of the Review and Documents pages do, and the trail they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from toolscope_core.datamodel import Action, Cluster, Decision, digest
+from toolscope_core.decisions import ACTIONS
+from toolscope_core.errors import DecisionError
+from toolscope_core.numbers import quantity
+from toolscope_core.views.cards import Card
+from toolscope_core.views.drafts import Draft
+from toolscope_core.views.exports import SafeBatch
+from toolscope_core.views.outdated_merges import LookAgain
+from ui.frame import page_frame, safe_text
+
+LONGEST_NOTICE = 400
+
+
+def attempt(work: Callable[[], object], said: str) -> bool:
+    """Do what a button asks; a refusal becomes the notice, and the page shows the truth again.
+
+    An earlier batch can no longer be taken back as one: its button would stand under this notice.
+    """
+    st.session_state.pop("batch", None)
+    try:
+        work()
+    except DecisionError as error:
+        st.session_state["notice"] = (False, str(error))
+        return False
+    st.session_state["notice"] = (True, said)
+    return True
+
+
+def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) -> None:
+    """Decide on the cluster that was shown; then show the cluster ``onward``."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    said = f"{ACTIONS[action].done}: {seen.document.name}"
+    if seen.newcomers and action in ("accept", "reject"):
+        welcome = action == "accept"
+        done = attempt(
+            lambda: review.answer_newcomers(catalog_id, seen, page_frame.reviewer(), welcome), said
+        )
+    else:
+        done = attempt(
+            lambda: review.decide(catalog_id, action, seen, page_frame.reviewer(), detail), said
+        )
+    if done and onward:
+        st.query_params["cluster"] = onward
+
+
+def take_apart(
+    seen: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
+) -> None:
+    """Take a proposal apart; what is left of it is shown next, and comes in its place."""
+    review, catalog_id, left = page_frame.workspace().review, page_frame.current().id, list[str]()
+    text = f"{seen.document.name}: {apart_in_words(groups)}"
+    if attempt(
+        lambda: left.extend(review.recut(catalog_id, seen, page_frame.reviewer(), groups)), text
+    ):
+        if seen.id in order:
+            at = order.index(seen.id) + 1
+            order[at:at] = [one for one in left if one not in order]
+        if shown := next(iter(left), onward):
+            st.query_params["cluster"] = shown
+
+
+def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
+    """What became of a proposal that was taken apart."""
+    alone = [group[0] for group in groups if len(group) == 1]
+    left = [quantity(len(group), "tool") for group in groups if len(group) > 1]
+    parts = [f"{', '.join(alone)} kept out"] if alone else []
+    parts += [f"{' and '.join(left)} still to be decided"] if left else []
+    return "; ".join(parts)
+
+
+def split_off(seen: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
+    """Take the members chosen in the widget ``apart_key`` out of the proposal, as one part."""
+    apart = list(st.session_state[apart_key])
+    rest = [member for member in seen.members if member not in apart]
+    take_apart(seen, [rest, apart], onward, order)
+
+
+def choose_canonical(seen: Cluster, choice_key: str) -> None:
+    """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
+    chosen = st.session_state[choice_key]
+    decide(seen, "canonical", None, canonical=chosen)
+    good, text = st.session_state["notice"]
+    st.session_state["notice"] = good, f"{text}; it is {chosen}" if good else text
+
+
+def accept_safe(seen: Sequence[Cluster]) -> None:
+    """Accept what was listed, as one batch that can be taken back."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    made, refused = review.accept_safe(catalog_id, page_frame.reviewer(), seen)
+    st.session_state["safe_list"] = False
+    said = f"Accepted {quantity(len(made), 'safe merge')}"
+    if refused:
+        said += f", {len(refused)} not: {refused[0]}"
+    st.session_state["notice"] = (not refused, said)
+    if made:
+        st.session_state["batch"] = tuple(decision.seq for decision in made)
+
+
+def batch_in_words(safe: SafeBatch) -> str:
+    """What *accept safe* will do, what it leaves out, and why."""
+    left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
+    if not safe.clusters:
+        return f"Nothing can be accepted without a look: {left or 'nothing waits'}."
+    return (
+        f"Shows the list first. Makes {quantity(len(safe.clusters), 'tool')} of "
+        f"{safe.tools:,}, about {quantity(safe.tokens_saved, 'token')} less in every prompt. "
+        f"Leaves out: {left or 'nothing'}."
+    )
+
+
+def safe_list(safe: SafeBatch) -> None:
+    """What *accept safe* would accept, row by row; ticked rows are left out."""
+    tools = page_frame.analysis().catalog.by_id
+    key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
+    with st.container(border=True):
+        state = st.dataframe(
+            [
+                {
+                    "agents keep": cluster.document.name,
+                    "of": tools[cluster.canonical].server,
+                    "and no longer see": ", ".join(
+                        member for member in cluster.members if member != cluster.canonical
+                    ),
+                    "weakest pair": f"{cluster.weakest_edge:.2f}",
+                }
+                for cluster in safe.clusters
+            ],
+            key=key,
+            on_select="rerun",
+            selection_mode="multi-row",
+            hide_index=True,
+            height=min(320, 38 + 35 * len(safe.clusters)),
+            alt="The merges that nothing speaks against",
+        )
+        out = set(state["selection"]["rows"])
+        taken = [one for at, one in enumerate(safe.clusters) if at not in out]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                f"Accept {'this one' if len(taken) == 1 else f'these {len(taken):,}'}",
+                key=f"take_{key}",
+                type="primary",
+                disabled=not taken,
+                on_click=accept_safe,
+                args=(taken,),
+            )
+            st.button("Close", key="safe_close", on_click=toggle_safe_list)
+            st.caption(
+                f"Tick rows to leave them out: {len(out):,} ticked. One undo takes all back.",
+                width="content",
+            )
+
+
+def toggle_safe_list() -> None:
+    """Open the list of safe merges, or close it."""
+    st.session_state["safe_list"] = not st.session_state.get("safe_list", False)
+
+
+def keep_merged(item: LookAgain) -> None:
+    """Say of an accepted merge, as it is shown now, that it stays."""
+    decide(item.cluster, "accept", None)
+
+
+def keep_apart(item: LookAgain) -> None:
+    """Take the doubtful members out of an accepted merge, for good."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    message = f"Kept apart: {', '.join((item.cluster.canonical, *item.doubtful))}"
+    attempt(lambda: review.keep_apart(catalog_id, item, page_frame.reviewer()), message)
+
+
+def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
+    """Take back these decisions; then show the cluster that ``back_to`` was about."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
+    done = attempt(
+        lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} taken back"
+    )
+    if done and back_to and (cluster_id := review.about(catalog_id, back_to)):
+        st.query_params["cluster"] = cluster_id
+
+
+def undo_own(seen: int) -> None:
+    """Take back the reviewer's latest decision, ``seen`` when the button was drawn.
+
+    A decision made since is the one that is meant; once ``seen`` is gone, a second press of the
+    same button does nothing more.
+    """
+    standing = page_frame.workspace().review.standing(page_frame.current().id)
+    own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
+    if own is not None and own.seq >= seen:
+        undo((own.seq,), own)
+
+
+def notice() -> None:
+    """What the last button did, once; a refusal stands out, a batch can be taken back as one."""
+    good, text = st.session_state.pop("notice", (True, ""))
+    if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
+        text = f"{text[: LONGEST_NOTICE // 2]} … {text[-LONGEST_NOTICE // 2 :]}"
+    if not good:
+        st.error(safe_text.untrusted(text), icon=":material/error:")
+    elif text:
+        st.caption(f":green[:material/check:] {safe_text.untrusted(text)}", width="stretch")
+    if batch := st.session_state.get("batch"):
+        label = f"Undo the last {len(batch)}" if len(batch) > 1 else "Undo"
+        st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
+
+
+def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
+    """Take back what the reviewer decided last, also by the key U."""
+    own = next((one for one in standing if one.reviewer == page_frame.reviewer()), None)
+    st.button(
+        "Undo",
+        key=f"undo_{own.seq if own else 'nothing'}",
+        shortcut="U" if by_key else None,
+        disabled=own is None,
+        on_click=undo_own,
+        args=(own.seq,) if own else None,
+    )
+
+
+def done(decision: Decision) -> str:
+    """What was decided, safe in markdown; of a canonical which one was chosen."""
+    if decision.action == "omit":
+        return f"Left out ({safe_text.untrusted(str(decision.detail.get('reason', '')))})"
+    if decision.action == "threshold":
+        cut = decision.detail
+        return (
+            f"Threshold applied, similarity {cut['similarity']:.2f} and probability "
+            f"{cut['probability']:.2f}"
+        )
+    if decision.action != "canonical":
+        return ACTIONS[decision.action].done
+    ids = dict(zip(decision.members, decision.ids, strict=False))
+    chosen = str(decision.detail.get("canonical", ""))
+    return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}"
+
+
+def by_whom(decision: Decision) -> str:
+    """Who decided, and when; safe in markdown."""
+    return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
+
+
+def reshape(card: Card, seen: str, onward: str | None, order: list[str]) -> None:
+    """Other answers than yes and no: another canonical, members split off, an edited document."""
+    cluster = card.cluster
+    keys = st.session_state.get("keys", True) and "tool" not in st.query_params
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        eligible = [tool.id for tool in card.eligible]
+        choice = f"canonical_{seen}"
+        st.selectbox(
+            "Canonical",
+            eligible,
+            eligible.index(cluster.canonical) if cluster.canonical in eligible else None,
+            key=choice,
+            on_change=choose_canonical,
+            args=(cluster, choice),
+            help="The member that gives the merged tool its id and name.",
+        )
+        if len(cluster.members) > 2 and cluster.state != "accepted":
+            apart = f"apart_{seen}"
+            chosen = st.multiselect("Split off", cluster.members, key=apart)
+            st.button(
+                "Split",
+                key=f"split_{seen}",
+                shortcut="P" if keys else None,
+                disabled=not 0 < len(chosen) < len(cluster.members),
+                help="Two proposals instead of one, both still to be decided. Accepts nothing.",
+                on_click=split_off,
+                args=(cluster, apart, onward, order),
+            )
+        st.page_link(
+            "pages/documents.py",
+            label="Edit the document",
+            icon=":material/edit_note:",
+            query_params={"cluster": cluster.id},
+        )
+
+
+def save(cluster: Cluster, draft: Draft, then: Callable[[], None] | None = None) -> None:
+    """Store an edited document; ``then`` forget that it was only typed."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    saved = attempt(
+        lambda: review.edit(catalog_id, cluster, draft, page_frame.reviewer()),
+        f"Saved the document of {draft.document.name}",
+    )
+    if saved and then:
+        then()
+
+
+def reset(cluster: Cluster, made: Draft, then: Callable[[], None]) -> None:
+    """Store the document as it was synthesised, and say what that changed."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    parts = {"name": "name", "description": "description", "schema": "parameters"}
+    before, after = cluster.document, made.document
+    changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
+    if attempt(
+        lambda: review.edit(catalog_id, cluster, made, page_frame.reviewer()),
+        f"Reset {before.name} to what was synthesised: {', '.join(changed)}",
+    ):
+        then()

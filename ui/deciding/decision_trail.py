@@ -1,0 +1,46 @@
+"""What was decided: every decision, the newest first, with its undo or who took it back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.datamodel import Decision
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, safe_text
+
+RECENT = 10
+"""So many stand on one page of the list."""
+
+
+def trail(catalog_id: int) -> None:
+    """All decisions, page by page, and everything that must never merge."""
+    review = page_frame.workspace().review
+    told, standing = review.history(catalog_id), review.standing(catalog_id)
+    with st.expander(f"Last decisions ({len(told):,})"):
+        pages = -(-len(told) // RECENT)
+        page = st.pagination(pages, key="trail_page") if pages > 1 else 1
+        for decision, undone in told[(page - 1) * RECENT : page * RECENT]:
+            _line(decision, undone, "recent")
+    rejected = [decision for decision in standing if decision.action == "reject"]
+    with st.expander(f"Never merge ({len(rejected)})"):
+        for decision in rejected:
+            _line(decision, None, "never")
+
+
+def _line(decision: Decision, undone: Decision | None, place: str) -> None:
+    names = safe_text.untrusted(" | ".join(", ".join(part) for part in decision.parts))
+    text = f"{decision_buttons.done(decision)}{': ' if names else ''}{names}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if undone is None:
+            st.button(
+                "Undo",
+                key=f"{place}_undo_{decision.seq}",
+                on_click=decision_buttons.undo,
+                args=((decision.seq,), decision),
+            )
+            st.markdown(text, width="stretch")
+            st.caption(decision_buttons.by_whom(decision), width="content")
+        else:
+            st.markdown(f":gray[~~{text}~~]", width="stretch")
+            whom = decision_buttons.by_whom(decision)
+            st.caption(f"{whom}; taken back by {decision_buttons.by_whom(undone)}", width="content")

@@ -1,0 +1,1 @@
+"""Editing the document of a merged tool."""

@@ -1,0 +1,1 @@
+"""What leaves, and which targets accept it."""

@@ -1,0 +1,1 @@
+"""What every page stands in: sidebar, current catalog, the selection, safe text."""

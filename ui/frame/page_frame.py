@@ -1,0 +1,179 @@
+"""What every page stands in: the workspace, the sidebar, the current catalog, running jobs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Literal, NoReturn
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from toolscope_core.config import Key, Settings, key_for, read_environment, read_keys
+from toolscope_core.errors import JobError
+from toolscope_core.numbers import quantity
+from toolscope_core.pipeline import Analysis
+from toolscope_core.store import CatalogRecord, Job
+from toolscope_core.workspace.judging import OFFLINE
+from toolscope_core.workspace.workspace import Workspace
+from ui.frame import browser_state, safe_text
+
+REVIEWER = "reviewer"
+"""Who decides where nobody gave a name."""
+SECRETS = ".streamlit/secrets.toml"
+
+
+@st.cache_resource
+def workspace() -> Workspace:
+    """The one workspace of this process; a first start brings the bundled example, analysed."""
+    work = Workspace(_settings())
+    if not work.catalogs.newest():
+        work.analyses.start(work.catalogs.add_example().id)
+    return work
+
+
+def _settings() -> Settings:
+    """Those of the environment, with the keys of Streamlit's secrets first."""
+    settings = read_environment()
+    return replace(settings, keys=(*_secret_keys(), *settings.keys))
+
+
+def _secret_keys() -> tuple[Key, ...]:
+    try:
+        return read_keys({name: str(value) for name, value in st.secrets.items()})
+    except StreamlitSecretNotFoundError:
+        return ()
+
+
+def key_source(origin: str) -> str:
+    """Where the key for an origin comes from, empty where there is none."""
+    if key_for(origin, _secret_keys()).secret:
+        return SECRETS
+    return "the environment" if key_for(origin, workspace().settings.keys).secret else ""
+
+
+def frame(page: str) -> None:
+    """The sidebar of every page: which catalog, who reviews, which judge; and the tab's title, with
+    the ``page`` it shows.
+    """
+    records = {record.name: record for record in workspace().catalogs.newest()}
+    asked = st.query_params.get("catalog", "")
+    if asked in records:
+        st.session_state["catalog"] = asked
+    elif asked:
+        st.session_state["no_catalog"] = asked
+    if st.session_state.get("catalog") not in records:
+        st.session_state["catalog"] = next(iter(records))
+    with st.sidebar:
+        st.selectbox(
+            "Catalog",
+            list(records),
+            key="catalog",
+            persist_state="session",
+            help="Catalogs are added on the Catalog page.",
+            on_change=lambda: show(st.session_state["catalog"]),
+        )
+        name = browser_state.remembered_name() or REVIEWER
+        st.text_input("Your name", name, key="reviewer", persist_state="session")
+        browser_state.remember(reviewer())
+        judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
+        color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
+        told = safe_text.untrusted(judge)
+        st.badge(f"Judge: {told}", icon=":material/gavel:", color=color, help=told)
+    st.set_page_config(page_title=f"{page} · {st.session_state['catalog']} · ToolScope")
+    if missing := st.session_state.get("no_catalog"):
+        st.warning(
+            f"There is no catalog {safe_text.untrusted(missing)} here. Shown is "
+            f"{safe_text.untrusted(st.session_state['catalog'])}; choose another in the sidebar.",
+            icon=":material/link_off:",
+        )
+    if st.query_params.get("catalog") != st.session_state["catalog"]:
+        st.query_params["catalog"] = st.session_state["catalog"]  # an address names its catalog
+
+
+def show(name: str) -> None:
+    """Go over to a catalog. Call it in a widget's callback."""
+    st.session_state.pop("no_catalog", None)
+    st.session_state["catalog"] = st.query_params["catalog"] = name
+
+
+def current() -> CatalogRecord:
+    """The catalog chosen in the sidebar, newest version."""
+    if "catalog" not in st.session_state:
+        _through_the_app()
+    records = {record.name: record for record in workspace().catalogs.newest()}
+    return records[st.session_state["catalog"]]
+
+
+def _through_the_app() -> NoReturn:
+    """Run again, through app.py. Until a process has registered its pages once, Streamlit runs a
+    page that a link leads to on its own, without the frame.
+    """
+    here = st.context.url.rstrip("/").rpartition("/")[2]
+    st.navigation(
+        [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", here)]
+    )
+    st.rerun()
+
+
+def reviewer() -> str:
+    """Who decides; people on one store tell each other apart by it."""
+    return st.session_state.get("reviewer", "").strip() or REVIEWER
+
+
+def analysis() -> Analysis:
+    """The analysis of the current catalog; stops the page with the job's progress, or a button
+    that starts one, where there is none yet.
+    """
+    record = current()
+    return workspace().analyses.get(record.id) or _wait_for_analysis(record)
+
+
+def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
+    job = workspace().analyses.job(record.id)
+    if job is not None and job.live:
+        job_panel(job.id)
+        st.stop()
+    if job is not None and job.message:
+        safe_text.show_error(JobError(job.message))
+    st.info(
+        f"{quantity(record.tools, 'tool')} {'waits' if record.tools == 1 else 'wait'} to be "
+        f"compared. It takes about "
+        f"{max(10, record.tools // 60)} seconds the first time.",
+        icon=":material/hourglass_empty:",
+    )
+    if st.button("Analyse", type="primary", icon=":material/play_arrow:", key="analyse"):
+        workspace().analyses.start(record.id)
+        st.rerun()
+    st.stop()
+
+
+STAGES = {
+    "embed": "Reading what the tools say",
+    "compare": "Finding near tools",
+    "judge": "Judging pairs",
+    "merge": "Working out merges",
+    "count": "Counting pairs",
+    "audit": "A model looks at clusters",
+    "synthesis": "A model writes documents",
+    "quality": "A model grades documents",
+    "ready": "Getting ready; UMAP compiles its code first",
+    "neighbours": "Finding neighbours",
+    "layout": "Laying the tools out",
+    "cluster": "Clustering",
+}
+
+
+@st.fragment(run_every="1s")
+def job_panel(job_id: str) -> None:
+    """True progress of a job; the page runs again when it ends."""
+    job: Job = workspace().analyses.watch(job_id)
+    if not job.live:
+        st.rerun()
+    stage = STAGES.get(job.stage, "Waiting for its turn")
+    share = job.done / job.total if job.total else 0.0
+    passed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
+    done = f": {job.done:,} of {job.total:,}" if job.total else ""
+    st.progress(share, text=f"{stage}{done} ({passed:,.0f} s so far)")
+    if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
+        workspace().analyses.cancel(job_id)

@@ -1,0 +1,1 @@
+"""The merge graph and its table of clusters."""

@@ -1,0 +1,241 @@
+"""The merge graph with what was chosen in it: a tool, an edge, a bridge that can be split at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.datamodel import Pair, digest
+from toolscope_core.figures import table_twins
+from toolscope_core.figures.network import SHAPES
+from toolscope_core.figures.standalone import graph_html
+from toolscope_core.figures.views import Edge, Network, Node
+from toolscope_core.views.address_keys import pair_key
+from toolscope_core.views.components import Bridge
+from ui.charts import pictures
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, safe_text, tool_selection
+from ui.graph.cluster_table import choose_holders
+from ui.graph.network_component import Click, network_view
+from ui.tools import tool_drawer
+
+ALT = "Merge graph"
+SOURCE = "the merge graph"
+NAMED, TEXT_SHOWN = 8, 400
+
+
+def network_panel(catalog_id: int, part: Network) -> None:
+    """The graph, beside it what is chosen, below it the same as tables and files."""
+    edge, tools = _edge(catalog_id, part), _tools(catalog_id, part)
+    drawn, chosen = st.columns([7, 4], gap="medium")
+    with drawn:
+        network_view(part, "network", ALT, [t.id for t in tools], edge and edge.pair, _click)
+    with chosen:
+        decision_buttons.notice()
+        if edge:
+            _edge_panel(catalog_id, part, edge)
+        elif len(tools) == 1:
+            _tool_panel(catalog_id, part, tools[0])
+        else:
+            _overview(part, len(tools))
+    more = pictures.twin("network")
+    if more.open:
+        with more:
+            _twin(catalog_id, part)
+
+
+def _click(click: Click) -> None:
+    if click.opened:
+        tool_drawer.open_tool(click.tools[0])
+    elif click.pair:
+        choose_edge(click.pair)
+    else:
+        close()
+        tool_selection.select(page_frame.current().id, click.tools, SOURCE)
+
+
+def choose_edge(pair: Pair) -> None:
+    """Put the edge into the address, which decides what is shown."""
+    st.query_params["edge"] = pair_key(pair)
+
+
+def close() -> None:
+    """Let go of the edge."""
+    st.query_params.pop("edge", None)
+
+
+def _edge(catalog_id: int, part: Network) -> Edge | None:
+    """The edge that the address names, if it is drawn."""
+    pair = page_frame.workspace().pairs.named(catalog_id, st.query_params.get("edge", ""))
+    return next((edge for edge in part.edges if edge.pair == pair), None)
+
+
+def _tools(catalog_id: int, part: Network) -> list[Node]:
+    """The selected tools that are drawn."""
+    selection = tool_selection.selected(catalog_id)
+    return [node for node in part.nodes if selection and node.id in selection.tool_ids]
+
+
+def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
+    names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
+    one, other = names[edge.pair.left], names[edge.pair.right]
+    st.subheader(f"{one} — {other}", anchor=False)
+    said = table_twins.LINKS[edge.link]
+    if edge.link in ("merge", "family", "unsure"):
+        said += f", probability {edge.probability:.2f}"
+    st.markdown(f"{said[0].upper()}{said[1:]}.")
+    bridge = page_frame.workspace().explore.bridge(catalog_id, edge.pair) if edge.parts else None
+    if bridge:
+        _bridge(bridge)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link(
+            "pages/overlap.py",
+            label="Look at the pair",
+            icon=":material/compare_arrows:",
+            query_params={"catalog": page_frame.current().name, "pair": pair_key(edge.pair)},
+        )
+        st.button("Close", key="edge_close", icon=":material/close:", on_click=close)
+
+
+def _bridge(bridge: Bridge) -> None:
+    sizes = " and ".join(f"{len(side):,}" for side in bridge.sides)
+    st.markdown(f"A **bridge**: without this link the component falls apart, into {sizes} tools.")
+    for side in bridge.sides:
+        st.markdown(f"- {_listed(side)}")
+    cluster = bridge.cluster
+    if cluster is None:
+        st.caption("Correction keeps the two apart already: no cluster holds both.")
+        return
+    if len(cluster.members) < sum(map(len, bridge.sides)):
+        inside = " and ".join(f"{len(group):,}" for group in bridge.groups)
+        st.caption(
+            f"The cluster {safe_text.untrusted(cluster.document.name)} holds {inside} of them."
+        )
+    st.button(
+        "Split here",
+        key=f"split_{cluster.id}_{cluster.version[:8]}",
+        type="primary",
+        icon=":material/call_split:",
+        help="Keeps the two sides of the cluster apart for good; a side of two or more stays a "
+        "proposal of its own, to be decided.",
+        on_click=_split,
+        args=(bridge,),
+    )
+
+
+def _split(bridge: Bridge) -> None:
+    """Divide the cluster at the bridge; what becomes of it is drawn next."""
+    if bridge.cluster:
+        decision_buttons.take_apart(bridge.cluster, bridge.groups, None, [])
+        choose_holders(bridge.cluster.members)
+
+
+def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
+    st.subheader(safe_text.untrusted(node.name), anchor=False)
+    with st.container(horizontal=True):
+        st.badge(
+            safe_text.owner(node.id, node.name, node.server), color="gray", icon=":material/dns:"
+        )
+        st.badge(SHAPES[node.state][2], color="blue")
+        tool = page_frame.workspace().explore.tool(catalog_id, node.id)
+        tool_drawer.open_button(tool, "graph")
+    if tool.description:
+        st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
+    own = [
+        edge
+        for edge in table_twins.doubtful_first(part)
+        if node.id in (edge.pair.left, edge.pair.right)
+    ]
+    names = {other.id: other.name for other in part.nodes}
+    rows = [
+        {
+            "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
+            "between them": table_twins.LINKS[edge.link],
+            "probability": round(edge.probability, 2),
+        }
+        for edge in own
+    ]
+    st.caption("Its links; choose one to see more.")
+    _choice(rows, f"links_{digest(node.id)[:8]}", "Links of the tool", own)
+
+
+def _overview(part: Network, chosen: int) -> None:
+    """What one can do, and the bridges to begin with."""
+    if chosen:
+        st.markdown(f"**{chosen:,} selected tools** are drawn here.")
+    st.caption(
+        "Click a tool or a link; Ctrl adds tools. By keys: the arrows go from tool to tool, Enter "
+        "chooses. The table below offers the same."
+    )
+    bridges = [edge for edge in table_twins.doubtful_first(part) if edge.parts]
+    if bridges:
+        names = {node.id: node.name for node in part.nodes}
+        rows = [
+            {
+                "cutting it leaves": "{:,} and {:,}".format(*edge.parts or (0, 0)),
+                "one": names[edge.pair.left],
+                "other": names[edge.pair.right],
+                "probability": round(edge.probability, 2),
+            }
+            for edge in bridges
+        ]
+        st.markdown(f"**Bridges ({len(bridges):,})**: links that alone hold tools together.")
+        _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
+
+
+def _choice(rows: list[table_twins.Row], key: str, alt: str, edges: Sequence[Edge]) -> None:
+    """A table of edges, of which one can be chosen."""
+
+    def chosen() -> None:
+        at = st.session_state[key]["selection"]["rows"]
+        if at:
+            choose_edge(edges[at[0]].pair)
+
+    shown = rows[: pictures.ROWS]
+    st.dataframe(
+        shown, key=key, hide_index=True, on_select=chosen, selection_mode="single-row", alt=alt,
+        height=min(330, 38 + 35 * len(shown)),
+    )  # fmt: skip
+
+
+def _twin(catalog_id: int, part: Network) -> None:
+    """The links and the tools as tables, where both can be chosen by keys, and all as files."""
+    edges, ids = table_twins.doubtful_first(part), [node.id for node in part.nodes[: pictures.ROWS]]
+    key = f"network_{_version(part)}"
+    links, tools = f"{key}_links", f"{key}_tools"
+
+    def link() -> None:
+        rows = st.session_state[f"{links}_rows"]["selection"]["rows"]
+        if rows:
+            choose_edge(edges[rows[0]].pair)
+
+    st.markdown("**Links**: choose a row, as by a click in the graph")
+    rows = table_twins.network_rows(part)
+    pictures.table(rows, links, f"{ALT}, links", on_select=link, selection_mode="single-row")
+    with st.container(horizontal=True):
+        pictures.downloads(rows, "network_links")
+        pictures.file("HTML", "text/html", lambda: graph_html(part, ALT), "network")
+    st.caption("The HTML file draws the graph on its own, without a network connection.")
+
+    def tick() -> None:
+        tool_selection.ticked(catalog_id, ids, f"{tools}_rows", SOURCE)
+
+    st.markdown("**Tools**: tick rows to select them in every view")
+    chosen = {node.id for node in _tools(catalog_id, part)}
+    here = [at for at, tool in enumerate(ids) if tool in chosen]
+    st.session_state[f"{tools}_rows"] = {"selection": {"rows": here, "columns": [], "cells": []}}
+    rows = table_twins.node_rows(part)
+    pictures.table(rows, tools, f"{ALT}, tools", on_select=tick, selection_mode="multi-row")
+    with st.container(horizontal=True):
+        pictures.downloads(rows, "network_tools")
+
+
+def _version(part: Network) -> str:
+    """Row numbers mean something for one drawing only."""
+    return digest([node.id for node in part.nodes], len(part.edges))[:8]
+
+
+def _listed(tools: tuple[str, ...]) -> str:
+    more = f" and {len(tools) - NAMED:,} more" if len(tools) > NAMED else ""
+    return ", ".join(safe_text.untrusted(tool) for tool in tools[:NAMED]) + more

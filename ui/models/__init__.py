@@ -1,0 +1,1 @@
+"""Models: which endpoint, what asking costs, runs and their answers."""

@@ -1,0 +1,1 @@
+"""Two tools: the ranked list, side by side, the evidence."""

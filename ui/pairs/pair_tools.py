@@ -1,0 +1,80 @@
+"""Two tools side by side: what differs, what was found in them, which argument is which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from toolscope_core.datamodel import Finding, Tool
+from toolscope_core.views.pair_view import DIFFERS, PairView
+from ui.frame import safe_text
+from ui.tools import tool_drawer
+
+TEXT_SHOWN = 4_000
+
+
+def side_by_side(view: PairView) -> None:
+    """Both tools, and below them their arguments, aligned."""
+    one, other = view.tools
+    for column, tool, found in zip(st.columns(2), view.tools, view.findings, strict=True):
+        with column.container(border=True, height="stretch"):
+            _tool(tool, None if tool is one else one)
+            _findings(found)
+    if view.rest:
+        _table([*view.rest], f"What {one.name} and {other.name} return, and their annotations")
+    _arguments(view)
+
+
+def _tool(tool: Tool, base: Tool | None) -> None:
+    """A tool; what differs from ``base`` is marked."""
+    name, text = tool.name, tool.description[:TEXT_SHOWN]
+    marked = ""
+    if base is not None and base.name != name:
+        marked = safe_text.word_diff(base.name.replace("_", " "), name.replace("_", " "))
+    st.html(f"<b>{safe_text.untrusted_html(name)}</b> <small>{marked}</small>")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(
+            safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
+        )
+        tool_drawer.open_button(tool, "pair")
+    if not text.strip():
+        st.caption("No description.")
+    elif base is None:
+        st.html(safe_text.untrusted_html(text))
+    else:
+        st.html(safe_text.word_diff(base.description[:TEXT_SHOWN], text))
+
+
+def _findings(found: Sequence[Finding]) -> None:
+    for finding in found:
+        safe_text.finding(finding.severity, f"{finding.severity}: {finding.message}")
+
+
+def _arguments(view: PairView) -> None:
+    st.markdown("**Which argument is which**")
+    if view.parameters:
+        _table([*view.parameters], "The parameters of both tools, aligned")
+    else:
+        st.caption("Neither declares parameters.")
+    one, other = view.tools
+    for column, (tool, target), said in zip(
+        st.columns(2), ((one, other), (other, one)), view.maps, strict=True
+    ):
+        with column:
+            names = (safe_text.untrusted(tool.id), safe_text.untrusted(target.id))
+            st.markdown(f"A call to {names[0]} as a call to {names[1]}:")
+            lines = said or ("It needs no arguments.",)
+            st.markdown("\n".join(f"- {safe_text.untrusted(line)}" for line in lines))
+
+
+def _table(rows: list[object], alt: str) -> None:
+    """Cells that differ begin with a sign, and have a ground of their own for those who see it."""
+    frame = pd.DataFrame(rows)
+
+    def ground(cell: object) -> str:
+        marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
+        return "background-color: rgba(230,159,0,0.22)" if marked else ""
+
+    st.dataframe(frame.style.map(ground), hide_index=True, alt=alt)

@@ -1,0 +1,1 @@
+"""One tool: in full in the drawer, left out of the toolset."""

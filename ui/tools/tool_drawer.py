@@ -1,0 +1,148 @@
+"""The drawer: any tool in full, opened from every view by ``tool`` in the address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
+from toolscope_core.numbers import quantity
+from toolscope_core.views.address_keys import tool_key
+from toolscope_core.views.pair_view import Neighbour
+from toolscope_core.workspace.tools import ToolView
+from ui.deciding import decision_buttons, outcome_badges
+from ui.frame import page_frame, safe_text, tool_selection
+from ui.models.grades_panel import grade_of
+from ui.tools import leaving_out
+
+TEXT_SHOWN = 4_000
+COLORS = {"block": "red", "warn": "orange", "info": "gray"}
+SINGLE = "Single tools"
+"""The tab of the Documents page where any tool is edited, merged or not."""
+LABEL = ":material/right_panel_open: Open"
+"""On the button of a table's row."""
+
+
+def open_tool(tool_id: str) -> None:
+    """Open the drawer on a tool. Call it in a widget's callback."""
+    st.query_params["tool"] = tool_key(tool_id)
+
+
+def open_button(tool: Tool, place: str) -> None:
+    """A button that opens the drawer; ``place`` makes its key unlike that of another view."""
+    st.button(
+        "Open", key=f"open_{place}_{tool_key(tool.id)}", type="tertiary",
+        icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
+        help="Its definition, what is near it, and what became of it.",
+    )  # fmt: skip
+
+
+def is_open() -> bool:
+    """Whether a drawer lies over the page; keys of the page must do nothing then."""
+    return "tool" in st.query_params
+
+
+def close() -> None:
+    """Close the drawer. Call it in a widget's callback."""
+    st.query_params.pop("tool", None)
+
+
+def drawer() -> None:
+    """The drawer, where the address names a tool."""
+    if not is_open():
+        return
+    catalog_id = page_frame.current().id
+    view = page_frame.workspace().tools.view(catalog_id, st.query_params["tool"])
+    if view is None:
+        close()
+        st.toast("The link leads to a tool that this catalog does not have.")
+        return
+    title, icon = safe_text.untrusted(view.tool.name), ":material/build:"
+    panel = st.dialog(title, position="right", width="medium", icon=icon, on_dismiss=close)
+    panel(_content)(catalog_id, view)
+
+
+def _content(catalog_id: int, view: ToolView) -> None:
+    tool = view.tool
+    with st.container(horizontal=True):
+        st.badge(
+            safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
+        )
+        chosen = tool_selection.selected(catalog_id)
+        if chosen is not None and tool.id in chosen.tool_ids:
+            st.badge("Selected", color="blue", icon=":material/check:")
+    _findings(view.findings)
+    st.text(tool.description[:TEXT_SHOWN] or "No description.")
+    if grade := page_frame.workspace().judging.grades(catalog_id).get(tool.id):
+        grade_of(grade)
+    _home(view.cluster)
+    if page_frame.workspace().analyses.get(catalog_id):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link(
+                "pages/documents.py",
+                label="Edit its text",
+                icon=":material/edit_note:",
+                query_params={"texts": SINGLE, "single": tool_key(tool.id)},
+            )
+            leaving_out.leaving_out(catalog_id, (tool.id,), "drawer")
+    _near(catalog_id, tool, view.neighbours)
+    _said(view.said)
+    st.markdown("**As it came in**")
+    st.json(json.dumps(tool.raw), expanded=2)
+
+
+def _findings(found: Sequence[Finding]) -> None:
+    for finding in found:
+        label = safe_text.untrusted(f"{finding.severity}: {finding.message}")
+        st.badge(label, color=COLORS[finding.severity], icon=":material/shield:")
+
+
+def _home(cluster: Cluster | None) -> None:
+    if cluster is None:
+        st.caption("In no cluster.")
+        return
+    name = safe_text.untrusted(cluster.document.name)
+    what = "family" if cluster.relation == "parametric" else "cluster"
+    tools = quantity(len(cluster.members), "tool")
+    st.page_link(
+        "pages/review.py",
+        label=f"In the {what} **{name}**: {tools}, {cluster.state}",
+        icon=":material/rule:",
+        query_params={"cluster": cluster.id},
+    )
+
+
+def _near(catalog_id: int, tool: Tool, found: Sequence[Neighbour]) -> None:
+    if not found:
+        return
+    st.markdown("**The nearest tools** (choose one to compare)")
+    for near in found:
+        name = safe_text.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
+        st.page_link(
+            "pages/overlap.py",
+            label=f"**{name}**, similarity {near.similarity:.2f}: "
+            f"{outcome_badges.short(near.verdict)}",
+            icon=":material/compare_arrows:",
+            query_params={"pair": near.key},
+        )
+    st.button(
+        "Select these", key="select_near", icon=":material/select_all:", on_click=_select,
+        args=(catalog_id, [tool.id, *(near.id for near in found)], f"what is near {tool.name}"),
+        help="The tool and its nearest, in every view.",
+    )  # fmt: skip
+
+
+def _select(catalog_id: int, ids: Sequence[str], source: str) -> None:
+    tool_selection.select(catalog_id, ids, source)
+    close()
+
+
+def _said(said: Sequence[Decision]) -> None:
+    if said:
+        st.markdown("**Decisions on it**")
+    for decision in said:
+        names = safe_text.untrusted(", ".join(decision.ids))
+        who = decision_buttons.by_whom(decision)
+        st.markdown(f"- {decision_buttons.done(decision)}: {names} :gray[({who})]")
