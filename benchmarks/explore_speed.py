@@ -36,11 +36,10 @@ import numpy as np
 from toolscope_core.backends import Embedder, Vectors
 from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import Settings, read_environment
+from toolscope_core.config import LEAST_PROBABILITY, Cut, Settings, read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
 from toolscope_core.figures import curve_charts, heatmap_charts, map_charts
 from toolscope_core.figures.views import Measure
-from toolscope_core.pipeline import LEAST_PROBABILITY, Cut
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
 from toolscope_core.views.pair_list import PairFilter

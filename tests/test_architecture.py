@@ -180,7 +180,7 @@ SCREEN = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted(ROOT.
 @pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_screen_calls_the_workspace_only(path):
     allowed = {"workspace", "views", "errors", "datamodel", "numbers", "config", "figures"}
-    allowed |= {"catalog", "decisions"}
+    allowed |= {"catalog", "decisions", "run_configuration", "imported_decisions"}
     if path.name == "page_frame.py":
         allowed |= {"pipeline", "store"}
     assert core_parts(path) <= allowed

@@ -12,22 +12,20 @@ from tests.fakes import WordEmbedder
 from tests.properties import examples
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.config import (
+    LEAST_PROBABILITY,
+    AnalysisConfig,
+    Cut,
+    PlanConfig,
+    read_environment,
+)
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.embedders import embedder_of
 from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import makings
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.judge import OfflineJudge
-from toolscope_core.pipeline import (
-    LEAST_PROBABILITY,
-    Cut,
-    analyse,
-    foresee,
-    graph_of,
-    groups_at,
-    plan_merge,
-)
+from toolscope_core.pipeline import analyse, foresee, graph_of, groups_at, plan_merge
 from toolscope_core.workspace.example import example_path
 
 

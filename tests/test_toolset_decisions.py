@@ -12,13 +12,13 @@ from tests.properties import examples
 from tests.test_pipeline import analysed
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import PlanConfig
+from toolscope_core.config import Cut, PlanConfig
 from toolscope_core.datamodel import Catalog, Pair, Tool
 from toolscope_core.decision_log import admit
 from toolscope_core.decisions import resolve
 from toolscope_core.imported_decisions import read_decisions
 from toolscope_core.merging.calls import relabel_query
-from toolscope_core.pipeline import Cut, alone, cut_of, graph_of, own_cut, plan_merge
+from toolscope_core.pipeline import alone, cut_of, graph_of, own_cut, plan_merge
 from toolscope_core.workspace.example import example_path
 
 ALL = PlanConfig(accept="all", routers=True)

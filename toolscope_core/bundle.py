@@ -20,7 +20,7 @@ from toolscope_core.catalog.splitting import Part, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, plan_tokens, tokenizer
 from toolscope_core.catalog.writers import write_toolset
-from toolscope_core.config import PlanConfig
+from toolscope_core.config import Cut, PlanConfig
 from toolscope_core.datamodel import (
     ArgumentMap,
     Cluster,
@@ -36,7 +36,7 @@ from toolscope_core.decisions import decision_row
 from toolscope_core.folders import PROGRAM
 from toolscope_core.guide import guide
 from toolscope_core.outgoing import checked, outgoing, toolsets
-from toolscope_core.pipeline import Analysis, Cut, cut_of
+from toolscope_core.pipeline import Analysis, cut_of
 
 FILES = (
     "toolset.json",

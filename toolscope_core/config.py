@@ -245,6 +245,18 @@ class QuestionConfig:
             )
 
 
+LEAST_PROBABILITY = 0.5
+"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which candidate pairs are merges: those of at least this cosine and this probability."""
+
+    similarity: float
+    probability: float
+
+
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
     ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL`` and the keys

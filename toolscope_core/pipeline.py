@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from toolscope_core import similarity
 from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
 from toolscope_core.cache import VectorCache, embed_cached
-from toolscope_core.config import AnalysisConfig, PlanConfig
+from toolscope_core.config import LEAST_PROBABILITY, AnalysisConfig, Cut, PlanConfig
 from toolscope_core.datamodel import (
     Catalog,
     Cluster,
@@ -220,18 +220,6 @@ def analyse(
     analysis.learn(left, right, chances)
     _make(analysis, progress)
     return analysis
-
-
-LEAST_PROBABILITY = 0.5
-"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Which candidate pairs are merges: those of at least this cosine and this probability."""
-
-    similarity: float
-    probability: float
 
 
 def own_cut(analysis: Analysis) -> Cut:

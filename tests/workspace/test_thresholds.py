@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
 from tests.workspace import desk
+from toolscope_core.config import Cut
 from toolscope_core.datamodel import Constraints, Pair, PairScores
 from toolscope_core.errors import JobError
-from toolscope_core.pipeline import Cut, own_cut
+from toolscope_core.pipeline import own_cut
 from toolscope_core.views.threshold_preview import effect, next_to_fall, sweep
 
 IDS = [tool.id for tool in desk.catalog().tools]

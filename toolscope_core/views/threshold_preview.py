@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.figures.views import Sweep
 from toolscope_core.merging.correction import Corrected
@@ -18,14 +19,7 @@ from toolscope_core.merging.threshold_cuts import (
     sides,
     strongest_forest,
 )
-from toolscope_core.pipeline import (
-    LEAST_PROBABILITY,
-    Analysis,
-    Cut,
-    groups_at,
-    merges_at,
-    own_cut,
-)
+from toolscope_core.pipeline import Analysis, groups_at, merges_at, own_cut
 
 Measure = Literal["similarity", "probability"]
 

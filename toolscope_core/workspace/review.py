@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.config import AcceptPolicy, PlanConfig
+from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
 from toolscope_core.decision_log import active, admit, edits, suspended
 from toolscope_core.decisions import SHOWN_AS, resolve
@@ -17,7 +17,7 @@ from toolscope_core.imported_decisions import Brought, bring, decisions_in
 from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.makings import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
-from toolscope_core.pipeline import Analysis, Cut, Proposed, alone, plan_of, proposed
+from toolscope_core.pipeline import Analysis, Proposed, alone, plan_of, proposed
 from toolscope_core.store import Store, append_decision, now, read_log
 from toolscope_core.views.cards import Card, card_of
 from toolscope_core.views.drafts import Draft, synthesised, with_draft

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from toolscope_core.config import Cut
 from toolscope_core.datamodel import Constraints
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
@@ -13,13 +14,7 @@ from toolscope_core.merging.correction import Corrected
 from toolscope_core.merging.threshold_cuts import (
     changes,
 )
-from toolscope_core.pipeline import (
-    Analysis,
-    Cut,
-    corrected_at,
-    cut_of,
-    own_cut,
-)
+from toolscope_core.pipeline import Analysis, corrected_at, cut_of, own_cut
 from toolscope_core.views.threshold_preview import (
     Effect,
     Measure,

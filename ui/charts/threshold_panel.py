@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
+from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.views.threshold_preview import Effect, Moved, NextToFall
-from toolscope_core.workspace.thresholds import LEAST_PROBABILITY, Cut
 from ui.charts.pictures import picture
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
