@@ -57,6 +57,7 @@ PEERS = {
     ("store", "decisions"),  # a row of the log has the form of a decision
     ("prompts", "catalog"),  # hidden characters are hidden in prompts too
     ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
+    ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
     ("bundle", "outgoing"),  # what is written is what may leave

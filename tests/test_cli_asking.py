@@ -17,7 +17,7 @@ from tests.replies import answering, questions_of, same_verb, served
 from tests.test_cli import run
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Budget, Endpoint, Prices, read_environment
-from toolscope_core.opinions import EVEN
+from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.store import Store
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.example import example_path

@@ -20,8 +20,8 @@ from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.config import AnalysisConfig, Endpoint, Key, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, Pair, Tool
 from toolscope_core.llm import EndpointModel
+from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings, violations
-from toolscope_core.opinions import EVEN
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.prompts.synthesis_prompt import written
 from toolscope_core.questioning import Asking, drafts_of, opine, wary_of, with_documents

@@ -424,7 +424,7 @@ class Cluster:
 
     @property
     def safe(self) -> bool:
-        """Whether it may be accepted without a person (DESIGN, auto-accept)."""
+        """Whether it may be accepted without a person (``merging.auto_accept``)."""
         return not self.reasons
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Cluster, JsonObject, Outcome, Pair, Verdict
+from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
 
 Band = Literal["Low", "Medium", "High"]
 Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
@@ -23,11 +24,8 @@ Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
 where that is asked for.
 """
 
-EVEN = 0.5
-"""The least probability of the offline judge with which a model's merge needs no person."""
 _JUST_BELOW = 0.001
 _MOST_NAMED = 3
-_UNCONVINCED = "the offline judge is not convinced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +188,14 @@ class Opinions:
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Why a cluster that rests on the model must wait for a person, as sentences; empty where
-        each pair is a merge by the offline judge alone, or by the model, which says that one
-        serves the other, at even odds or better by the offline judge (DESIGN, auto-accept).
+        none speaks against it (``merging.auto_accept``, 7).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
             for doubt in self._doubts(pair, p, bars):
                 named = f"{pair.left} and {pair.right}"
-                odds = f" ({p:.2f})" if doubt.endswith(_UNCONVINCED) else ""
+                odds = f" ({p:.2f})" if doubt.endswith(UNCONVINCED) else ""
                 pairs_by_doubt.setdefault(doubt, []).append(named + odds)
         reasons = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(pairs_by_doubt.items())]
         own = set(members)
@@ -208,21 +205,8 @@ class Opinions:
         return tuple(reasons)
 
     def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
-        verdict = self.verdicts.get(pair)
-        if verdict is None:
-            if p < bars.auto_at:
-                yield "neither judge is sure of a merge"
-        elif verdict.outcome == "unanalysed":
-            yield f"{self.judge} gave no usable answer"
-        elif verdict.outcome != "merge":
-            yield f"{self.judge} says {verdict.outcome}, so they are joined only through a third"
-        else:
-            if verdict.serves == "none":
-                yield f"{self.judge} says merge, but that neither serves the other as it is"
-            if p < EVEN:
-                yield f"{self.judge} says merge, {_UNCONVINCED}"
-            elif p < bars.auto_at and self.wary & {pair.left, pair.right}:
-                yield f"{self.judge} says merge, but it read text that speaks to models"
+        wary = not self.wary.isdisjoint((pair.left, pair.right))
+        return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
 
     def _edges_of(
         self, outcome: Outcome, chance: Callable[[Verdict], float], at: float, least: float

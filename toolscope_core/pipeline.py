@@ -33,13 +33,14 @@ from toolscope_core.datamodel import (
 from toolscope_core.decision_log import active, constraints, edits, versions_of
 from toolscope_core.errors import CatalogError
 from toolscope_core.merging.atoms import RowGraph, RowJudge
+from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.cores import with_cores
 from toolscope_core.merging.correction import Corrected, Judge, brought, correct, suspended
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import Chances, OfflineJudge
 from toolscope_core.merging.makings import Makings
-from toolscope_core.merging.plan import Edits, accept, apply_clusters, build_clusters
+from toolscope_core.merging.plan import Edits, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.opinions import Bars, Opinions
 

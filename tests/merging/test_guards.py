@@ -4,8 +4,9 @@ import pytest
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
+from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.guards import Companions, effect, guards, kept_behind, returned
-from toolscope_core.merging.plan import accept, build_clusters
+from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.reading import read_tool
 
 TEXT, FLAG, NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "number"}

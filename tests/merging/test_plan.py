@@ -15,8 +15,9 @@ from toolscope_core.datamodel import (
     Pair,
     Tool,
 )
+from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.plan import accept, apply_clusters, build_clusters
+from toolscope_core.merging.plan import apply_clusters, build_clusters
 
 TEXT = {"type": "string"}
 NOTHING = Constraints()

@@ -20,8 +20,9 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.merging.alignment import argument_map
+from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.licence import said_by
-from toolscope_core.merging.plan import accept, build_clusters
+from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.unlicensed import unlicensed
 from toolscope_core.opinions import Opinions
 from toolscope_core.pipeline import analyse, plan_merge

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from toolscope_core.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool, digest
 from toolscope_core.merging.alignment import argument_map, unit_conflicts
+from toolscope_core.merging.auto_accept import Differences, is_clean
 from toolscope_core.merging.defaults import silent_changes
 from toolscope_core.merging.guards import Companions, guards
 from toolscope_core.merging.licence import Said, said_by
@@ -18,18 +18,6 @@ from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synth
 from toolscope_core.merging.unlicensed import unlicensed
 
 Members = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """What the members do not share, in sentences: ``arguments`` that a gateway keeps apart for
-    their units, or whose calls would mean something else; ``words`` that only one of them says;
-    ``guards`` as in that module.
-    """
-
-    arguments: tuple[str, ...]
-    words: tuple[str, ...]
-    guards: tuple[str, ...]
 
 
 class Makings:
@@ -75,14 +63,12 @@ class Makings:
         return earlier_canonical(self.of(members), self._blocked)
 
     def is_clean(self, members: Members) -> bool:
-        """Whether they would be a prune that nothing but its probability speaks against."""
+        """Whether nothing but its probability speaks against accepting them unseen as one group:
+        see ``auto_accept.is_clean``.
+        """
         made = self.synthesis(members, None)
-        if made.kind == "router" or self._blocked.intersection(members):
-            return False
-        if any(alpha.surmised for alpha in made.arguments):
-            return False
-        differences = self.differences(members, made)
-        return not (differences.arguments or differences.words or differences.guards)
+        blocked = not self._blocked.isdisjoint(members)
+        return is_clean(made, blocked, lambda: self.differences(members, made))
 
     def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not

@@ -1,19 +1,17 @@
 """Groups become clusters, accepted clusters become the outgoing toolset with φ and α.
 
 ToolScope (section 3.2): one canonical tool for each cluster, φ: T → T', and the integrity check
-that no tool is both kept and pruned. Who may accept what without a person is DESIGN's
-*auto-accept*; every reason against it is a sentence on the cluster.
+that no tool is both kept and pruned. What may be accepted without a person is ``auto_accept``'s
+to say.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import (
     Catalog,
     Cluster,
@@ -29,11 +27,10 @@ from toolscope_core.datamodel import (
     State,
     Tool,
 )
+from toolscope_core.merging.auto_accept import reasons_against
 from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.makings import Differences, Makings, folded
+from toolscope_core.merging.makings import Makings, folded
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
-
-_MOST_NAMED = 6
 
 Edits = Mapping[frozenset[str], Edit]
 
@@ -81,7 +78,7 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(
                     *objections,
-                    *_reasons(group, own, differences, blocked, auto_at),
+                    *reasons_against(group, own, differences, blocked, auto_at),
                 ),
                 newcomers=group.newcomers,
                 asked=group.asked,
@@ -90,24 +87,6 @@ def build_clusters(
             )
         )
     return tuple(clusters)
-
-
-def accept(
-    clusters: Sequence[Cluster], config: PlanConfig, blocked: frozenset[str]
-) -> tuple[Cluster, ...]:
-    """The clusters after the accept policy: ``auto`` takes the safe ones, ``all`` every proposed
-    one without a blocked member and not put forward by a person, ``none`` none beyond those that
-    people accepted.
-    """
-
-    def taken(cluster: Cluster) -> bool:
-        if cluster.state != "proposed" or cluster.asked or config.accept == "none":
-            return False
-        if config.accept == "auto":
-            return cluster.safe
-        return not blocked.intersection(cluster.members)
-
-    return tuple(replace(c, state="accepted") if taken(c) else c for c in clusters)
 
 
 def apply_clusters(
@@ -223,46 +202,6 @@ def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
         selector = renames.get(selector, selector)
         selector = selector if selector in (schema.get("properties") or {}) else ""
     return Synthesis("router", made.canonical, document, arguments, selector)
-
-
-def _reasons(
-    group: Group,
-    made: Synthesis,
-    differences: Differences,
-    blocked: frozenset[str],
-    auto_at: float,
-) -> Iterator[str]:
-    if blocked.intersection(group.members):
-        yield "a member carries a blocking finding"
-    if group.family:
-        yield f"a family: {_values(made)}; no member serves the callers of another"
-    elif made.kind == "router":
-        yield "no member's own schema serves every call, so a gateway is needed"
-    yield from differences.words
-    yield from differences.arguments
-    for alpha in made.arguments:
-        yield from alpha.surmised
-    yield from differences.guards
-    if group.asked:
-        yield "a person put it forward; the judge would not merge all of it"
-    yield from group.doubts
-    if group.cut and (made.kind == "router" or differences.words):
-        yield "it was cut out of a longer chain of similar tools"
-    if group.intransitive:
-        yield "two members are joined only through a third"
-    if group.weakest_edge < auto_at and not group.family:
-        shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
-        yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
-
-
-def _values(made: Synthesis) -> str:
-    """The slot of a family and its values: `provider` is Fidelity / Robinhood."""
-    if not made.selector:
-        return "no argument says which of them is meant"
-    values = [str(alpha.constants.get(made.selector, "")) for alpha in made.arguments]
-    text = " / ".join(value for value in values[:_MOST_NAMED] if value)
-    more = len(values) - _MOST_NAMED
-    return f"`{made.selector}` is {text}{f' and {more} more' if more > 0 else ''}"
 
 
 def documented(tool: Tool, document: Document) -> Tool:
