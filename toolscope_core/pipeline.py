@@ -35,7 +35,7 @@ from toolscope_core.errors import CatalogError
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.cores import with_cores
-from toolscope_core.merging.correction import Corrected, Judge, brought, correct, suspended
+from toolscope_core.merging.correction import Judge, brought, correct, suspended
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.judge import Chances, OfflineJudge
@@ -296,35 +296,18 @@ def groups_at(
     cut: Cut,
     *,
     divide: bool = True,
-    corrected: Corrected | None = None,
 ) -> tuple[Group, ...]:
     """What would be merged at this cut: corrected groups, those that people's changed
     decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's
     opinions come before the offline judge's; each group says what the two do not agree on.
-    ``corrected`` is ``corrected_at`` this cut, where that is known.
     """
     if analysis.opinions is not None:
         return _groups_heard(analysis, links, cut, analysis.opinions, divide)
     judge = analysis.probabilities
-    groups = (corrected or corrected_at(analysis, links, cut, divide=divide)).groups
+    joined = row_graph(analysis, links, merges_at(analysis, cut))
+    groups = correct(joined, analysis.chances, cut.probability, links, divide=divide)
     groups = _with_cores(analysis, groups, judge) if divide else groups
     return brought(groups + suspended(groups, links, judge), links, judge)
-
-
-def corrected_at(
-    analysis: Analysis,
-    links: Constraints,
-    cut: Cut,
-    *,
-    divide: bool = True,
-    known: Corrected | None = None,
-) -> Corrected:
-    """The candidate pairs at a cut as the offline judge corrects them; ``divide`` and ``known``,
-    of another cut under the same ``links``, as in ``correct``.
-    """
-    joined, at = row_graph(analysis, links, merges_at(analysis, cut)), cut.probability
-    groups = correct(joined, analysis.chances, at, links, divide=divide, known=known)
-    return Corrected(joined, at, groups)
 
 
 def _groups_heard(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.merging.slow_correction import slow_correct
 from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.merging.atoms import RowGraph
-from toolscope_core.merging.correction import Corrected, correct, suspended
+from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
 
 AT = 0.6
@@ -207,28 +207,21 @@ CUTS = st.sampled_from([0.22, 0.28, 0.3, 0.47, 0.6, 0.62, 0.72, 0.78, 0.8, 0.95]
     st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2),
     st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=4),
     CUTS,
-    CUTS,
 )
-def test_what_is_known_of_another_cut_changes_nothing(table, wishes, dropped, before, now):
+def test_at_every_cut_the_groups_are_those_of_the_slow_way(table, wishes, dropped, cut):
     must = tuple(frozenset(wish) for wish in wishes[:1])
     apart = {Pair(a, b) for wish in wishes[1:] for a in wish for b in wish if a < b}
     kept = frozenset(p for p in apart if not any({p.left, p.right} <= group for group in must))
     links = Constraints(must=must, cannot=kept)
     gone = {Pair.of(IDS[a], IDS[b]) for a, b in dropped if a != b}
+    edges = {pair: p for pair, p in table.items() if p >= cut and pair not in gone}
+    joined = merge_graph(edges, links).edges
+    ends = np.array([(IDS.index(p.left), IDS.index(p.right)) for p in joined], dtype=np.int32)
+    left, right = ends.reshape(-1, 2).T
+    graph = RowGraph(IDS, np.arange(len(IDS), dtype=np.int32), left, right)
 
     def by_row(left, right):
         return judged(table)([Pair(IDS[a], IDS[b]) for a, b in zip(left, right, strict=True)])
 
-    def at(cut, without=frozenset()):
-        edges = {pair: p for pair, p in table.items() if p >= cut and pair not in without}
-        joined = merge_graph(edges, links).edges
-        ends = np.array([(IDS.index(p.left), IDS.index(p.right)) for p in joined], dtype=np.int32)
-        left, right = ends.reshape(-1, 2).T
-        return RowGraph(IDS, np.arange(len(IDS), dtype=np.int32), left, right), joined
-
-    first, _ = at(before)
-    known = Corrected(first, before, correct(first, by_row, before, links))
-    second, joined = at(now, gone)
-    found = correct(second, by_row, now, links, known=known)
-    assert found == correct(second, by_row, now, links)
-    assert found == slow_correct(joined, judged(table), now, links, {})
+    expected = slow_correct(joined, judged(table), cut, links, {})
+    assert correct(graph, by_row, cut, links) == expected

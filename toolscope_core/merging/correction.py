@@ -10,8 +10,7 @@ sides is heard together with that witness, half and half.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -24,7 +23,6 @@ from toolscope_core.merging.atoms import (
     RowGraph,
     RowJudge,
     atoms_of,
-    component_of,
     components,
 )
 
@@ -34,20 +32,8 @@ _MOST_CELLS = 1_000_000
 _SLACK = 1e-9
 """A strength that is less by no more than this counts as one at the threshold."""
 
-_DIVISIONS = 8
-"""So many divisions of the same component are remembered."""
-
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
 """Merge probabilities of pairs, in their order."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Corrected:
-    """What correction made of a graph at ``merge_at``."""
-
-    graph: RowGraph
-    merge_at: float
-    groups: tuple[Group, ...]
 
 
 def correct(
@@ -57,7 +43,6 @@ def correct(
     constraints: Constraints,
     *,
     divide: bool = True,
-    known: Corrected | None = None,
 ) -> tuple[Group, ...]:
     """Groups of two or more tools, sorted: a partition of part of the graph's tools.
 
@@ -66,13 +51,8 @@ def correct(
     graph joins, is neither cut nor added to: whom the judge would add to it are its newcomers.
     ``divide=False`` leaves the components whole but for what people keep apart, as the paper does
     with Auto-Correction switched off.
-
-    ``known`` came, divided, of another graph over the same tools under the same judge and
-    constraints: only the components in which something may differ are looked at again.
     """
     groups: list[Group] = []
-    if known is not None and divide:
-        graph, groups = _differing(graph, merge_at, constraints, known)
     atoms = atoms_of(graph, constraints)
     found = components(graph, atoms, judge)
     whole = (found.weakest >= merge_at if divide else True) & ~found.spoken
@@ -83,35 +63,6 @@ def correct(
     for at in np.flatnonzero(~whole).tolist():
         groups += _divided(graph, atoms, found[at], judge, merge_at, divide)
     return tuple(sorted(groups, key=lambda group: group.members))
-
-
-def _differing(
-    graph: RowGraph, merge_at: float, constraints: Constraints, known: Corrected
-) -> tuple[RowGraph, list[Group]]:
-    """The graph of the components that may be divided otherwise than ``known``, and the groups of
-    the rest: their edges are the same, and at another ``merge_at`` all their pairs are merges at
-    both. Those with tools that people put together are always among the former.
-    """
-    size, component = len(graph.ids), component_of(graph)
-    rows = dict(zip(graph.ids, range(size), strict=True))
-    place = component[[rows[group.members[0]] for group in known.groups]]
-    again = np.zeros(size, dtype=bool)
-    if merge_at != known.merge_at:
-        least = max(merge_at, known.merge_at)
-        again[:] = True
-        again[place] = False
-        again[place[[group.cut or group.weakest_edge < least for group in known.groups]]] = True
-    changed = np.setxor1d(_codes(known.graph), _codes(graph), assume_unique=True)
-    again[component[changed // size]] = again[component[changed % size]] = True
-    again[[component[rows[tool]] for group in constraints.must for tool in group]] = True
-    kept = again[component[graph.left]]
-    rest = replace(graph, left=graph.left[kept], right=graph.right[kept])
-    same = ~again[place]
-    return rest, [group for group, stays in zip(known.groups, same, strict=True) if stays]
-
-
-def _codes(graph: RowGraph) -> NDArray[np.int64]:
-    return graph.left.astype(np.int64) * len(graph.ids) + graph.right
 
 
 def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
@@ -197,7 +148,7 @@ def _divided(
     """
     strength = _strengths(component)
     links = strength if divide else _allowed(component)
-    parts = _parts(links.tobytes(), component.size, merge_at, divide)
+    parts = _agglomerate(_witnessed(links, merge_at) if divide else links, merge_at)
     for part in parts:
         fixed = [at for at in part if component.first + at in atoms.decided]
         free = [at for at in part if at not in fixed]
@@ -210,32 +161,6 @@ def _divided(
             ids = tuple(graph.ids[row] for row in rows)
             yield Group(ids, _least(rows, judge), decided=True, newcomers=proposed)
             proposed = ()
-
-
-def _parts(links: bytes, size: int, merge_at: float, divide: bool) -> list[list[int]]:
-    """What stays together of ``size`` atoms linked so. Remembered: a threshold that moves, or a
-    decision, leaves nearly all components as they were.
-    """
-    known = _divisions(links, size, divide)
-    for above, at_most, parts in known:
-        if above < merge_at <= at_most:
-            return parts
-    matrix = np.frombuffer(links).reshape(size, size)
-    heard = _witnessed(matrix, merge_at) if divide else matrix
-    parts = _agglomerate(heard, merge_at)
-    values = np.concatenate([matrix, heard]).ravel()
-    merges = values >= merge_at
-    above = values[~merges].max(initial=-np.inf) + 2 * _SLACK
-    known[:] = [*known[1 - _DIVISIONS :], (above, values[merges].min(initial=np.inf), parts)]
-    return parts
-
-
-@lru_cache(maxsize=2_048)
-def _divisions(links: bytes, size: int, divide: bool) -> list[tuple[float, float, list[list[int]]]]:
-    """The last divisions of atoms linked so: from above which ``merge_at``, to which, the parts.
-    Between two strengths nothing changes.
-    """
-    return []
 
 
 def _strengths(component: Component) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.figures.views import Sweep
-from toolscope_core.merging.correction import Corrected
 from toolscope_core.merging.threshold_cuts import (
     Changes,
     Members,
@@ -81,12 +80,11 @@ def effect(
     tokens: Mapping[str, int],
     *,
     divide: bool = True,
-    corrected: Corrected | None = None,
 ) -> Effect:
     """The effect of a cut under people's ``links``; ``tokens`` by tool id, the rest as in
     ``groups_at``.
     """
-    found = groups_at(analysis, links, cut, divide=divide, corrected=corrected)
+    found = groups_at(analysis, links, cut, divide=divide)
     groups = tuple(group.members for group in found)
     saved = 0
     for members in groups:

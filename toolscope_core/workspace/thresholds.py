@@ -10,11 +10,10 @@ from toolscope_core.datamodel import Constraints
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Sweep
-from toolscope_core.merging.correction import Corrected
 from toolscope_core.merging.threshold_cuts import (
     changes,
 )
-from toolscope_core.pipeline import Analysis, corrected_at, cut_of, own_cut
+from toolscope_core.pipeline import Analysis, cut_of, own_cut
 from toolscope_core.views.threshold_preview import (
     Effect,
     Measure,
@@ -26,10 +25,8 @@ from toolscope_core.views.threshold_preview import (
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.review import Review
 
-_Basis = tuple[Analysis, Constraints, Effect, Corrected | None]
-"""What every cut is compared with: the effect of the plan's under people's decisions, and how its
-groups came about.
-"""
+_Basis = tuple[Analysis, Constraints, Effect]
+"""What every cut is compared with: the effect of the plan's under people's decisions."""
 
 
 class Thresholds:
@@ -42,7 +39,7 @@ class Thresholds:
         self._review = review
         self._tokens = tokens
         self._plans: dict[int, _Basis] = {}
-        self._moved: dict[int, tuple[_Basis, Effect, Corrected | None]] = {}
+        self._moved: dict[int, tuple[_Basis, Effect]] = {}
         self._sweeps: dict[int, tuple[Analysis, tuple[Constraints, Measure, float], Sweep]] = {}
 
     def cut(self, catalog_id: int) -> Cut:
@@ -62,7 +59,7 @@ class Thresholds:
 
     def moved(self, catalog_id: int, cut: Cut) -> Moved:
         """All that another cut would bring, against the plan's."""
-        analysis, links, plan, _ = basis = self._basis(catalog_id)
+        analysis, links, plan = basis = self._basis(catalog_id)
         now = self._effect(catalog_id, basis, cut)
         falls = next_to_fall(analysis, links, now)
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
@@ -84,23 +81,19 @@ class Thresholds:
         links, cut = constraints(analysis.catalog, log), cut_of(analysis, log)
         known = self._plans.get(catalog_id)
         if known is None or known[0] is not analysis or (known[1], known[2].cut) != (links, cut):
-            corrected = _corrected(analysis, links, cut)
-            plan = effect(analysis, links, cut, self._tokens(catalog_id), corrected=corrected)
-            known = self._plans[catalog_id] = (analysis, links, plan, corrected)
+            plan = effect(analysis, links, cut, self._tokens(catalog_id))
+            known = self._plans[catalog_id] = (analysis, links, plan)
         return known
 
     def _effect(self, catalog_id: int, basis: _Basis, cut: Cut) -> Effect:
-        """The last one is kept: the next differs little from it."""
-        analysis, links, plan, before = basis
+        """The last one is kept: ``effects`` and ``moved`` ask for the same."""
+        analysis, links, plan = basis
         if cut == plan.cut:
             return plan
         known = self._moved.get(catalog_id)
-        if known is None or known[0] is not basis:
-            known = (basis, plan, before)
-        if known[1].cut != cut:
-            corrected = _corrected(analysis, links, cut, known[2])
-            now = effect(analysis, links, cut, self._tokens(catalog_id), corrected=corrected)
-            known = self._moved[catalog_id] = (basis, now, corrected)
+        if known is None or known[0] is not basis or known[1].cut != cut:
+            now = effect(analysis, links, cut, self._tokens(catalog_id))
+            known = self._moved[catalog_id] = (basis, now)
         return known[1]
 
     def _analysis(self, catalog_id: int) -> Analysis:
@@ -108,12 +101,3 @@ class Thresholds:
         if analysis is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         return analysis
-
-
-def _corrected(
-    analysis: Analysis, links: Constraints, cut: Cut, known: Corrected | None = None
-) -> Corrected | None:
-    """``corrected_at``, where no model's opinions come before the offline judge's."""
-    if analysis.opinions is not None:
-        return None
-    return corrected_at(analysis, links, cut, known=known)
