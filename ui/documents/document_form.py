@@ -88,7 +88,7 @@ class Form:
         self._typed.pop(self._key, None)
         self._turns[self._key] = self._turns.get(self._key, 0) + 1
 
-    def parameter_editor(self, typed: Typed) -> Typed:
+    def _parameters(self, typed: Typed) -> Typed:
         way = st.segmented_control(
             "Parameters",
             parameter_editor.WAYS,
