@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from html.entities import html5
 
 import pytest
 from hypothesis import assume, given
@@ -109,3 +110,9 @@ def test_a_text_without_the_key_is_left_alone(text, key):
 )
 def test_long_runs_of_escapes_take_linear_time(filler):
     assert masked(filler * 200_000, "sk-secret/0123456789") == filler * 200_000
+
+
+def test_every_name_of_a_character_in_html_is_read():
+    names = [(char, name) for name, char in html5.items() if name.endswith(";") and len(char) == 1]
+    for char, name in names:
+        assert masked(f"key-abcdef&{name}uvwxyz", f"key-abcdef{char}uvwxyz") == MASK, name

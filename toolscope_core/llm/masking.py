@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from html.entities import html5
 
 MASK = "[key]"
-_ENTITIES = {char: name for name, char in html5.items() if name.endswith(";")}
+_NEVER = "(?!)"
 _ZEROS = "0{0,9}"
 
 
@@ -26,7 +27,7 @@ def masked(text: str, secret: str) -> str:
 
 def _spellings(char: str) -> str:
     """A regular expression for one character in every spelling, with the backslashes before it."""
-    code, entity = ord(char), _ENTITIES.get(char, "(?!)")
+    code, entities = ord(char), "|".join(_entities().get(char, [_NEVER]))
     short = json.dumps(char, ensure_ascii=False)[-2]
     octets = [f"{octet:02x}" for octet in char.encode("utf-8", "surrogatepass")]
     units = char.encode("utf-16-be", "surrogatepass").hex()
@@ -36,7 +37,17 @@ def _spellings(char: str) -> str:
         rf"u\{{{_ZEROS}{code:x}\}}|{_ZEROS}{code:o}|{re.escape(short)}",
     )
     percent = "".join(f"%(?:25){{0,9}}{octet}" for octet in octets)
-    reference = f"&(?:amp;){{0,9}}(?:#{_ZEROS}{code};?|#x{_ZEROS}{code:x};?|{entity})"
+    reference = f"&(?:amp;){{0,9}}(?:#{_ZEROS}{code};?|#x{_ZEROS}{code:x};?|{entities})"
     plain = r"\\+" if char == "\\" else rf"\\*+{re.escape(char)}"
     escaped = rf"\\++(?:{'|'.join(backslashed)})|\\*+(?:{percent}|{reference})"
     return f"(?:(?i:{escaped})|{plain})"
+
+
+@lru_cache(maxsize=1)
+def _entities() -> dict[str, list[str]]:
+    """All names of a character in HTML: ``_`` is both ``&lowbar;`` and ``&UnderBar;``."""
+    names: dict[str, list[str]] = {}
+    for name, char in html5.items():
+        if name.endswith(";"):
+            names.setdefault(char, []).append(name)
+    return names
