@@ -34,7 +34,7 @@ from toolscope_core.store import (
     write_setting,
 )
 from toolscope_core.store.tables import Json, Row
-from toolscope_core.workspace.chosen_judge import Choice, Hearing
+from toolscope_core.workspace.chosen_judge import Choice, ChosenJudge
 from toolscope_core.workspace.endpoints import Endpoints
 
 CATALOG = Catalog(
@@ -88,7 +88,7 @@ def path(tmp_path):
     StoredLedger(store).commit(CALL, (ANSWER,))
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     desk.save(Endpoint("http://127.0.0.1/v1", "m", prices=Prices(1.0, 2.0)))
-    Hearing(store).choose(1, Choice("run", 0, "then"))
+    ChosenJudge(store).choose(1, Choice("run", 0, "then"))
     store.close()
     return path
 
@@ -119,7 +119,7 @@ def readings(store, tmp_path):
     yield lambda: count_earlier(store, {"pair": "2"}, {"a", "b"})
     yield lambda: read_calls(store, CALL.run)
     yield lambda: (desk.get(), desk.prices())
-    yield lambda: Hearing(store).choice(1)
+    yield lambda: ChosenJudge(store).choice(1)
     yield lambda: append_decision(store, 1, lambda log: REJECT)
     yield lambda: save_catalog(store, "catalog 1", CATALOG)
     yield lambda: rename_catalog(store, "catalog 1", "new")
@@ -213,7 +213,7 @@ def test_a_setting_of_another_form_is_refused_in_words(path, tmp_path, name, val
     write_setting(store, name, value)
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     with pytest.raises(ToolScopeError):
-        desk.get(), Hearing(store).choice(1)
+        desk.get(), ChosenJudge(store).choice(1)
     assert read_setting(store, name) == value
     store.close()
 

@@ -9,6 +9,7 @@ from toolscope_core import projection
 from toolscope_core.background import subprocess_jobs
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.workspace import maps as module
+from toolscope_core.workspace.memo import Memo
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
         file.write_bytes(damaged)
-        work.maps._points.clear()
+        work.maps._points = Memo()
         assert work.maps.points(catalog_id, "t-SNE") is None
     work.maps.run(catalog_id, "t-SNE")
     assert asked == ["tsne", "tsne"]
@@ -72,7 +73,7 @@ def test_other_parameters_are_another_file(opened, asked, monkeypatch):
     work, catalog_id = opened
     work.maps.run(catalog_id, "UMAP")
     monkeypatch.setattr(projection, "SEED", 1)
-    work.maps._points.clear()
+    work.maps._points = Memo()
     assert work.maps.points(catalog_id, "UMAP") is None
 
 

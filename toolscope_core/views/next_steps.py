@@ -134,7 +134,7 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
     """
     safe = sum(c.state == "proposed" and c.safe for c in plan.clusters)
     families = sum(waits(c) and is_family(c) for c in plan.clusters)
-    waiting = _proposals(plan)
+    waiting = open_duplicates(plan)
     if waiting:
         yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
     if again:
@@ -156,7 +156,8 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
 
 
-def _proposals(plan: MergePlan) -> int:
+def open_duplicates(plan: MergePlan) -> int:
+    """How many proposals wait that are no families."""
     return sum(waits(c) and not is_family(c) for c in plan.clusters)
 
 

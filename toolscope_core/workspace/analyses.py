@@ -17,7 +17,7 @@ from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.pipeline import Analysis, analyse, foresee
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.chosen_judge import Hearing
+from toolscope_core.workspace.chosen_judge import ChosenJudge
 
 KEPT = 4
 """How many analyses stay in memory (40,000 tools take about 200 MB each)."""
@@ -42,7 +42,7 @@ class Analyses:
         catalogs: Catalogs,
         embedder: Embedder,
         cache: VectorCache,
-        hearing: Hearing,
+        chosen_judge: ChosenJudge,
     ) -> None:
         self._store = store
         self._catalogs = catalogs
@@ -51,7 +51,7 @@ class Analyses:
         if isinstance(embedder, EndpointEmbedder):  # of another model it is not known as done
             self._kind = f"{JOB_KIND} by {embedder.name}"
         self._cache = cache
-        self._hearing = hearing
+        self._chosen_judge = chosen_judge
         self._runner = JobRunner(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
         self._lock = threading.Lock()
@@ -83,7 +83,14 @@ class Analyses:
         After a restart it is made again from the cached vectors, at once for a small catalog.
         """
         analysis = self._offline(catalog_id)
-        return None if analysis is None else self._hearing.on(catalog_id, analysis)
+        return None if analysis is None else self._chosen_judge.applied_to(catalog_id, analysis)
+
+    def required(self, catalog_id: int) -> Analysis:
+        """As ``get``. Raises ``JobError`` where there is none yet."""
+        analysis = self.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
 
     def _offline(self, catalog_id: int) -> Analysis | None:
         with self._lock:

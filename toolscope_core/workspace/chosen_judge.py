@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import asdict, dataclass, replace
-from weakref import WeakKeyDictionary
 
 from toolscope_core.config import QuestionConfig
 from toolscope_core.decision_log import constraints
@@ -26,6 +25,7 @@ from toolscope_core.store import (
     setting_as,
     write_setting,
 )
+from toolscope_core.workspace.memo import Memo
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,13 @@ class Choice:
     until: str
 
 
-class Hearing:
+class ChosenJudge:
     """Puts the opinions of the chosen model on an analysis."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._ledger = StoredLedger(store)
-        self._heard: WeakKeyDictionary[Analysis, tuple[Choice, Analysis | None]] = (
-            WeakKeyDictionary()
-        )
+        self._judged: Memo[Analysis] = Memo()
         self._lock = threading.Lock()
 
     def choice(self, catalog_id: int) -> Choice | None:
@@ -58,32 +56,33 @@ class Hearing:
         """Make the plan with this from now on."""
         write_setting(self._store, _name(catalog_id), asdict(choice) if choice else None)
 
-    def on(self, catalog_id: int, analysis: Analysis) -> Analysis:
+    def applied_to(self, catalog_id: int, analysis: Analysis) -> Analysis:
         """The analysis with the opinions that count; the same value until that changes."""
         choice = self.choice(catalog_id)
         if choice is None:
             return analysis
         with self._lock:
-            known = self._heard.get(analysis)
-            if known is None or known[0] != choice:
-                known = (choice, self._rebuilt(catalog_id, analysis, choice))
-                self._heard[analysis] = known
-        return known[1] or analysis
+            return self._judged.get(
+                catalog_id,
+                (analysis,),
+                lambda: self._rebuilt(catalog_id, analysis, choice) or analysis,
+                state=choice,
+            )
 
     def _rebuilt(self, catalog_id: int, analysis: Analysis, choice: Choice) -> Analysis | None:
         """``None`` where the run was another's: of a prompt, a judge or a θ no longer in use."""
-        told = get_run(self._store, choice.run).configuration
-        if not still_holds(told, analysis.catalog, analysis):
+        run_config = get_run(self._store, choice.run).configuration
+        if not still_holds(run_config, analysis.catalog, analysis):
             return None
-        questions = QuestionConfig(**told["questions"])
+        questions = QuestionConfig(**run_config["questions"])
         log = read_log(self._store, catalog_id)[: choice.decisions]
-        asking = remembering(told, AsOf(self._ledger, choice.until))
+        asking = remembering(run_config, AsOf(self._ledger, choice.until))
         opinions = opine(analysis, constraints(analysis.catalog, log), asking, questions)
-        return replace(analysis, opinions=replace(opinions, configuration=told))
+        return replace(analysis, opinions=replace(opinions, configuration=run_config))
 
 
 def chosen_at(run: ModelRun, decisions: int) -> Choice:
-    """The choice of a run that has ended: everything it was told until then."""
+    """The choice of a run that has ended: every answer it had by then."""
     return Choice(run.id, decisions, run.ended_at)
 
 

@@ -11,13 +11,13 @@ from toolscope_core.backends import Embedder, Progress, Vectors, silent
 from toolscope_core.cache import ArrayCache, VectorCache, embed_cached
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import digest
-from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Curve, CurveVariant
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import pairs_above
 from toolscope_core.store import Job
 from toolscope_core.views.merged_vectors import new_texts, plan_vectors
 from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
@@ -49,8 +49,8 @@ class Curves:
         self._embedder = embedder
         self._vectors = vectors
         self._counts = counts
-        self._merged: dict[int, tuple[Analysis, int, Vectors]] = {}
-        self._known: dict[tuple[int, str], tuple[Vectors, CurveVariant]] = {}
+        self._merged: Memo[Vectors | None] = Memo()
+        self._variants: Memo[CurveVariant | None] = Memo()
 
     def curve(self, catalog_id: int) -> Curve:
         """The toolset as it came in, and with the decided and the safe merges.
@@ -58,14 +58,14 @@ class Curves:
         What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
         ``JobError`` before the analysis is finished.
         """
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         sets = {ORIGINAL: analysis.vectors, MERGED: self._merged_vectors(catalog_id, analysis)}
-        found: list[CurveVariant] = []
+        variants: list[CurveVariant] = []
         for name, vectors in sets.items():
             variant = None if vectors is None else self._variant(catalog_id, name, vectors)
-            found += [] if variant is None else [variant]
-        waiting = tuple(name for name in sets if name not in [variant.name for variant in found])
-        return Curve(THRESHOLDS, analysis.threshold, tuple(found), waiting)
+            variants += [] if variant is None else [variant]
+        waiting = tuple(name for name in sets if name not in [variant.name for variant in variants])
+        return Curve(THRESHOLDS, analysis.threshold, tuple(variants), waiting)
 
     def start(self, catalog_id: int) -> str:
         """Count in the background; returns the job's id (that of a running one, if any)."""
@@ -75,14 +75,14 @@ class Curves:
 
     def run(self, catalog_id: int, progress: Progress = silent) -> None:
         """Count here and now what is not counted yet."""
-        analysis, decided = self._analysis(catalog_id), len(self._review.log(catalog_id))
+        analysis, decided = self._analyses.required(catalog_id), len(self._review.log(catalog_id))
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
         merged = plan_vectors(
             analysis,
             plan,
             lambda texts: embed_cached(texts, self._embedder, self._vectors, progress),
         )
-        self._merged[catalog_id] = (analysis, decided, merged)
+        self._merged.put(catalog_id, (analysis,), merged, state=decided)
         for vectors in (analysis.vectors, merged):
             self._pairs(vectors, progress)
 
@@ -93,35 +93,30 @@ class Curves:
     def _merged_vectors(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
         """``None`` where the merge is large or a new text has no vector yet."""
         decided = len(self._review.log(catalog_id))
-        known = self._merged.get(catalog_id)
-        if known is not None and known[0] is analysis and known[1] == decided:
-            return known[2]
+        return self._merged.get(
+            catalog_id, (analysis,), lambda: self._embedded(catalog_id, analysis), state=decided
+        )
+
+    def _embedded(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
         if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
             return None
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
         texts = list(new_texts(analysis, plan).values())
         if len(self._vectors.read(analysis.model, texts)) < len(set(texts)):
             return None
-        merged = plan_vectors(
+        return plan_vectors(
             analysis, plan, lambda texts: embed_cached(texts, self._embedder, self._vectors)
         )
-        self._merged[catalog_id] = (analysis, decided, merged)
-        return merged
 
     def _variant(self, catalog_id: int, name: str, vectors: Vectors) -> CurveVariant | None:
-        known = self._known.get((catalog_id, name))
-        if known is not None and known[0] is vectors:
-            return known[1]
-        if len(vectors) <= COUNTED_AT_ONCE:
-            pairs = self._pairs(vectors)
-        else:
-            stored = self._counts.counts(_key(vectors), len(THRESHOLDS))
-            if stored is None:
-                return None
-            pairs = stored
-        variant = CurveVariant(name, len(vectors), pairs)
-        self._known[catalog_id, name] = (vectors, variant)
-        return variant
+        def counted() -> CurveVariant | None:
+            if len(vectors) <= COUNTED_AT_ONCE:
+                pairs: NDArray[np.int64] | None = self._pairs(vectors)
+            else:
+                pairs = self._counts.counts(_key(vectors), len(THRESHOLDS))
+            return None if pairs is None else CurveVariant(name, len(vectors), pairs)
+
+        return self._variants.get((catalog_id, name), (vectors,), counted)
 
     def _pairs(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
         key = _key(vectors)
@@ -130,12 +125,6 @@ class Curves:
             pairs = pairs_above(vectors, np.array(THRESHOLDS), progress)
             self._counts.write(key, pairs)
         return pairs
-
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis
 
 
 def _key(vectors: Vectors) -> str:

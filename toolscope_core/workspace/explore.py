@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
@@ -12,29 +11,18 @@ from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.decision_log import constraints
-from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Network
-from toolscope_core.pipeline import Analysis, family_edges, graph_of, unsure_pairs
+from toolscope_core.pipeline import family_edges, graph_of, unsure_pairs
 from toolscope_core.store import CatalogRecord
 from toolscope_core.views import catalog_tables, components, pair_list
 from toolscope_core.views.catalog_figures import CatalogFigures, Closest, Forecast
 from toolscope_core.views.queue import waits
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
 LISTS_KEPT = 8
-
-
-@dataclass(slots=True)
-class _Drawn:
-    """The merge graph after so many decisions, with what was made of it so far."""
-
-    analysis: Analysis
-    decisions: int
-    merging: components.Merging
-    rows: tuple[components.ClusterRow, ...] | None = None
-    networks: dict[tuple[str, ...] | None, Network] = field(default_factory=dict)
 
 
 class Explore:
@@ -45,12 +33,14 @@ class Explore:
         self._analyses = analyses
         self._review = review
         self._counted = Costs()
-        self._tokens: dict[tuple[int, str], dict[str, int]] = {}
-        self._rows: dict[tuple[int, str], tuple[catalog_tables.ToolRow, ...]] = {}
-        self._servers: dict[tuple[int, str], tuple[catalog_tables.ServerRow, ...]] = {}
-        self._graphs: dict[int, _Drawn] = {}
-        self._pairs: dict[int, tuple[Analysis, dict[pair_list.PairFilter, pair_list.PairList]]] = {}
-        self._previewed: tuple[str, Catalog] | None = None
+        self._tokens: Memo[dict[str, int]] = Memo()
+        self._rows: Memo[tuple[catalog_tables.ToolRow, ...]] = Memo()
+        self._servers: Memo[tuple[catalog_tables.ServerRow, ...]] = Memo()
+        self._graphs: Memo[components.Merging] = Memo()
+        self._clusters: Memo[tuple[components.ClusterRow, ...]] = Memo()
+        self._networks: Memo[Memo[Network]] = Memo()
+        self._pairs: Memo[Memo[pair_list.PairList]] = Memo()
+        self._previewed: Memo[Catalog] = Memo(most=1)
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
         """What these files would bring; read once for the same files.
@@ -60,12 +50,7 @@ class Explore:
         key = digest(
             forced, [(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources]
         )
-        known = self._previewed
-        if known is not None and known[0] == key:
-            return known[1]
-        catalog = self._catalogs.preview(sources, forced)
-        self._previewed = (key, catalog)
-        return catalog
+        return self._previewed.get(key, (), lambda: self._catalogs.preview(sources, forced))
 
     def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
         """Store the previewed catalog and start its analysis."""
@@ -113,21 +98,24 @@ class Explore:
         """Rows of the tools that hold every word of ``find``, of one server if given; tokens are
         those of ``shape``.
         """
-        if (catalog_id, shape) not in self._rows:
-            catalog = self._catalogs.open(catalog_id)
-            rows = catalog_tables.tool_rows(catalog, self._costs(catalog_id, shape))
-            self._rows[catalog_id, shape] = rows
-        return catalog_tables.matching(self._rows[catalog_id, shape], find, server)
+        catalog = self._catalogs.open(catalog_id)
+        rows = self._rows.get(
+            (catalog_id, shape),
+            (),
+            lambda: catalog_tables.tool_rows(catalog, self._costs(catalog_id, shape)),
+        )
+        return catalog_tables.matching(rows, find, server)
 
     def servers(
         self, catalog_id: int, shape: str = PROMPT_SHAPES[0]
     ) -> tuple[catalog_tables.ServerRow, ...]:
         """Rows of the servers, the largest first; tokens are those of ``shape``."""
-        if (catalog_id, shape) not in self._servers:
-            catalog = self._catalogs.open(catalog_id)
-            rows = catalog_tables.server_rows(catalog, self._costs(catalog_id, shape))
-            self._servers[catalog_id, shape] = rows
-        return self._servers[catalog_id, shape]
+        catalog = self._catalogs.open(catalog_id)
+        return self._servers.get(
+            (catalog_id, shape),
+            (),
+            lambda: catalog_tables.server_rows(catalog, self._costs(catalog_id, shape)),
+        )
 
     def tools_csv(self, catalog_id: int) -> bytes:
         """All tools as CSV, safe to open in a spreadsheet."""
@@ -148,19 +136,15 @@ class Explore:
 
     def pairs(self, catalog_id: int, wanted: pair_list.PairFilter) -> pair_list.PairList:
         """The strongest candidate pairs that pass the filter; the last few lists are kept."""
-        analysis, known = self._analysis(catalog_id), self._pairs.get(catalog_id)
-        if known is None or known[0] is not analysis:
-            known = self._pairs[catalog_id] = (analysis, {})
-        lists = known[1]
-        if wanted not in lists:
-            lists[wanted] = pair_list.pair_list(analysis, wanted, self._costs(catalog_id))
-            for old in list(lists)[:-LISTS_KEPT]:
-                lists.pop(old, None)
-        return lists[wanted]
+        analysis = self._analyses.required(catalog_id)
+        lists = self._pairs.get(catalog_id, (analysis,), lambda: Memo(LISTS_KEPT))
+        return lists.get(
+            wanted, (), lambda: pair_list.pair_list(analysis, wanted, self._costs(catalog_id))
+        )
 
     def closest(self, catalog_id: int) -> Closest | None:
         """The nearest two tools; ``None`` for a single tool."""
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         found = pair_list.closest(analysis)
         if found is None:
             return None
@@ -169,21 +153,20 @@ class Explore:
 
     def clusters(self, catalog_id: int) -> tuple[components.ClusterRow, ...]:
         """Rows of the merge graph, the largest cluster first."""
-        known = self._drawn(catalog_id)
-        if known.rows is None:
-            known.rows = components.cluster_rows(known.merging, self._counted)
-        return known.rows
+        merging = self._merging(catalog_id)
+        return self._clusters.get(
+            catalog_id, (merging,), lambda: components.cluster_rows(merging, self._counted)
+        )
 
     def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
         """The components that hold the given rows, or all, for drawing."""
-        known, wanted = self._drawn(catalog_id), None if row_ids is None else tuple(row_ids)
-        if wanted not in known.networks:
-            known.networks[wanted] = components.network_of(known.merging, wanted)
-        return known.networks[wanted]
+        merging, wanted = self._merging(catalog_id), None if row_ids is None else tuple(row_ids)
+        networks = self._networks.get(catalog_id, (merging,), Memo)
+        return networks.get(wanted, (), lambda: components.network_of(merging, wanted))
 
     def bridge(self, catalog_id: int, pair: Pair) -> components.Bridge | None:
         """What falls apart without the edge of ``pair``, where it is a bridge."""
-        return components.bridge_of(self._drawn(catalog_id).merging, pair)
+        return components.bridge_of(self._merging(catalog_id), pair)
 
     def tokens(self, catalog_id: int) -> dict[str, int]:
         """What each tool costs in every prompt, by id."""
@@ -191,16 +174,17 @@ class Explore:
 
     def _costs(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
         """Tokens of each tool, by id; catalogs never change."""
-        if (catalog_id, shape) not in self._tokens:
-            tools = self._catalogs.open(catalog_id).tools
-            self._tokens[catalog_id, shape] = {t.id: self._counted.of(t, shape) for t in tools}
-        return self._tokens[catalog_id, shape]
+        tools = self._catalogs.open(catalog_id).tools
+        return self._tokens.get(
+            (catalog_id, shape), (), lambda: {t.id: self._counted.of(t, shape) for t in tools}
+        )
 
-    def _drawn(self, catalog_id: int) -> _Drawn:
-        analysis, log = self._analysis(catalog_id), self._review.log(catalog_id)
-        known = self._graphs.get(catalog_id)
-        if known is None or known.analysis is not analysis or known.decisions != len(log):
-            merging = components.Merging(
+    def _merging(self, catalog_id: int) -> components.Merging:
+        """The merge graph with all that is drawn of it, under the decisions so far."""
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+
+        def make() -> components.Merging:
+            return components.Merging(
                 plan=self._review.plan(catalog_id),
                 graph=graph_of(analysis, log),
                 copies=analysis.copies,
@@ -208,11 +192,5 @@ class Explore:
                 unsure=unsure_pairs(analysis),
                 families=family_edges(analysis),
             )
-            known = self._graphs[catalog_id] = _Drawn(analysis, len(log), merging)
-        return known
 
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis
+        return self._graphs.get(catalog_id, (analysis,), make, state=len(log))

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import MergePlan, Pair
-from toolscope_core.errors import ConfigError, JobError
+from toolscope_core.datamodel import Pair
+from toolscope_core.errors import ConfigError
 from toolscope_core.figures.views import Measure
-from toolscope_core.pipeline import Analysis
 from toolscope_core.views import collisions
 from toolscope_core.views.queries import MOST_QUERIES, QueryGrid, query_grid
 from toolscope_core.views.twins import Twins, server_twins
 from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
 
@@ -25,52 +25,48 @@ class Heatmaps:
     def __init__(self, analyses: Analyses, review: Review) -> None:
         self._analyses = analyses
         self._review = review
-        self._wholes: dict[int, tuple[Analysis, collisions.Tile]] = {}
-        self._twins: dict[int, tuple[Analysis, Twins]] = {}
-        self._groupings: dict[int, tuple[str, ...]] = {}
-        self._blocks: dict[int, tuple[MergePlan, str, tuple[collisions.Block, ...]]] = {}
-        self._grids: dict[int, tuple[MergePlan, tuple[str, Measure], collisions.BlockGrid]] = {}
+        self._wholes: Memo[collisions.Tile] = Memo()
+        self._twins: Memo[Twins] = Memo()
+        self._groupings: Memo[tuple[str, ...]] = Memo()
+        self._blocks: Memo[tuple[collisions.Block, ...]] = Memo()
+        self._grids: Memo[collisions.BlockGrid] = Memo()
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
-        if catalog_id not in self._groupings:  # a catalog never changes
-            catalog = self._analysis(catalog_id).catalog
-            self._groupings[catalog_id] = collisions.groupings(catalog)
-        return self._groupings[catalog_id]
+        catalog = self._analyses.required(catalog_id).catalog
+        return self._groupings.get(catalog_id, (catalog,), lambda: collisions.groupings(catalog))
 
     def blocks(self, catalog_id: int, by: str) -> tuple[collisions.Block, ...]:
         """The blocks of a grouping, by key; the last ones are kept."""
-        plan, known = self._review.plan(catalog_id), self._blocks.get(catalog_id)
-        if known is None or known[0] is not plan or known[1] != by:
-            known = self._blocks[catalog_id] = (plan, by, collisions.blocks_of(plan, by))
-        return known[2]
+        plan = self._review.plan(catalog_id)
+        return self._blocks.get(
+            catalog_id, (plan,), lambda: collisions.blocks_of(plan, by), state=by
+        )
 
     def block_grid(self, catalog_id: int, by: str, measure: Measure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
-        plan, known = self._review.plan(catalog_id), self._grids.get(catalog_id)
-        if known is None or known[0] is not plan or known[1] != (by, measure):
+        plan = self._review.plan(catalog_id)
+
+        def make() -> collisions.BlockGrid:
             blocks = self.blocks(catalog_id, by)
-            made = collisions.block_grid(self._analysis(catalog_id), blocks, measure)
-            known = self._grids[catalog_id] = (plan, (by, measure), made)
-        return known[2]
+            return collisions.block_grid(self._analyses.required(catalog_id), blocks, measure)
+
+        return self._grids.get(catalog_id, (plan,), make, state=(by, measure))
 
     def tile(
         self, catalog_id: int, one: collisions.Block, other: collisions.Block
     ) -> collisions.Tile:
         """Level two: the tools of two blocks."""
-        return collisions.tile(self._analysis(catalog_id), one, other)
+        return collisions.tile(self._analyses.required(catalog_id), one, other)
 
     def whole_fits(self, catalog_id: int) -> bool:
         """Whether the tools are few enough to be seen all at once."""
-        return len(self._analysis(catalog_id).catalog.tools) <= collisions.MOST_WHOLE
+        return len(self._analyses.required(catalog_id).catalog.tools) <= collisions.MOST_WHOLE
 
     def whole(self, catalog_id: int) -> collisions.Tile:
         """All tools at once, where ``whole_fits``; ordered once."""
-        analysis = self._analysis(catalog_id)
-        known = self._wholes.get(catalog_id)
-        if known is None or known[0] is not analysis:
-            known = self._wholes[catalog_id] = (analysis, collisions.whole(analysis))
-        return known[1]
+        analysis = self._analyses.required(catalog_id)
+        return self._wholes.get(catalog_id, (analysis,), lambda: collisions.whole(analysis))
 
     def tile_with(
         self, catalog_id: int, drawn: collisions.Tile, selected: Collection[str], only: bool
@@ -92,14 +88,12 @@ class Heatmaps:
 
     def pair_at(self, catalog_id: int, drawn: collisions.Tile, cell: int) -> Pair:
         """Level three: the two tools of a cell."""
-        return collisions.pair_at(self._analysis(catalog_id), drawn, cell)
+        return collisions.pair_at(self._analyses.required(catalog_id), drawn, cell)
 
     def twins(self, catalog_id: int) -> Twins:
         """Which servers have the same tools; counted once."""
-        analysis, known = self._analysis(catalog_id), self._twins.get(catalog_id)
-        if known is None or known[0] is not analysis:
-            known = self._twins[catalog_id] = (analysis, server_twins(analysis))
-        return known[1]
+        analysis = self._analyses.required(catalog_id)
+        return self._twins.get(catalog_id, (analysis,), lambda: server_twins(analysis))
 
     def queries(self, catalog_id: int, queries: Sequence[str]) -> QueryGrid:
         """Queries against their nearest tools; the first call loads the model.
@@ -109,15 +103,9 @@ class Heatmaps:
         """
         if not 0 < len(queries) <= MOST_QUERIES:
             raise ConfigError(f"{len(queries)} queries; give one to {MOST_QUERIES}, one a line")
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         return query_grid(analysis, queries, self._analyses.embed(queries))
 
     def _selected(self, catalog_id: int, selected: Collection[str]) -> NDArray[np.bool_]:
-        tools = self._analysis(catalog_id).catalog.tools
+        tools = self._analyses.required(catalog_id).catalog.tools
         return np.array([tool.id in selected for tool in tools], dtype=bool)
-
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis

@@ -52,8 +52,9 @@ from toolscope_core.views.estimates import (
 from toolscope_core.views.written_documents import Written, written_for
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.chosen_judge import Hearing, chosen_at
+from toolscope_core.workspace.chosen_judge import ChosenJudge, chosen_at
 from toolscope_core.workspace.endpoints import Endpoints
+from toolscope_core.workspace.memo import Memo
 
 OFFLINE = "offline"
 _ENDED = "it was ended before it was done; start it again to go on"
@@ -67,16 +68,16 @@ class Judging:
         store: Store,
         catalogs: Catalogs,
         analyses: Analyses,
-        hearing: Hearing,
+        chosen_judge: ChosenJudge,
         endpoints: Endpoints,
     ) -> None:
         self._store = store
         self._catalogs = catalogs
         self._analyses = analyses
-        self._hearing = hearing
+        self._chosen_judge = chosen_judge
         self._endpoints = endpoints
         self._ledger = StoredLedger(store)
-        self._graded: dict[int, tuple[ModelRun, Mapping[str, Grade]]] = {}
+        self._graded: Memo[Mapping[str, Grade]] = Memo()
 
     def estimate(self, catalog_id: int, kind: Kind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
@@ -87,7 +88,7 @@ class Judging:
         """How many answers about this catalog, of any model, are to a prompt that is no longer in
         use; none once a run by the prompts of today is done.
         """
-        analysis = None if kind == "quality" else self._analysis(catalog_id)
+        analysis = None if kind == "quality" else self._analyses.required(catalog_id)
         run = self._newest(catalog_id, kind, analysis)
         if run is not None and run.state == "done":
             return 0
@@ -108,7 +109,7 @@ class Judging:
         Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
         """
         self._endpoints.needed()
-        self._analysis(catalog_id)
+        self._analyses.required(catalog_id)
         return self._analyses.background(
             catalog_id,
             kind,
@@ -144,7 +145,7 @@ class Judging:
 
     def choices(self, catalog_id: int) -> tuple[ModelRun, ...]:
         """The runs that ``use`` takes: those that judged, have ended and could be gone on with."""
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         return tuple(
             run
             for run in self.runs(catalog_id)
@@ -156,17 +157,17 @@ class Judging:
     def use(self, catalog_id: int, judge: str) -> None:
         """Make the plan with ``OFFLINE``, or with all that the run of this id was told so far."""
         if judge == OFFLINE:
-            self._hearing.choose(catalog_id, None)
+            self._chosen_judge.choose(catalog_id, None)
             return
         run = get_run(self._store, judge)
         if run.kind != "judge" or run.catalog_id != catalog_id or not run.ended_at:
             raise JobError(f"the run {judge} has no verdicts to use yet; wait until it has ended")
         decisions = len(read_log(self._store, catalog_id))
-        self._hearing.choose(catalog_id, chosen_at(run, decisions))
+        self._chosen_judge.choose(catalog_id, chosen_at(run, decisions))
 
     def used(self, catalog_id: int) -> str:
         """What ``use`` was told last: ``OFFLINE`` or the id of a run."""
-        choice = self._hearing.choice(catalog_id)
+        choice = self._chosen_judge.choice(catalog_id)
         return choice.run if choice else OFFLINE
 
     def judge_of(self, catalog_id: int) -> str:
@@ -184,16 +185,20 @@ class Judging:
         run = self._newest(catalog_id, "quality")
         if run is None:
             return {}
-        known = self._graded.get(catalog_id)
-        if known is None or known[0] != run:
-            asking = remembering(run.configuration, self._ledger)
-            told = with_grades(Opinions(asking.name), self._catalogs.open(catalog_id), asking)
-            known = self._graded[catalog_id] = (run, told.grades)
-        return known[1]
+        asking, catalog = (
+            remembering(run.configuration, self._ledger),
+            self._catalogs.open(catalog_id),
+        )
+        return self._graded.get(
+            catalog_id,
+            (),
+            lambda: with_grades(Opinions(asking.name), catalog, asking).grades,
+            state=run,
+        )
 
     def written(self, catalog_id: int, cluster: Cluster) -> Written | None:
         """The words that the newest model asked for has for a cluster as it stands, if any."""
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         run = self._newest(catalog_id, "documents", analysis)
         if run is None:
             return None
@@ -205,7 +210,7 @@ class Judging:
         if kind == "quality":
             catalog = self._catalogs.open(catalog_id)
             return Estimates(grading_takes(catalog, model, self._ledger, prices))
-        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
             return Estimates(writing_takes(plan, model, self._ledger, prices))
@@ -217,7 +222,7 @@ class Judging:
         return Estimates(own, whole)
 
     def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
-        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
         told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
@@ -225,12 +230,12 @@ class Judging:
             opine(analysis, links, asking, questions)
 
         run = self._asked(catalog_id, told, endpoint, work, progress)
-        self._hearing.choose(catalog_id, chosen_at(run, len(log)))
-        self._analysis(catalog_id)  # heard here, so that no page waits for it
+        self._chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
+        self._analyses.required(catalog_id)  # heard here, so that no page waits for it
         return run
 
     def _write(self, catalog_id: int, clusters: frozenset[str], progress: Progress) -> ModelRun:
-        analysis, log = self._analysis(catalog_id), read_log(self._store, catalog_id)
+        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         plan, endpoint = plan_merge(analysis, log, PlanConfig()), self._endpoints.needed()
         wanted = [cluster.members for cluster in plan.clusters if cluster.id in clusters]
 
@@ -299,9 +304,3 @@ class Judging:
         if run.state != "running" or (job is not None and job.live):
             return run
         return replace(run, state="interrupted", message=_ENDED)
-
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from importlib.metadata import version
-from operator import is_not
 from typing import Literal
 
 from toolscope_core import projection
@@ -15,7 +14,6 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import MergePlan, digest
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.figures.views import Panel, Region, Silhouettes, ToolMap
-from toolscope_core.pipeline import Analysis
 from toolscope_core.projection import Points
 from toolscope_core.store import Job
 from toolscope_core.views import collisions
@@ -23,6 +21,7 @@ from toolscope_core.views.merged_vectors import new_texts, plan_vectors
 from toolscope_core.views.regions import regions
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
@@ -54,15 +53,15 @@ class Maps:
         self._review = review
         self._heatmaps = heatmaps
         self._arrays = arrays
-        self._hashes: dict[int, tuple[Analysis, str]] = {}
-        self._points: dict[tuple[int, Method], tuple[Analysis, Points]] = {}
-        self._regions: dict[int, tuple[Points, tuple[Region, ...]]] = {}
-        self._drawn: dict[int, tuple[tuple[str, str, bool], _Basis, ToolMap]] = {}
-        self._groups: dict[tuple[int, str], tuple[MergePlan, tuple[str, ...]]] = {}
+        self._hashes: Memo[str] = Memo()
+        self._points: Memo[Points | None] = Memo()
+        self._regions: Memo[tuple[Region, ...]] = Memo()
+        self._drawn: Memo[ToolMap] = Memo()
+        self._groups: Memo[tuple[str, ...]] = Memo()
 
     def refusal(self, catalog_id: int, method: Method) -> str:
         """Why this method cannot be had for the catalog; empty if it can."""
-        tools = len(self._analysis(catalog_id).catalog.tools)
+        tools = len(self._analyses.required(catalog_id).catalog.tools)
         if method == "t-SNE" and tools > MOST_TSNE:
             return (
                 f"t-SNE is offered up to {MOST_TSNE:,} tools, here are {tools:,}: its "
@@ -77,23 +76,20 @@ class Maps:
         """Where the tools lie, in the order of the catalog; ``None`` where that has to be
         computed first.
         """
-        analysis = self._analysis(catalog_id)
-        known = self._points.get((catalog_id, method))
-        if known is not None and known[0] is analysis:
-            return known[1]
-        if method == "PCA":
-            found: Points | None = projection.pca(analysis.vectors)
-        else:
+        analysis = self._analyses.required(catalog_id)
+
+        def stored() -> Points | None:
+            if method == "PCA":
+                return projection.pca(analysis.vectors)
             key, shape = self._map_key(catalog_id, method), (len(analysis.vectors), 2)
-            found = self._arrays.points(key, shape)
-        if found is not None:
-            self._points[catalog_id, method] = (analysis, found)
-        return found
+            return self._arrays.points(key, shape)
+
+        return self._points.get((catalog_id, method), (analysis,), stored)
 
     def seconds(self, catalog_id: int, method: Method) -> int:
         """About how long a projection takes, from rates seen."""
         start, each = _RATES[method]
-        return round(start + each * len(self._analysis(catalog_id).catalog.tools))
+        return round(start + each * len(self._analyses.required(catalog_id).catalog.tools))
 
     def start(self, catalog_id: int, method: Method) -> str:
         """Project in the background; returns the job's id (that of a running one, if any).
@@ -109,7 +105,7 @@ class Maps:
     def run(self, catalog_id: int, method: Method, progress: Progress = silent) -> None:
         """Project here and now, in a process of its own, unless it is known."""
         if self.points(catalog_id, method) is None:
-            vectors = self._analysis(catalog_id).vectors
+            vectors = self._analyses.required(catalog_id).vectors
             made = subprocess_jobs.compute(_TASKS[method], vectors, progress=progress)
             self._arrays.write(self._map_key(catalog_id, method), made)
 
@@ -132,21 +128,21 @@ class Maps:
         if points is None:
             raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
         plan = self._review.plan(catalog_id)
-        basis = (points, plan, self._decided(catalog_id) if beside else None)
-        known = self._drawn.get(catalog_id)
-        wanted = (method, by, beside)
-        if known is None or known[0] != wanted or any(map(is_not, known[1], basis)):
-            made = self._draw(catalog_id, points, by, beside)
-            known = self._drawn[catalog_id] = (wanted, basis, made)
-        return known[2]
+        sources = (points, plan, self._decided(catalog_id) if beside else None)
+        return self._drawn.get(
+            catalog_id,
+            sources,
+            lambda: self._draw(catalog_id, points, by, beside),
+            state=(method, by, beside),
+        )
 
     def rewritten(self, catalog_id: int) -> int:
         """How many merged tools have another text than their canonical had."""
-        return len(new_texts(self._analysis(catalog_id), self._decided(catalog_id)))
+        return len(new_texts(self._analyses.required(catalog_id), self._decided(catalog_id)))
 
     def silhouettes(self, catalog_id: int) -> Silhouettes | None:
         """Before and after merging; ``None`` where they have to be computed first."""
-        counts = projection.cluster_counts(len(self._analysis(catalog_id).catalog.tools))
+        counts = projection.cluster_counts(len(self._analyses.required(catalog_id).catalog.tools))
         plan = self._decided(catalog_id)
         sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
         found = []
@@ -159,7 +155,7 @@ class Maps:
 
     def silhouette_seconds(self, catalog_id: int) -> int:
         """About how long both variants take, from rates seen."""
-        return round(10 + _SILHOUETTE_RATE * len(self._analysis(catalog_id).catalog.tools))
+        return round(10 + _SILHOUETTE_RATE * len(self._analyses.required(catalog_id).catalog.tools))
 
     def start_silhouettes(self, catalog_id: int) -> str:
         """Compute in the background; returns the job's id (that of a running one, if any)."""
@@ -169,7 +165,7 @@ class Maps:
 
     def run_silhouettes(self, catalog_id: int, progress: Progress = silent) -> None:
         """Compute here and now what is not known."""
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         counts = projection.cluster_counts(len(analysis.catalog.tools))
         for name in (BEFORE, AFTER):
             key = self._silhouette_key(catalog_id, name)
@@ -179,7 +175,7 @@ class Maps:
                 self._arrays.write(key, made)
 
     def _variant(self, catalog_id: int, name: str) -> Vectors:
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         if name == BEFORE:
             return analysis.vectors
         return plan_vectors(analysis, self._decided(catalog_id), self._analyses.embed)
@@ -188,7 +184,7 @@ class Maps:
         return self._review.plan(catalog_id, PlanConfig(accept="auto"))
 
     def _draw(self, catalog_id: int, points: Points, by: str, beside: bool) -> ToolMap:
-        tools = self._analysis(catalog_id).catalog.tools
+        tools = self._analyses.required(catalog_id).catalog.tools
         whole = Panel(
             title=BEFORE,
             points=points,
@@ -197,14 +193,12 @@ class Maps:
             groups=self._grouped(catalog_id, by),
             members=tuple((row,) for row in range(len(tools))),
         )
-        known = self._regions.get(catalog_id)
-        if known is None or known[0] is not points:
-            known = self._regions[catalog_id] = (points, regions(tools, points))
+        words = self._regions.get(catalog_id, (points,), lambda: regions(tools, points))
         panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
-        return ToolMap(panels, known[1], _SINGULAR.get(by, "value"))
+        return ToolMap(panels, words, _SINGULAR.get(by, "value"))
 
     def _merged(self, catalog_id: int, whole: Panel) -> Panel:
-        rows = self._analysis(catalog_id).rows
+        rows = self._analyses.required(catalog_id).rows
         tools = self._decided(catalog_id).tools
         at = [rows[item.tool.id] for item in tools]
         return Panel(
@@ -219,18 +213,13 @@ class Maps:
     def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:
         """What colours each tool; known for as long as the plan is the same."""
         plan = self._review.plan(catalog_id)
-        known = self._groups.get((catalog_id, by))
-        if known is None or known[0] is not plan:
-            known = self._groups[catalog_id, by] = (plan, _groups(plan, by))
-        return known[1]
+        return self._groups.get((catalog_id, by), (plan,), lambda: _groups(plan, by))
 
     def _hash(self, catalog_id: int) -> str:
-        analysis = self._analysis(catalog_id)
-        known = self._hashes.get(catalog_id)
-        if known is None or known[0] is not analysis:
-            made = hashlib.sha256(analysis.vectors.tobytes()).hexdigest()
-            known = self._hashes[catalog_id] = (analysis, made)
-        return known[1]
+        analysis = self._analyses.required(catalog_id)
+        return self._hashes.get(
+            catalog_id, (analysis,), lambda: hashlib.sha256(analysis.vectors.tobytes()).hexdigest()
+        )
 
     def _map_key(self, catalog_id: int, method: Method) -> str:
         """Equal for equal vectors, parameters and library."""
@@ -238,7 +227,7 @@ class Maps:
         return digest(self._hash(catalog_id), method, knobs, version(_PACKAGES[method]))
 
     def _silhouette_key(self, catalog_id: int, name: str) -> str:
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         counts = projection.cluster_counts(len(analysis.catalog.tools))
         base = (self._hash(catalog_id), SILHOUETTES, counts, projection.SEED)
         if name == BEFORE:
@@ -246,12 +235,6 @@ class Maps:
         plan = self._decided(catalog_id)
         rows = [analysis.rows[item.tool.id] for item in plan.tools]
         return digest(base, version("scikit-learn"), rows, new_texts(analysis, plan))
-
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis
 
 
 _SINGULAR = {collisions.SERVERS: "server", collisions.CLUSTERS: "cluster", STATES: "cluster state"}

@@ -9,7 +9,6 @@ from toolscope_core.datamodel import (
     Tool,
 )
 from toolscope_core.decision_log import active, version_of
-from toolscope_core.errors import JobError
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.pair_view import (
@@ -44,7 +43,7 @@ class Pairs:
 
     def view(self, catalog_id: int, pair: Pair) -> PairView:
         """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         log = self._review.log(catalog_id)
         tools = _both(analysis.catalog, pair)
         one, other = tools
@@ -69,12 +68,6 @@ class Pairs:
             relation=(relation_of(heard, tools), serving_of(heard, tools), *apart_of(heard, tools)),
             family_at=analysis.judge.weights.family_at,
         )
-
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis
 
 
 def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:

@@ -12,7 +12,7 @@ from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
 from toolscope_core.decision_log import active, admit, edits, suspended
 from toolscope_core.decisions import SHOWN_AS, resolve
-from toolscope_core.errors import DecisionError, JobError
+from toolscope_core.errors import DecisionError
 from toolscope_core.imported_decisions import Brought, bring, decisions_in
 from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.makings import cluster_id
@@ -35,6 +35,7 @@ from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
 from toolscope_core.views.queue import is_family, risk, waits
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.memo import Memo
 
 Order = Literal["risk", "disagreement"]
 Show = Literal["all", "duplicates", "families"]
@@ -69,15 +70,13 @@ class Review:
         self._store = store
         self._catalogs = catalogs
         self._analyses = analyses
-        self._plans: dict[tuple[int, PlanConfig], tuple[Analysis, int, MergePlan]] = {}
-        self._found: dict[tuple[int, bool], tuple[Analysis, int, Proposed]] = {}
-        self._differing: dict[int, tuple[Analysis, tuple[Disagreement, ...]]] = {}
-        self._safe: dict[int, tuple[MergePlan, SafeBatch]] = {}
-        self._again: dict[int, tuple[MergePlan, tuple[LookAgain, ...]]] = {}
+        self._plans: Memo[MergePlan] = Memo()
+        self._proposals: Memo[Proposed] = Memo()
+        self._disagreements: Memo[tuple[Disagreement, ...]] = Memo()
+        self._safe: Memo[SafeBatch] = Memo()
+        self._again: Memo[tuple[LookAgain, ...]] = Memo()
         self._costs = Costs()
-        self._figures: dict[
-            tuple[int, PlanConfig, str | None, bool], tuple[MergePlan, ExportFigures]
-        ] = {}
+        self._figures: Memo[ExportFigures] = Memo()
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
@@ -86,24 +85,25 @@ class Review:
     def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
         """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""
         config = config or PlanConfig()
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         log = self.log(catalog_id)
-        known = self._plans.get((catalog_id, config))
-        if known is not None and known[0] is analysis and known[1] == len(log):
-            return known[2]
-        plan = plan_of(analysis, self._proposed(catalog_id, analysis, log, config.correct), config)
-        self._plans[catalog_id, config] = (analysis, len(log), plan)
-        return plan
+
+        def make() -> MergePlan:
+            start = self._proposed(catalog_id, analysis, log, config.correct)
+            return plan_of(analysis, start, config)
+
+        return self._plans.get((catalog_id, config), (analysis,), make, state=len(log))
 
     def _proposed(
         self, catalog_id: int, analysis: Analysis, log: Sequence[Decision], divide: bool
     ) -> Proposed:
         """What all accept policies start from."""
-        known = self._found.get((catalog_id, divide))
-        if known is None or known[0] is not analysis or known[1] != len(log):
-            made = proposed(analysis, log, divide=divide)
-            known = self._found[catalog_id, divide] = (analysis, len(log), made)
-        return known[2]
+        return self._proposals.get(
+            (catalog_id, divide),
+            (analysis,),
+            lambda: proposed(analysis, log, divide=divide),
+            state=len(log),
+        )
 
     def queue(
         self,
@@ -123,7 +123,7 @@ class Review:
         waiting = [c for c in self.plan(catalog_id).clusters if waits(c)]
         if show != "all":
             waiting = [c for c in waiting if is_family(c) == (show == "families")]
-        place = {known: number for number, known in enumerate(order)}
+        place = {cluster: number for number, cluster in enumerate(order)}
         gap = self.gaps(catalog_id) if by == "disagreement" else {}
 
         def rank(cluster: Cluster) -> tuple[int, bool, float, tuple[float, ...], str]:
@@ -138,29 +138,30 @@ class Review:
         """The accepted prunes that the judge would no longer make, of which no decision says as
         what relation it made them.
         """
-        plan, cached = self.plan(catalog_id), self._again.get(catalog_id)
-        if cached is None or cached[0] is not plan:
-            items = look_again(self._analysis(catalog_id), plan.clusters, self.log(catalog_id))
-            cached = self._again[catalog_id] = (plan, items)
-        return cached[1]
+        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id)
+        return self._again.get(
+            catalog_id,
+            (plan,),
+            lambda: look_again(analysis, plan.clusters, self.log(catalog_id)),
+        )
 
     def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
         """The pairs on which the model and the offline judge differ, the widest gap first."""
-        analysis = self._analysis(catalog_id)
-        known = self._differing.get(catalog_id)
-        if known is None or known[0] is not analysis:
-            told = analysis.opinions
-            found = disagreements(told, analysis.offline) if told else ()
-            known = self._differing[catalog_id] = (analysis, found)
-        return known[1]
+        analysis = self._analyses.required(catalog_id)
+        opinions = analysis.opinions
+        return self._disagreements.get(
+            catalog_id,
+            (analysis,),
+            lambda: disagreements(opinions, analysis.offline) if opinions else (),
+        )
 
     def gaps(self, catalog_id: int) -> dict[str, float]:
         """How far the model and the offline judge differ, by tool: on the worst of its pairs."""
-        found: dict[str, float] = {}
+        gaps: dict[str, float] = {}
         for differ in self.disagreements(catalog_id):
             for tool in (differ.pair.left, differ.pair.right):
-                found.setdefault(tool, differ.gap)  # the widest comes first
-        return found
+                gaps.setdefault(tool, differ.gap)  # the widest comes first
+        return gaps
 
     def cluster(self, catalog_id: int, wanted: str | None) -> Cluster | None:
         """The cluster of this id in the plan as it stands, if there is one."""
@@ -168,11 +169,11 @@ class Review:
 
     def alone(self, catalog_id: int, tool_id: str) -> Cluster:
         """A tool as a cluster of one: what is edited of a tool whether or not it is merged."""
-        return alone(self._analysis(catalog_id), self.log(catalog_id), tool_id)
+        return alone(self._analyses.required(catalog_id), self.log(catalog_id), tool_id)
 
     def card(self, catalog_id: int, cluster: Cluster) -> Card:
         """Everything a person looks at before deciding on ``cluster``."""
-        return card_of(self._analysis(catalog_id), cluster)
+        return card_of(self._analyses.required(catalog_id), cluster)
 
     def standing(self, catalog_id: int) -> tuple[Decision, ...]:
         """The decisions that hold, newest first."""
@@ -252,19 +253,16 @@ class Review:
 
     def safe(self, catalog_id: int) -> SafeBatch:
         """What may be accepted without a look now: the list for ``accept_safe``."""
-        plan, known = self.plan(catalog_id), self._safe.get(catalog_id)
-        if known is None or known[0] is not plan:
-            known = self._safe[catalog_id] = (
-                plan,
-                safe_batch(plan.catalog, self.queue(catalog_id)),
-            )
-        return known[1]
+        plan = self.plan(catalog_id)
+        return self._safe.get(
+            catalog_id, (plan,), lambda: safe_batch(plan.catalog, self.queue(catalog_id))
+        )
 
     def about(self, catalog_id: int, decision: Decision) -> str | None:
         """Id of the cluster that a decision was made on, as far as its tools are still there."""
         tools = self._catalogs.open(catalog_id).by_id
-        known = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
-        return cluster_id(known) if len(known) > 1 else None
+        left = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
+        return cluster_id(left) if len(left) > 1 else None
 
     def apply_cut(self, catalog_id: int, cut: Cut, reviewer: str) -> Decision:
         """Make the plan with this cut from now on; undo takes it back."""
@@ -342,11 +340,11 @@ class Review:
 
     def synthesised(self, catalog_id: int, cluster: Cluster) -> Draft:
         """The document before anybody edited it."""
-        return Draft(synthesised(self._analysis(catalog_id), cluster))
+        return Draft(synthesised(self._analyses.required(catalog_id), cluster))
 
     def preview(self, catalog_id: int, cluster: Cluster, draft: Draft) -> Card:
         """The cluster as it would be with this document: kind, argument maps, tokens."""
-        analysis = self._analysis(catalog_id)
+        analysis = self._analyses.required(catalog_id)
         return card_of(analysis, with_draft(analysis, cluster, draft))
 
     def edit(self, catalog_id: int, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:
@@ -379,11 +377,11 @@ class Review:
     ) -> ExportFigures:
         """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
         plan = self.plan(catalog_id, config)
-        known = self._figures.get((catalog_id, config, shape, fix))
-        if known is None or known[0] is not plan:
-            known = (plan, figures_of(plan, shape, fix, self._costs))
-            self._figures[catalog_id, config, shape, fix] = known
-        return known[1]
+        return self._figures.get(
+            (catalog_id, config, shape, fix),
+            (plan,),
+            lambda: figures_of(plan, shape, fix, self._costs),
+        )
 
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
         """What each accept policy means for the limit of ``target`` on tools."""
@@ -394,7 +392,7 @@ class Review:
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> dict[str, bytes]:
         """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
-        analysis, plan = self._analysis(catalog_id), self.plan(catalog_id, config)
+        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id, config)
         return bundle_files(analysis, plan, self.log(catalog_id), config, shape, fix)
 
     def download(
@@ -416,9 +414,3 @@ class Review:
             catalog_id,
             lambda log: admit(log, decision, version, suspended(catalog, log)),
         )
-
-    def _analysis(self, catalog_id: int) -> Analysis:
-        analysis = self._analyses.get(catalog_id)
-        if analysis is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        return analysis

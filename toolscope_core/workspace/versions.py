@@ -13,6 +13,7 @@ from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from toolscope_core.versions.diff import CatalogDiff, diff
 from toolscope_core.views.version_changes import Changes, Doubt, Reworded, counted, table
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
 
@@ -23,7 +24,7 @@ class Versions:
         self._store = store
         self._catalogs = catalogs
         self._review = review
-        self._known: tuple[int, Catalog, CatalogDiff] | None = None
+        self._diffs: Memo[CatalogDiff] = Memo(most=1)
 
     def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
         """The versions before this one, the newest first."""
@@ -85,10 +86,7 @@ class Versions:
 
     def _diff(self, old_id: int, old: Catalog, new: Catalog) -> CatalogDiff:
         """The last answer is kept: a page asks the same again with every click."""
-        known = self._known
-        if known is None or known[0] != old_id or known[1] is not new:
-            known = self._known = (old_id, new, diff(old, new))
-        return known[2]
+        return self._diffs.get(old_id, (new,), lambda: diff(old, new))
 
 
 def _said(decision: Decision) -> str:

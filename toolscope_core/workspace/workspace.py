@@ -9,7 +9,7 @@ from toolscope_core.embedders import embedder_of
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.chosen_judge import Hearing
+from toolscope_core.workspace.chosen_judge import ChosenJudge
 from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.explore import Explore
@@ -35,10 +35,12 @@ class Workspace:
         self.catalogs = Catalogs(settings, self.store)
         cache = VectorCache(settings.cache_dir)
         embedder = embedder or embedder_of(settings)
-        hearing = Hearing(self.store)
-        self.analyses = Analyses(self.store, self.catalogs, embedder, cache, hearing)
+        chosen_judge = ChosenJudge(self.store)
+        self.analyses = Analyses(self.store, self.catalogs, embedder, cache, chosen_judge)
         self.endpoints = Endpoints(settings, self.store)
-        self.judging = Judging(self.store, self.catalogs, self.analyses, hearing, self.endpoints)
+        self.judging = Judging(
+            self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints
+        )
         self.review = Review(self.store, self.catalogs, self.analyses)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
