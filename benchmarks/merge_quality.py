@@ -28,7 +28,8 @@ import networkx as nx
 from benchmarks.gold_calls import Call, Survival, read_calls, survival
 from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
 from benchmarks.train_judge import CATALOGS, Labelled, load
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, MergePlan, Tool
 from toolscope_core.pipeline import Analysis, plan_merge

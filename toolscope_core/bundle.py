@@ -16,9 +16,10 @@ from typing import Any
 
 from toolscope_core.catalog.bundle_versions import READABLE
 from toolscope_core.catalog.clients import client_files
+from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.splitting import Part, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, plan_tokens, tokenizer
+from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
 from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.config import Cut, PlanConfig
 from toolscope_core.datamodel import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from toolscope_core.catalog.cleaning import without_hidden_text
+from toolscope_core.catalog.formats import target_named
 from toolscope_core.catalog.splitting import Part, split
 from toolscope_core.catalog.target_rules import Violation, fixed, violations
-from toolscope_core.catalog.targets import target_named
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
 from toolscope_core.merging.renaming import NewNames, with_tools
@@ -19,7 +19,7 @@ def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[Part, ...]:
 
     Raises ``ExportError`` for an unknown target.
     """
-    return split(plan.tools, target_named(target).most_tools if fix else None)
+    return split(plan.tools, target_named(target).rules.most_tools if fix else None)
 
 
 def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation, ...]:

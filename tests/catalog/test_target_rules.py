@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from toolscope_core.catalog.formats import FORMATS, MATRIX, OUTPUTS, target_named
 from toolscope_core.catalog.target_rules import counted, fixed, folded, violations
-from toolscope_core.catalog.targets import MATRIX, TARGETS, target_named
 from toolscope_core.datamodel import MergedTool, Tool
 from toolscope_core.errors import ExportError
 
@@ -132,9 +132,9 @@ def test_a_client_counts_its_prefix():
 
 
 def test_targets():
-    assert set(MATRIX) <= set(TARGETS)
-    assert target_named("seal-tools").unique == "toolset"
-    assert [t.name for t in TARGETS.values() if not t.is_shape] == [
+    assert {target_named(name).name for name in MATRIX} == set(MATRIX)
+    assert target_named("seal-tools").rules.unique == "toolset"
+    assert [row.name for row in FORMATS.values() if row.is_client] == [
         "claude-code",
         "cursor",
         "vscode",
@@ -162,7 +162,7 @@ tools = st.lists(
 )
 
 
-@given(tools, st.sampled_from([name for name in TARGETS if TARGETS[name].is_shape]))
+@given(tools, st.sampled_from(OUTPUTS))
 def test_what_is_fixed_is_not_broken_any_more(items, target):
     changed = fixed(items, target)
     after = [
@@ -170,7 +170,7 @@ def test_what_is_fixed_is_not_broken_any_more(items, target):
         for item in items
     ]
     assert violations(after, target) == ()
-    if TARGETS[target].unique == "toolset":
+    if FORMATS[target].rules.unique == "toolset":
         assert len({folded(item.tool.name) for item in after}) == len(after)
     offered = {v.tool_id: v.fix for v in violations(items, target) if v.rule in ("name", "unique")}
     for tool_id, name in offered.items():

@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 from toolscope_core.catalog.budget import Budget
 from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.flaws import excerpt
+from toolscope_core.catalog.formats import INPUTS
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
 from toolscope_core.catalog.records import Found, Page, Record, document_kind, find_records
-from toolscope_core.catalog.shapes import FORMATS, SHAPES, Shape, detect, own_server
+from toolscope_core.catalog.shapes import SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.datamodel import Problem, Server
 from toolscope_core.errors import CatalogError
-
-INPUTS = (*FORMATS, "openapi", "csv", "mcp-client")
-"""What a source can be said to be: a shape of records, or another kind of document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.formats import OUTPUTS
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
 from toolscope_core.datamodel import JsonObject, Server, Tool, canonical_json
 
@@ -207,7 +208,7 @@ def _tells_gemini(record: JsonObject) -> bool:
     return kind == "OBJECT" or any(key in record for key in GEMINI_SCHEMAS)
 
 
-_SHAPES = (
+_DEFINED = (
     _shape(
         "neutral",
         lambda record: {"id", "server", "name", "parameters", "members"} <= record.keys(),
@@ -311,5 +312,6 @@ _SHAPES = (
         annotations="annotations",
     ),
 )
-SHAPES: dict[str, Shape] = {shape.name: shape for shape in _SHAPES}
-FORMATS: tuple[str, ...] = tuple(SHAPES)
+_BY_NAME = {shape.name: shape for shape in _DEFINED}
+SHAPES: dict[str, Shape] = {name: _BY_NAME[name] for name in OUTPUTS if name in _BY_NAME}
+"""In the order in which they are tried."""

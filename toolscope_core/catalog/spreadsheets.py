@@ -7,7 +7,8 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
 
 _SIGNS = r"[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"

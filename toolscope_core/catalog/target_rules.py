@@ -11,10 +11,10 @@ from itertools import count
 from typing import Any, Literal
 
 from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
+from toolscope_core.catalog.formats import Format, target_named
 from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.catalog.splitting import split, told
-from toolscope_core.catalog.targets import Target, target_named
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
 
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
@@ -117,7 +117,7 @@ def fixed(
         mended = replace(
             tool,
             name=name or tool.name,
-            description=_cut(tool.description, asked.longest_description),
+            description=_cut(tool.description, asked.rules.longest_description),
             schema=schema,
         )
         if mended != tool:
@@ -132,34 +132,35 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[Violation]:
-    if target.most_tools is not None and len(tools) > target.most_tools:
-        parts = split(tools, target.most_tools)
-        form = "files, one for each agent" if target.is_shape else "sets, one switched on at a time"
+def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[Violation]:
+    most = target.rules.most_tools
+    if most is not None and len(tools) > most:
+        parts = split(tools, most)
+        form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
         yield Violation(
             "",
             "count",
             str(len(tools)),
-            f"{target.title} takes at most {target.most_tools} tools; there are {len(tools)}.",
+            f"{target.title} takes at most {most} tools; there are {len(tools)}.",
             f"{len(parts)} {form}: {told(parts)}",
             "Or merge more, or leave whole servers out of the catalog.",
         )
 
 
-def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterator[Violation]:
+def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterator[Violation]:
     if new is None:
         return
-    name, rule = new
+    (name, rule), rules = new, target.rules
     called = _prefix(tool, target) + tool.name
     if rule == "unique":
         message = f"Another tool is called {tool.name!r} too; {target.title} asks for one of each."
-    elif target.longest_name is not None and len(called) > target.longest_name:
+    elif rules.longest_name is not None and len(called) > rules.longest_name:
         message = (
             f"The name {called!r} has {len(called)} characters; "
-            f"{target.title} takes {target.longest_name}."
+            f"{target.title} takes {rules.longest_name}."
         )
     else:
-        message = f"The name {tool.name!r} does not match {target.name_rule} of {target.title}."
+        message = f"The name {tool.name!r} does not match {rules.name_rule} of {target.title}."
     fix, remedy = name, ""
     if not name:
         short = f"{_plain(tool.server, target)[:8]}_{digest(tool.server)[:HASH_DIGITS]}"
@@ -167,13 +168,13 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         remedy = "Give the server that name in the client's configuration."
         if len(tool.name) > TOOL_ROOM:
             fix += f", the tool {_offer(replace(tool, server=short), target)}"
-    elif not target.is_shape:
+    elif not target.writes:
         remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
     yield Violation(tool.id, rule, tool.name, message, fix, remedy)
 
 
-def _of_text(tool: Tool, target: Target) -> Iterator[Violation]:
-    most = target.longest_description
+def _of_text(tool: Tool, target: Format) -> Iterator[Violation]:
+    most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
         yield Violation(
             tool.id,
@@ -184,9 +185,9 @@ def _of_text(tool: Tool, target: Target) -> Iterator[Violation]:
         )
 
 
-def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
-    schema = tool.schema or {}
-    if target.whole_object:
+def _of_schema(tool: Tool, target: Format) -> Iterator[Violation]:
+    schema, rules = tool.schema or {}, target.rules
+    if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
             yield Violation(
                 tool.id,
@@ -196,7 +197,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
                 _without(key) if plain_object(schema) else "",
                 "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
             )
-    if target.typed_items and any(map(_bare_array, _inside(schema))):
+    if rules.typed_items and any(map(_bare_array, _inside(schema))):
         yield Violation(
             tool.id,
             "schema",
@@ -204,27 +205,28 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
             f"An array does not say what it holds; {target.title} asks for 'items'.",
             "items: {}",
         )
-    names = set(property_names(schema)) if target.parameter_rule else ()
-    refused = sorted(name for name in names if not re.fullmatch(target.parameter_rule, name))
+    names = set(property_names(schema)) if rules.parameter_rule else ()
+    refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
     renamed = _mended(schema, target)[1] if refused else Renaming()
     for name in refused:
         yield Violation(
             tool.id,
             "parameter",
             name,
-            f"The parameter {name!r} does not match {target.parameter_rule} of {target.title}.",
+            f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}.",
             "" if renamed.obstacle else renamed.names.get(name, "left out"),
             f"{renamed.obstacle} M{AT_SERVER[1:]}" if renamed.obstacle else "",
         )
 
 
-def _mended(schema: JsonObject | None, target: Target) -> tuple[JsonObject | None, Renaming]:
+def _mended(schema: JsonObject | None, target: Format) -> tuple[JsonObject | None, Renaming]:
     """The schema with every offered fix, and the new names of its parameters."""
     if schema is None:
         return None, Renaming()
-    plain = (plain_object(schema) or schema) if target.whole_object else schema
-    whole: JsonObject = _with_items(plain) if target.typed_items else plain
-    renamed = renaming(whole, target.parameter_rule) if target.parameter_rule else Renaming()
+    rules = target.rules
+    plain = (plain_object(schema) or schema) if rules.whole_object else schema
+    whole: JsonObject = _with_items(plain) if rules.typed_items else plain
+    renamed = renaming(whole, rules.parameter_rule) if rules.parameter_rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
 
 
@@ -235,7 +237,7 @@ def _without(key: str) -> str:
 
 
 def _new_names(
-    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
+    tools: Sequence[Tool], target: Format, reserved: Iterable[str], blocked: Set[str]
 ) -> dict[str, tuple[str, Rule]]:
     """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
 
@@ -247,7 +249,7 @@ def _new_names(
     taken = {folded(name) for name in reserved}
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
-        if tool.id not in wrong and target.unique != "none":
+        if tool.id not in wrong and target.rules.unique != "none":
             used[_scope(tool, target)].add(folded(tool.name))
     offered: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
@@ -260,7 +262,7 @@ def _new_names(
 
 
 def _wrong_names(
-    tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
+    tools: Sequence[Tool], target: Format, blocked: Set[str] = frozenset()
 ) -> dict[str, Rule]:
     """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
     of those that share one the first keeps it, a tool that copies another's name for bad ends only
@@ -271,7 +273,7 @@ def _wrong_names(
     for tool in sorted(tools, key=lambda tool: tool.id in blocked):
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
-        elif target.unique != "none":
+        elif target.rules.unique != "none":
             key = (_scope(tool, target), folded(tool.name))
             if kept.setdefault(key, tool.id) != tool.id:
                 wrong[tool.id] = "unique"
@@ -279,7 +281,7 @@ def _wrong_names(
 
 
 def _offer(
-    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
+    tool: Tool, target: Format, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
 ) -> str:
     """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
     only for the tool itself.
@@ -290,7 +292,7 @@ def _offer(
         key = folded(name)
         return key not in used and (key == own or key not in reserved)
 
-    room = (target.longest_name or 128) - len(_prefix(tool, target))
+    room = (target.rules.longest_name or 128) - len(_prefix(tool, target))
     if room < HASH_DIGITS + 2:
         return ""
     plain = _plain(tool.name, target)
@@ -304,28 +306,28 @@ def _offer(
     return next(name for name in hashed if free(name))
 
 
-def _plain(name: str, target: Target) -> str:
+def _plain(name: str, target: Format) -> str:
     """The name in letters that every rule takes, beginning with one that all take."""
-    if not target.name_rule:
+    if not target.rules.name_rule:
         return name
     spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
     return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
 
 
-def _fits(name: str, tool: Tool, target: Target) -> bool:
-    if target.name_rule and not re.fullmatch(target.name_rule, name):
+def _fits(name: str, tool: Tool, target: Format) -> bool:
+    if target.rules.name_rule and not re.fullmatch(target.rules.name_rule, name):
         return False
-    return target.longest_name is None or (
-        len(_prefix(tool, target)) + len(name) <= target.longest_name
+    return target.rules.longest_name is None or (
+        len(_prefix(tool, target)) + len(name) <= target.rules.longest_name
     )
 
 
-def _prefix(tool: Tool, target: Target) -> str:
-    return target.prefix.format(server=tool.server) if tool.server else ""
+def _prefix(tool: Tool, target: Format) -> str:
+    return target.rules.prefix.format(server=tool.server) if tool.server else ""
 
 
-def _scope(tool: Tool, target: Target) -> str:
-    return tool.server if target.unique == "server" else ""
+def _scope(tool: Tool, target: Format) -> str:
+    return tool.server if target.rules.unique == "server" else ""
 
 
 def _cut(text: str, most: int | None) -> str:

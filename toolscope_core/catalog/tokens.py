@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.writers import write_record
 from toolscope_core.config import read_environment
 from toolscope_core.datamodel import MergePlan, Tool
@@ -27,8 +28,6 @@ PIECE = re.compile(
     r"_?[A-Z]?[a-z]{1,10}|_?[A-Z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|\s{2,}|[\n\t]", re.ASCII
 )
 BYTES = 3
-PROMPT_SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini")
-"""The shapes in which tools stand in prompts; the first is the one that totals are given in."""
 ENCODING = "o200k_base"
 VOCABULARY = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

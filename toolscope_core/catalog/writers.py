@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolscope_core.catalog.formats import FORMATS, OUTPUTS
 from toolscope_core.catalog.keywords import INVALID, split_invalid
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schemas import (
@@ -16,7 +17,6 @@ from toolscope_core.catalog.schemas import (
     rename_types,
 )
 from toolscope_core.catalog.shapes import (
-    FORMATS,
     HINTS,
     SHAPES,
     Part,
@@ -30,10 +30,6 @@ from toolscope_core.errors import ExportError
 
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
-SENT = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini")
-"""The shapes that an API or a client takes."""
-
-NEED_A_SCHEMA = ("anthropic", "mcp")
 TYPE_WORDS = frozenset("object string integer number boolean array null".split())
 
 
@@ -49,7 +45,7 @@ def write_toolset(
     ``{"functionDeclarations": […]}``, all other shapes a list of records, ``openai-responses``
     with the tools of a namespace inside it. ``sendable`` asks for parameters that the API or
     client of the shape takes, where a raw record has none or says them in another dialect.
-    Raises ``ExportError`` for a format not in ``FORMATS``.
+    Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     shape = _shape_named(format)
     written = [_write_record(item.tool, shape, sendable) for item in tools]
@@ -73,14 +69,14 @@ def write_toolset(
 def write_record(tool: Tool, format: str) -> JsonObject:
     """One tool as a record of the shape, without what may stand around it.
 
-    Raises ``ExportError`` for a format not in ``FORMATS``.
+    Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     return _write_record(tool, _shape_named(format))
 
 
 def _shape_named(format: str) -> Shape:
     if format not in SHAPES:
-        raise ExportError(f"the format {format!r} is unknown; give one of {', '.join(FORMATS)}")
+        raise ExportError(f"the format {format!r} is unknown; give one of {', '.join(OUTPUTS)}")
     return SHAPES[format]
 
 
@@ -110,11 +106,11 @@ def _is_taken(told: Tool, shape: Shape) -> bool:
     """Whether the parameters stand in the raw record as the API or client of the shape takes
     them; always so in a shape that is only a file's.
     """
-    if shape.name not in SENT:
+    if not FORMATS[shape.name].in_prompts:
         return True
     found = shape.find(told.raw, "schema")
     if found is None:
-        return shape.name not in NEED_A_SCHEMA
+        return not FORMATS[shape.name].needs_schema
     path, said = found
     if not isinstance(said, dict) or path == ("arguments",):
         return False

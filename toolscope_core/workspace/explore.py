@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
+from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.decision_log import constraints
