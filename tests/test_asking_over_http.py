@@ -248,7 +248,7 @@ def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, se
     store = Store(url)
     ledger, chance, hits = StoredLedger(store), random.Random(7), 0
     for _ in range(KILLS):
-        before = ledger.known(keys)
+        before = ledger.answers(keys)
         server.received.clear()
         process = processes.Process(target=killed_run.ask, args=(url, server.url, items))
         process.start()
@@ -259,15 +259,15 @@ def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, se
         process.kill()
         process.join()
         hits += process.exitcode == -9
-        now = ledger.known(keys)
+        now = ledger.answers(keys)
         assert {key: now[key] for key in before} == before, "nothing committed is lost"
         assert not before.keys() & told(server), "nothing committed is asked again"
         assert len(told(server) - now.keys()) <= 8, "only what was in flight: 4 calls of 2"
-    assert hits == KILLS and 0 < len(ledger.known(keys)) < len(items)
+    assert hits == KILLS and 0 < len(ledger.answers(keys)) < len(items)
     killed_run.ask(url, server.url, items)
     killed_run.ask(clean, server.url, items)
     other = Store(clean)
-    found, expected = ledger.known(keys), StoredLedger(other).known(keys)
+    found, expected = ledger.answers(keys), StoredLedger(other).answers(keys)
     assert {key: found[key].value for key in keys} == {key: expected[key].value for key in keys}
     assert [found[key].value["sum"] for key in keys] == [sum(item) for item in items]
     with store.read() as session:

@@ -18,14 +18,14 @@ from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.opinions import disagreements, most_contested
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
-from toolscope_core.prompts.judge_prompt import Judging
+from toolscope_core.prompts.judge_prompt import JudgeTask
 from toolscope_core.questioning import (
     Asking,
     _Joined,
     opine,
     pairs_to_ask,
     side_by_side,
-    two_of,
+    tool_pairs,
     wary_of,
     with_documents,
     with_grades,
@@ -121,10 +121,10 @@ def test_pairs_of_one_call_share_a_tool_with_its_first_and_calls_keep_the_order(
 
 
 def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
-    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, Judging(batch=8)
+    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, JudgeTask(batch=8)
 
     def tokens(order):
-        twos = two_of(example, order)
+        twos = tool_pairs(example, order)
         calls = [twos[at : at + 8] for at in range(0, len(twos), 8)]
         return sum(task.request({str(n): two for n, two in enumerate(c)}).tokens for c in calls)
 

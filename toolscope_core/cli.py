@@ -332,8 +332,8 @@ def estimate(
         for task, one in estimates.tasks.items():
             cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
             _say(
-                f"{kind:8} {task}: {one.questions - one.known} questions in {one.calls} calls, "
-                f"{one.known} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
+                f"{kind:8} {task}: {one.questions - one.reused} questions in {one.calls} calls, "
+                f"{one.reused} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
                 f"{cost}"
             )
     questions, tokens = found["judge"].saved
@@ -400,7 +400,7 @@ def _fail_for(reason: str) -> None:
 def _tell_spent(spent: Spent | None) -> None:
     if spent is not None:
         _say(
-            f"{spent.task}: {spent.questions} questions, {spent.known} known before"
+            f"{spent.task}: {spent.questions} questions, {spent.reused} known before"
             f"{_more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
             f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
         )

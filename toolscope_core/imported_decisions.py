@@ -1,4 +1,4 @@
-"""Decisions brought from a file: onto a catalog that is merged, or into the log of the screen."""
+"""Decisions of a file: replayed on a catalog that is merged, or imported into a catalog's log."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _DOCUMENT = ("name", "description", "schema")
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What decisions of a file would add to a log: ``new`` ones, how many it has already
-    (``repeated``) or that name tools of another catalog (``of_others``), and why some are refused.
+class ImportPreview:
+    """What importing a decisions file would add to a log: the ``new`` ones, how many the log has
+    already (``repeated``) or name tools of another catalog (``of_others``), and why some are
+    refused.
     """
 
     new: tuple[Decision, ...]
@@ -73,9 +74,11 @@ def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
     return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.members))
 
 
-def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]) -> Brought:
-    """The standing decisions of another log on top of ``log``, in their order. Each keeps who
-    decided and when; a refused one is passed over.
+def import_preview(
+    catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]
+) -> ImportPreview:
+    """What the decisions of another log that are in force would add to ``log``, in their order.
+    Each keeps who decided and when; a refused one is left out.
     """
     grown, new, refused = tuple(log), list[Decision](), list[str]()
     repeated = of_others = 0
@@ -95,7 +98,7 @@ def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision])
             if row not in grown:
                 new.append(replace(one, seq=0))
                 grown = (*grown, row)
-    return Brought(tuple(new), repeated, of_others, tuple(refused))
+    return ImportPreview(tuple(new), repeated, of_others, tuple(refused))
 
 
 def _content(decision: Decision) -> tuple[object, ...]:
@@ -109,7 +112,7 @@ def _check_document(decision: Decision) -> None:
         return
     check_form(decision)
     before = Document("", "told", None)
-    said = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
-    problems = document_problems(replace(before, **said), before, frozenset())
+    edits = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
+    problems = document_problems(replace(before, **edits), before, frozenset())
     if problems:
         raise DecisionError(f"the document is not valid: {'; '.join(problems)}")

@@ -330,7 +330,7 @@ def _groups_heard(
     analysis: Analysis, links: Constraints, cut: Cut, opinions: Opinions, divide: bool
 ) -> tuple[Group, ...]:
     bars = bars_of(analysis)
-    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
+    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars)
     edges = edges_at(analysis, cut)
     groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
     groups = _with_cores(analysis, groups, judge) if divide else groups
@@ -399,7 +399,7 @@ def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
 
 def _heard_families(analysis: Analysis, opinions: Opinions) -> Judge:
     return partial(
-        opinions.heard_family, offline=analysis.family_probabilities, bars=bars_of(analysis)
+        opinions.family_probabilities, offline=analysis.family_probabilities, bars=bars_of(analysis)
     )
 
 

@@ -50,4 +50,4 @@ def test_what_is_known_is_heard_above_the_offline_judge(three):
     opine(three, NOBODY, Asking(model, ledger, Terms("run")), QUESTIONS)
     takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS)
     assert takes["audit"].questions == 0 and Estimates(takes).questions == 0
-    assert takes["judge"].known == takes["judge"].questions == 3
+    assert takes["judge"].reused == takes["judge"].questions == 3

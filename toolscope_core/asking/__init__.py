@@ -1,4 +1,4 @@
-"""Ask a model what the ledger does not know yet: within a budget, and nothing twice."""
+"""Ask a model what the ledger has no answer to yet: within a budget, and nothing twice."""
 
 from toolscope_core.asking.lanes import Outcome, Terms, repair
 from toolscope_core.asking.purse import Purse

@@ -37,7 +37,7 @@ class Purse:
         return None if self.prices is None else self.prices.cost(tokens_in, tokens_out)
 
     def reserve(self, request: ChatRequest) -> float | None:
-        """What is set aside for a call (``settle`` takes it back), ``None``: it would be too much.
+        """The money reserved for a call until ``settle``; ``None`` where it would be too much.
 
         Waits for calls in flight where the money they do not need would make room.
         """

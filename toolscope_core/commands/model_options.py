@@ -108,7 +108,7 @@ def spent_on(told: Opinions | None) -> Spent | None:
     return Spent(
         task=told.judge,
         questions=sum(one.questions for one in told.spent),
-        known=sum(one.known for one in told.spent),
+        reused=sum(one.reused for one in told.spent),
         unanalysed=sum(one.unanalysed for one in told.spent),
         calls=sum(one.calls for one in told.spent),
         tokens_in=sum(one.tokens_in for one in told.spent),

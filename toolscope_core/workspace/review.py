@@ -13,7 +13,7 @@ from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Documen
 from toolscope_core.decision_log import active, admit, edits, suspended
 from toolscope_core.decisions import SHOWN_AS, resolve
 from toolscope_core.errors import DecisionError, JobError
-from toolscope_core.imported_decisions import Brought, bring, decisions_in
+from toolscope_core.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.makings import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
@@ -273,14 +273,14 @@ class Review:
         catalog = self._catalogs.open(catalog_id)
         return self._admitted(catalog_id, catalog, resolve(catalog, row))
 
-    def brought(self, catalog_id: int, content: bytes, name: str) -> Brought:
+    def brought(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
         """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
         ``DecisionError``, naming the line, for a file that is none.
         """
         catalog = self._catalogs.open(catalog_id)
-        return bring(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
+        return import_preview(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
 
-    def bring(self, catalog_id: int, seen: Brought) -> tuple[Decision, ...]:
+    def bring(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
         """Add the decisions that were shown as new. Raises ``DecisionError`` where somebody
         decided otherwise meanwhile; those before are added.
         """

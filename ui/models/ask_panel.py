@@ -104,15 +104,15 @@ def _takes(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> Esti
 
 def _in_words(takes: Estimates, endpoint: Endpoint) -> None:
     model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
-    known = sum(task.known for task in takes.tasks.values())
+    known = sum(task.reused for task in takes.tasks.values())
     held = f" The store already holds {known:,} answers." if known else ""
     if not takes.questions:
         st.markdown(f"Nothing is left to ask **{model}**: it would take no call.{held}")
         return
     parts = ", ".join(
-        f"{task.questions - task.known:,} {TASKS[name]}"
+        f"{task.questions - task.reused:,} {TASKS[name]}"
         for name, task in takes.tasks.items()
-        if task.questions > task.known
+        if task.questions > task.reused
     )
     sent, back = takes.tokens
     cost = "no price is set" if takes.cost is None else f"at most {takes.cost:,.2f} of money"
