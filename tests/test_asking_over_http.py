@@ -15,7 +15,7 @@ from tests import killed_run, sums
 from tests.model_server import MALFORMED, ModelServer
 from toolscope_core.asking import Purse, Terms, ask_all
 from toolscope_core.backends import question_key
-from toolscope_core.config import Budget, Endpoint, Key, Patience, Prices
+from toolscope_core.config import ApiKey, Budget, Endpoint, Patience, Prices
 from toolscope_core.datamodel import Catalog
 from toolscope_core.llm import EndpointModel
 from toolscope_core.store import Store, StoredLedger, get_run, open_run, read_calls, save_catalog
@@ -41,7 +41,7 @@ def store(tmp_path):
 
 def model_of(server, secret=SECRET, **changes):
     endpoint = Endpoint(**{"base_url": server.url, "model": "m", "deadline": 5.0, **changes})
-    return EndpointModel(endpoint, Key(server.origin, secret))
+    return EndpointModel(endpoint, ApiKey(server.origin, secret))
 
 
 def ask(server, store, items=ITEMS, model=None, batch=1, **terms):
@@ -217,7 +217,7 @@ def test_the_key_is_sent_to_its_origin_only(server, store):
             ask(
                 server,
                 store,
-                model=EndpointModel(Endpoint(other.url, "m"), Key(server.origin, SECRET)),
+                model=EndpointModel(Endpoint(other.url, "m"), ApiKey(server.origin, SECRET)),
             )
         assert not other.received
         assert ask(other, store, model=model_of(other, secret="")).state == "done"

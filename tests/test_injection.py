@@ -17,7 +17,7 @@ from tests.scripted import judge_says
 from toolscope_core.asking import Terms
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog.scan import scan_catalog
-from toolscope_core.config import AnalysisConfig, Endpoint, Key, PlanConfig, QuestionConfig
+from toolscope_core.config import AnalysisConfig, ApiKey, Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, Pair, Tool
 from toolscope_core.llm import EndpointModel
 from toolscope_core.merging.faithful import Surroundings, violations
@@ -113,7 +113,7 @@ def served():
                 return reply(SimpleNamespace(system=system, user=user, name=name))
 
             server.answer = answer
-            return EndpointModel(Endpoint(server.url, "gullible"), Key(server.origin, "sk-x"))
+            return EndpointModel(Endpoint(server.url, "gullible"), ApiKey(server.origin, "sk-x"))
 
         yield open_model
 

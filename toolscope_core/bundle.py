@@ -17,7 +17,7 @@ from typing import Any
 from toolscope_core.catalog.bundle_versions import READABLE
 from toolscope_core.catalog.clients import client_files
 from toolscope_core.catalog.formats import PROMPT_SHAPES
-from toolscope_core.catalog.splitting import Part, servers_of
+from toolscope_core.catalog.splitting import ToolsetPart, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
 from toolscope_core.catalog.writers import write_toolset
@@ -111,7 +111,7 @@ def bundle_files(
     return files
 
 
-def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, Part]:
+def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
     """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
     parts = toolsets(plan, shape, fix)
     if len(parts) == 1:

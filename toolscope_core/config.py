@@ -22,7 +22,7 @@ ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """A secret that goes to ``origin`` and nowhere else; it is never shown, stored or compared."""
 
     origin: str
@@ -40,7 +40,7 @@ class Settings:
     base_url: str = ""
     model: str = ""
     embeddings_model: str = ""
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ApiKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{host}" if standard else f"{parts.scheme}://{host}:{port}"
 
 
-def read_keys(values: Mapping[str, str]) -> tuple[Key, ...]:
+def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
     """The keys in the environment, or in a file of secrets with the same names.
 
     ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
@@ -208,15 +208,15 @@ def read_keys(values: Mapping[str, str]) -> tuple[Key, ...]:
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     own = values.get("TOOLSCOPE_API_KEY", "").strip()
     openai = values.get("OPENAI_API_KEY", "").strip()
-    keys = [Key(OPENAI, openai)] if openai else []
+    keys = [ApiKey(OPENAI, openai)] if openai else []
     with suppress(ConfigError):
-        keys[:0] = [Key(origin_of(address), own)] if own else []
+        keys[:0] = [ApiKey(origin_of(address), own)] if own else []
     return tuple(keys)
 
 
-def key_for(origin: str, keys: Sequence[Key]) -> Key:
+def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
     """The first key given for ``origin``; one with an empty secret where there is none."""
-    return next((key for key in keys if key.origin == origin), Key(origin, ""))
+    return next((key for key in keys if key.origin == origin), ApiKey(origin, ""))
 
 
 @dataclass(frozen=True, slots=True)

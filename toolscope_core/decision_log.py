@@ -17,7 +17,7 @@ from toolscope_core.datamodel import (
     Pair,
     digest,
 )
-from toolscope_core.decisions import JOINING, LINKING, SPOKEN, check_form, listed
+from toolscope_core.decisions import JOINING, LINKING, SPOKEN, check_form, id_list
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
 Node = TypeVar("Node", bound=Hashable)
@@ -77,8 +77,8 @@ def admit(
         _check_undo(log, proposal)
     elif (other := _contradicted(standing, proposal, ignoring)) is not None:
         raise DecisionError(
-            f"this {proposal.action} of {listed(proposal.ids)} contradicts {_cite(other)} on "
-            f"{listed(other.ids)}; undo that one first"
+            f"this {proposal.action} of {id_list(proposal.ids)} contradicts {_cite(other)} on "
+            f"{id_list(other.ids)}; undo that one first"
         )
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
 
@@ -100,7 +100,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     return decision
 
 
-def suspended(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
+def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
     """The seqs of the active decisions of which a member has changed in this catalog."""
     find = _Finder(catalog, log)
     return frozenset(item.seq for item in active(log) if find(item)[1])
@@ -262,7 +262,7 @@ def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
     recent = _touching(log, proposal.members)
     happened = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
     return (
-        f"{listed(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
+        f"{id_list(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
     )
 
 

@@ -112,7 +112,7 @@ def check_form(decision: Decision) -> None:
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
         raise DecisionError(
-            f"{size} members and the ids {listed(decision.ids)} do not match; give each member "
+            f"{size} members and the ids {id_list(decision.ids)} do not match; give each member "
             "its own tool id"
         )
     if size < least:
@@ -133,11 +133,11 @@ def check_form(decision: Decision) -> None:
     ):
         raise DecisionError(
             f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
-            f"{listed(decision.ids)}"
+            f"{id_list(decision.ids)}"
         )
 
 
-def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
+def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
 
     ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
@@ -183,7 +183,7 @@ def decision_row(decision: Decision) -> dict[str, Any]:
     }
 
 
-def listed(ids: Sequence[str]) -> str:
+def id_list(ids: Sequence[str]) -> str:
     """Tool ids in a sentence: the first five."""
     shown = ", ".join(ids[:5]) or "nothing"
     return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
@@ -197,7 +197,7 @@ def _check_groups(decision: Decision) -> None:
     whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
     if not whole or len(parts) < 2 or not all(parts):
         raise DecisionError(
-            f"the groups of the {action} do not divide {listed(decision.ids)}; put each member "
+            f"the groups of the {action} do not divide {id_list(decision.ids)}; put each member "
             "into exactly one of two or more groups"
         )
 
@@ -207,7 +207,7 @@ def _check_drop(decision: Decision) -> None:
     inside = Counter(dropped) <= Counter(decision.members)
     if not inside or not 0 < len(dropped) < len(decision.members):
         raise DecisionError(
-            f"drop names {listed(dropped)}; give some, not all, of {listed(decision.ids)}"
+            f"drop names {id_list(dropped)}; give some, not all, of {id_list(decision.ids)}"
         )
 
 
@@ -221,17 +221,17 @@ def _check_edit(decision: Decision) -> None:
     description, schema = decision.detail.get("description", ""), decision.detail.get("schema", {})
     if not isinstance(description, str):
         raise DecisionError(
-            f"the edited description of {listed(decision.ids)} is {description!r}; give a text"
+            f"the edited description of {id_list(decision.ids)} is {description!r}; give a text"
         )
     renames = decision.detail.get("renames", {})
     if not isinstance(renames, dict) or not all(isinstance(new, str) for new in renames.values()):
         raise DecisionError(
-            f"the renames of {listed(decision.ids)} are {renames!r}; give an object of old and new "
-            "parameter names"
+            f"the renames of {id_list(decision.ids)} are {renames!r}; give an object of old and "
+            "new parameter names"
         )
     if not isinstance(schema, dict):
         raise DecisionError(
-            f"the edited schema of {listed(decision.ids)} is {schema!r}; give a JSON object"
+            f"the edited schema of {id_list(decision.ids)} is {schema!r}; give a JSON object"
         )
 
 
@@ -239,7 +239,7 @@ def _check_omit(decision: Decision) -> None:
     reason = decision.detail.get("reason")
     if not isinstance(reason, str) or not reason.strip():
         raise DecisionError(
-            f"{listed(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
+            f"{id_list(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
             "few words"
         )
 
@@ -251,7 +251,7 @@ def _check_threshold(decision: Decision) -> None:
             raise DecisionError(f"the {name} of the threshold is {value!r}; give 0 to 1")
     if decision.members:
         raise DecisionError(
-            f"a threshold is the catalog's, and this one names {listed(decision.ids)}; leave "
+            f"a threshold is the catalog's, and this one names {id_list(decision.ids)}; leave "
             "members and ids empty"
         )
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject
-from toolscope_core.decision_log import active, admit, recorded, suspended
-from toolscope_core.decisions import check_form, resolve
+from toolscope_core.decision_log import active, admit, recorded, suspended_decisions
+from toolscope_core.decisions import check_form, decision_of_row
 from toolscope_core.errors import DecisionError
 from toolscope_core.json_lines import read_rows, rows_in
 from toolscope_core.merging.edit_validity import document_problems
@@ -49,12 +49,12 @@ def _logged(
     log: tuple[Decision, ...] = ()
     for number, row in rows:
         try:
-            decision = resolve(catalog, row)
+            decision = decision_of_row(catalog, row)
             _check_document(decision)
             if decision.seq:
                 admitted = recorded(log, decision)
             else:
-                admitted = admit(log, decision, None, suspended(catalog, log))
+                admitted = admit(log, decision, None, suspended_decisions(catalog, log))
         except DecisionError as error:
             raise DecisionError(f"{name}, line {number}: {error}") from error
         if admitted not in log:
@@ -91,7 +91,7 @@ def import_preview(
             repeated += 1
         else:
             try:
-                row = admit(grown, replace(one, seq=0), None, suspended(catalog, grown))
+                row = admit(grown, replace(one, seq=0), None, suspended_decisions(catalog, grown))
             except DecisionError as error:
                 refused.append(f"{one.action} by {one.reviewer}: {error}")
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolscope_core.catalog.cleaning import without_hidden_text
 from toolscope_core.catalog.formats import target_named
-from toolscope_core.catalog.splitting import Part, split
+from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.catalog.target_rules import Violation, fixed, violations
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
@@ -13,7 +13,7 @@ from toolscope_core.merging.renaming import NewNames, with_tools
 SHOWN = 10
 
 
-def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[Part, ...]:
+def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
     """The outgoing tools in the parts in which they are written: one, or with ``fix`` as many as
     the limit of ``target`` on tools asks for. Every tool is in one part.
 

@@ -17,8 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from toolscope_core.asking import Outcome as Ending
-from toolscope_core.asking import Terms, ask_all
+from toolscope_core.asking import RunState, Terms, ask_all
 from toolscope_core.backends import Answer, ChatModel, Ledger, Progress, Task, question_key, silent
 from toolscope_core.config import QuestionConfig
 from toolscope_core.datamodel import (
@@ -80,7 +79,7 @@ class Asking:
     def __init__(
         self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
     ) -> None:
-        self.state: Ending = "done"
+        self.state: RunState = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
         self._spent: dict[str, Spent] = {}

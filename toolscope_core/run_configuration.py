@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Literal, get_args
 
 from toolscope_core.backends import Answer, Call, ChatModel, Ledger
-from toolscope_core.config import Endpoint, Key, QuestionConfig
+from toolscope_core.config import ApiKey, Endpoint, QuestionConfig
 from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.llm import EndpointModel
 from toolscope_core.pipeline import Analysis
@@ -17,9 +17,9 @@ from toolscope_core.prompts.quality import QualityTask
 from toolscope_core.prompts.synthesis_prompt import SynthesisTask
 from toolscope_core.questioning import Asking
 
-Kind = Literal["judge", "documents", "quality"]
+RunKind = Literal["judge", "documents", "quality"]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
+RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
     "judge": (JudgeTask(), AuditTask()),
     "documents": (SynthesisTask(),),
@@ -28,7 +28,7 @@ _TASKS = {
 
 
 def configuration(
-    kind: Kind,
+    kind: RunKind,
     endpoint: Endpoint,
     catalog: Catalog,
     analysis: Analysis | None = None,
@@ -58,7 +58,7 @@ def configuration(
     return run_config if questions is None else {**run_config, "questions": asdict(questions)}
 
 
-def prompts(kind: Kind) -> dict[str, str]:
+def prompts(kind: RunKind) -> dict[str, str]:
     """The versions of the prompts in use, by the name of the task."""
     return {task.name: task.version for task in _TASKS[kind]}
 
@@ -85,7 +85,7 @@ def endpoint_of(run_config: JsonObject) -> Endpoint:
 
 def keyless(endpoint: Endpoint) -> ChatModel:
     """The model without a key, to look up its stored answers: it sends nothing."""
-    return EndpointModel(endpoint, Key(endpoint.origin, ""))
+    return EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
 
 
 def remembering(run_config: JsonObject, ledger: Ledger) -> Asking:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
 from toolscope_core.catalog.formats import FORMATS, MATRIX, OUTPUTS, target_named
-from toolscope_core.catalog.target_rules import counted, fixed, folded, violations
+from toolscope_core.catalog.target_rules import comparable_name, fixed, violation_counts, violations
 from toolscope_core.datamodel import MergedTool, Tool
 from toolscope_core.errors import ExportError
 
@@ -171,7 +171,7 @@ def test_what_is_fixed_is_not_broken_any_more(items, target):
     ]
     assert violations(after, target) == ()
     if FORMATS[target].rules.unique == "toolset":
-        assert len({folded(item.tool.name) for item in after}) == len(after)
+        assert len({comparable_name(item.tool.name) for item in after}) == len(after)
     offered = {v.tool_id: v.fix for v in violations(items, target) if v.rule in ("name", "unique")}
     for tool_id, name in offered.items():
         assert changed[tool_id].tool.name == name
@@ -180,8 +180,8 @@ def test_what_is_fixed_is_not_broken_any_more(items, target):
 @given(tools, st.sampled_from(MATRIX))
 def test_what_is_counted_is_what_is_found(items, target):
     found, known = Counter(item.rule for item in violations(items, target)), {}
-    assert counted(items, target, known) == found
-    assert counted(items, target, known) == found, "from what it remembers"
+    assert violation_counts(items, target, known) == found
+    assert violation_counts(items, target, known) == found, "from what it remembers"
 
 
 @given(tools, st.sampled_from(MATRIX), st.randoms(use_true_random=False))

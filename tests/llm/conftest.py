@@ -1,7 +1,7 @@
 import pytest
 
 from tests.model_server import ModelServer
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.chat import _habits
 
@@ -30,4 +30,4 @@ def endpoint_at(server, **changes):
 
 
 def model_at(server, secret=SECRET, **changes):
-    return EndpointModel(endpoint_at(server, **changes), Key(server.origin, secret))
+    return EndpointModel(endpoint_at(server, **changes), ApiKey(server.origin, secret))

@@ -10,7 +10,7 @@ import pytest
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
 from toolscope_core import run_configuration
-from toolscope_core.config import Budget, Endpoint, Key, PlanConfig, Prices, read_environment
+from toolscope_core.config import ApiKey, Budget, Endpoint, PlanConfig, Prices, read_environment
 from toolscope_core.datamodel import canonical_json
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.prompts.audit import AuditTask
@@ -32,7 +32,7 @@ def server():
 
 def opened(server, secret=""):
     settings = read_environment()
-    keys = (Key(server.origin, secret),) if secret else ()
+    keys = (ApiKey(server.origin, secret),) if secret else ()
     work = Workspace(replace(settings, keys=keys))
     record = work.prepare()
     return work, record.id
@@ -59,7 +59,8 @@ def like_the_offline_judge(work, catalog_id):
     tools, own = work.catalogs.open(catalog_id).by_id, {}
     for row in work.explore.pairs(catalog_id, PairFilter()).rows:
         sides = (
-            prompt_text(tools[side], (tools[side].server,)).text for side in (row.left_id, row.right_id)
+            prompt_text(tools[side], (tools[side].server,)).text
+            for side in (row.left_id, row.right_id)
         )
         own[frozenset(canonical_json(json.loads(side)) for side in sides)] = row.verdict
     return answering(lambda a, b: own[frozenset((canonical_json(a), canonical_json(b)))])

@@ -19,7 +19,7 @@ from toolscope_core.backends import Progress, Step, Vectors, silent
 from toolscope_core.errors import JobError
 from toolscope_core.projection import GIVEN, MADE
 
-Task = Literal["umap", "tsne", "silhouettes"]
+JobName = Literal["umap", "tsne", "silhouettes"]
 
 MODULE = "toolscope_core.projection"
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 def compute(
-    task: Task, vectors: Vectors, counts: Sequence[int] = (), progress: Progress = silent
+    task: JobName, vectors: Vectors, counts: Sequence[int] = (), progress: Progress = silent
 ) -> NDArray[np.float64]:
     """What ``toolscope_core.projection`` makes of the vectors.
 

@@ -19,7 +19,7 @@ class Extent(NamedTuple):
 
 
 @dataclass(slots=True)
-class Budget:
+class ExpansionBudget:
     """What all readers of one document share; ``left`` counts values."""
 
     left: int = MAX_EXPANDED

@@ -24,10 +24,10 @@ COLUMNS = {word: key for key, words in SPELLINGS.items() for word in words.split
 AS_JSON = ("parameters", "returns", "annotations")
 DELIMITERS = ",;\t"
 
-Row = tuple[int, Mapping[str, Any] | Flaw]
+CsvRow = tuple[int, Mapping[str, Any] | Flaw]
 
 
-def read_table(text: str, delimiter: str = "") -> tuple[Row, ...] | Flaw:
+def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
     """Each row as its last line number and its record; ``Flaw`` where the text is no such table.
 
     The first row names the columns, in any usual spelling; the others keep their heading. Cells

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.references import resolve, shortened
 from toolscope_core.datamodel import JsonObject
 
@@ -35,7 +35,7 @@ class Definitions:
     """The schemas that a document's references name, each looked at once."""
 
     document: JsonObject
-    budget: Budget
+    budget: ExpansionBudget
     _targets: dict[str, _Target] = field(default_factory=dict)
 
     def carry(self, schemas: Sequence[JsonObject]) -> Iterator[JsonObject | OutsideError]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.definitions import Definitions
 from toolscope_core.catalog.flaws import Flaw
 from toolscope_core.catalog.operations import META, read_operations
@@ -34,7 +34,7 @@ def is_openapi(value: object) -> bool:
     return bool({"paths", "webhooks"} & value.keys() and re.match(r"[23]\.", _version(value)))
 
 
-def read_openapi(document: JsonObject, budget: Budget) -> JsonObject | Flaw:
+def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | Flaw:
     """``{"server", "description", "paths"}`` with an MCP tool for each operation, in order.
 
     An operation that cannot be read is a ``Flaw`` in its place; the whole is one for anything but
@@ -51,7 +51,7 @@ def read_openapi(document: JsonObject, budget: Budget) -> JsonObject | Flaw:
 
 
 def _on_their_own(
-    tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: Budget
+    tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: ExpansionBudget
 ) -> Iterator[JsonObject | Flaw]:
     """The tools with what their schemas refer to in the document beside these."""
     placed = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.references import merge_parts, resolve
@@ -30,7 +30,7 @@ NAME_LENGTH = 56
 META = "toolscope/openapi"
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
-Operation = tuple[str, str, JsonObject, JsonObject]
+OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
 """A method in small letters, its path, the path's item and what is said of the method."""
 
 
@@ -38,7 +38,7 @@ class _UnclearError(ValueError):
     """An operation cannot be read; the text says why and what to do."""
 
 
-def read_operations(document: JsonObject, budget: Budget) -> list[JsonObject | Flaw]:
+def read_operations(document: JsonObject, budget: ExpansionBudget) -> list[JsonObject | Flaw]:
     """A tool for each operation, in order; a ``Flaw`` for what cannot be read as one."""
     return _Reader(document, budget).tools()
 
@@ -48,7 +48,7 @@ class _Reader:
     """Reads one document; what several operations share is charged from the second time on."""
 
     document: JsonObject
-    budget: Budget
+    budget: ExpansionBudget
     _sizes: dict[int, int] = field(default_factory=dict)
     _wholes: dict[str, JsonObject] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
@@ -67,7 +67,7 @@ class _Reader:
                 tools.append(Flaw(f"({_place(method, path)}) {error}"))
         return tools
 
-    def _operations(self) -> Iterator[Operation | Flaw]:
+    def _operations(self) -> Iterator[OpenApiOperation | Flaw]:
         """Each operation; a ``Flaw`` for what stands in the place of one and is none."""
         paths = self.document.get("paths", {})
         for path, given in paths.items() if isinstance(paths, dict) else ():
@@ -79,7 +79,7 @@ class _Reader:
         for name in webhooks if isinstance(webhooks, dict) else ():
             yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
 
-    def _at_path(self, path: str, given: Any) -> Iterator[Operation | Flaw]:
+    def _at_path(self, path: str, given: Any) -> Iterator[OpenApiOperation | Flaw]:
         """The operations of a path: its own, and those of the path item that it refers to."""
         items = [given]
         if isinstance(given, dict) and "$ref" in given:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.formats import INPUTS
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
-from toolscope_core.catalog.records import Found, Page, Record, document_kind, find_records
+from toolscope_core.catalog.records import Found, Record, ToolsPage, document_kind, find_records
 from toolscope_core.catalog.shapes import SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
@@ -20,7 +20,7 @@ from toolscope_core.errors import CatalogError
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceContents:
     """What one source holds, before servers and ids are settled; ``items`` are its records.
 
     ``name`` is the source's, ``kind`` (one of ``INPUTS``) how it is written, ``budget`` what all
@@ -33,8 +33,8 @@ class Part:
     shape: Shape
     items: tuple[Record | Problem, ...]
     servers: tuple[Server, ...]
-    pages: tuple[Page, ...]
-    budget: Budget
+    pages: tuple[ToolsPage, ...]
+    budget: ExpansionBudget
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
@@ -48,9 +48,9 @@ class Part:
         return (named | {server.name for server in listed}) - {""}
 
 
-def read_parts(
+def read_contents(
     sources: Sequence[Source], forced: str | None, report: Callable[[str], object]
-) -> list[Part]:
+) -> list[SourceContents]:
     """What each source holds, with a ``Problem`` for each list of which pages are missing;
     ``report`` is called with the label of each before it is read.
 
@@ -73,9 +73,9 @@ def read_parts(
     return _with_missing_pages(parts)
 
 
-def _read_part(source: Source, name: str, forced: str | None) -> Part:
+def _read_part(source: Source, name: str, forced: str | None) -> SourceContents:
     values = read_values(source, forced)
-    budget = Budget()
+    budget = ExpansionBudget()
     found: list[Found] = []
     kinds: set[str] = set()
     for item in values.items:
@@ -93,14 +93,14 @@ def _read_part(source: Source, name: str, forced: str | None) -> Part:
     other = kinds.pop() if len(kinds) == 1 else ""
     if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
         _check_versions(source.label, values.items)
-    return Part(
+    return SourceContents(
         name=name,
         label=source.label,
         kind=forced or other or shape.name,
         shape=shape,
         items=tuple(item for item in found if isinstance(item, (Record, Problem))),
         servers=servers,
-        pages=tuple(item for item in found if isinstance(item, Page)),
+        pages=tuple(item for item in found if isinstance(item, ToolsPage)),
         budget=budget,
     )
 
@@ -118,14 +118,14 @@ def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
                 raise CatalogError(refused)
 
 
-def _with_missing_pages(parts: Sequence[Part]) -> list[Part]:
+def _with_missing_pages(parts: Sequence[SourceContents]) -> list[SourceContents]:
     """The parts with a ``Problem`` where the last page given of a server's list is not its last.
 
     Pages of one source come in their order. Sources come in any, so the end of a list may stand
     in any of them that holds a last page of the same server, or of none if the list names none.
     """
     ends: set[str] = set()
-    open_at: dict[str, tuple[int, Page]] = {}
+    open_at: dict[str, tuple[int, ToolsPage]] = {}
     for number, part in enumerate(parts):
         for server, page in {page.server: page for page in part.pages}.items():
             if page.cursor:
@@ -141,7 +141,7 @@ def _with_missing_pages(parts: Sequence[Part]) -> list[Part]:
     ]
 
 
-def _goes_on(page: Page) -> Problem:
+def _goes_on(page: ToolsPage) -> Problem:
     reason = (
         f"goes on at nextCursor {excerpt(page.cursor)[:60]}, and that page is not given, so tools "
         "are missing; ask the server for it (tools/list with this cursor) and give all pages"

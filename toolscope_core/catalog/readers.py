@@ -10,7 +10,7 @@ from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
 from toolscope_core.catalog.keywords import find_invalid
 from toolscope_core.catalog.naming import assign_ids, find_repeats
 from toolscope_core.catalog.openapi import find_inferred
-from toolscope_core.catalog.parts import Part, read_parts
+from toolscope_core.catalog.parts import SourceContents, read_contents
 from toolscope_core.catalog.records import Record
 from toolscope_core.catalog.references import find_shortened
 from toolscope_core.catalog.scan import scan_catalog
@@ -42,7 +42,7 @@ def read_catalog(
     source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
     unknown format, and for more than the limits allow.
     """
-    parts = read_parts(sources, forced, report)
+    parts = read_contents(sources, forced, report)
     uses = Counter(name for part in parts for name in part.server_names)
     shared = {name for name, count in uses.items() if count > 1}
     outcomes = []
@@ -74,12 +74,12 @@ def read_catalog(
     )
 
 
-def _file(part: Part, outcomes: Sequence[Tool | Problem]) -> InputFile:
+def _file(part: SourceContents, outcomes: Sequence[Tool | Problem]) -> InputFile:
     tools = sum(isinstance(outcome, Tool) for outcome in outcomes)
     return InputFile(part.label, part.kind, tools, len(outcomes) - tools)
 
 
-def _read_tools(part: Part, shared: set[str], source_server: str) -> list[Tool | Problem]:
+def _read_tools(part: SourceContents, shared: set[str], source_server: str) -> list[Tool | Problem]:
     """A tool or a problem for each record of a source, in its order.
 
     ``shared`` names the servers that other sources name as well; ``source_server`` is the server
@@ -94,7 +94,7 @@ def _read_tools(part: Part, shared: set[str], source_server: str) -> list[Tool |
     return outcomes
 
 
-def _read_tool(record: Record, part: Part, shared: set[str]) -> Tool | Problem:
+def _read_tool(record: Record, part: SourceContents, shared: set[str]) -> Tool | Problem:
     value = record.value
     flaw = find_flaw(value)
     if not flaw and not isinstance(value, dict):
@@ -110,12 +110,12 @@ def _read_tool(record: Record, part: Part, shared: set[str]) -> Tool | Problem:
     )
 
 
-def _apart(server: str, part: Part, shared: set[str]) -> str:
+def _apart(server: str, part: SourceContents, shared: set[str]) -> str:
     return f"{server} ({part.name})" if server in shared else server
 
 
 def _all_servers(
-    parts: Sequence[Part], shared: set[str], tools: Sequence[Tool]
+    parts: Sequence[SourceContents], shared: set[str], tools: Sequence[Tool]
 ) -> tuple[Server, ...]:
     """The servers that sources name or tools belong to, by name; the longest description wins."""
     servers = {tool.server: Server(tool.server) for tool in tools if tool.server}

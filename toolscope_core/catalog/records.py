@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.configurations import (
     REMEDY,
     SERVER_MAPS,
@@ -48,7 +48,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ToolsPage:
     """A list of tools as ``tools/list`` answers it; ``cursor`` is where it goes on, else empty."""
 
     position: str
@@ -56,7 +56,7 @@ class Page:
     cursor: str
 
 
-Found = Record | Server | Page | Problem
+Found = Record | Server | ToolsPage | Problem
 Trail = tuple[str, ...]
 
 
@@ -67,7 +67,7 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
 
 
-def find_records(placed: Placed, label: str, kind: str, budget: Budget) -> Iterator[Found]:
+def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget) -> Iterator[Found]:
     """The records of a value in order, the servers it names, and the pages that they stand on.
 
     ``kind`` is what ``document_kind`` says, or a person. Each operation of an OpenAPI document
@@ -91,7 +91,7 @@ def find_records(placed: Placed, label: str, kind: str, budget: Budget) -> Itera
 class _Walk:
     """Through a document; its readers share the budget."""
 
-    budget: Budget
+    budget: ExpansionBudget
 
     def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Found]:
         held = tool_places(value) if isinstance(value, dict) else {}
@@ -153,7 +153,7 @@ class _Walk:
             place = (*trail, key) if len(held) > 1 else trail
             if key == "tools":
                 cursor = cursor_of(value).get("nextCursor", "")
-                yield Page(_position(around, place), inside.server, cursor)
+                yield ToolsPage(_position(around, place), inside.server, cursor)
             if key in WRAPPERS:
                 yield from self.find(entries[0], (*place, ""), inside)
             elif key in SERVER_MAPS and names_servers(key, value[key]):

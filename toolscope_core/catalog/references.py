@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote
 
-from toolscope_core.catalog.budget import Budget, Extent, measure
+from toolscope_core.catalog.budget import ExpansionBudget, Extent, measure
 from toolscope_core.catalog.keywords import INVALID
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
@@ -31,7 +31,7 @@ UNMERGED = "allOf is not merged everywhere"
 VALUES = ("default", "enum", "const", "examples", INVALID)
 
 
-def settle_references(schema: JsonObject, budget: Budget | None = None) -> JsonObject:
+def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None) -> JsonObject:
     """The schema (a root) with references checked, inlined at the top, and ``allOf`` merged.
 
     Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
@@ -39,7 +39,7 @@ def settle_references(schema: JsonObject, budget: Budget | None = None) -> JsonO
     if not _mentions(schema):
         return schema
     checked = _check(schema, schema, {})
-    merger = _Merger(checked, budget or Budget())
+    merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(merger.merge(_inline(checked, checked)))
     return shortened(merged, UNMERGED) if merger.refused else merged
 
@@ -201,7 +201,7 @@ class _Merger:
     """
 
     root: JsonObject
-    budget: Budget
+    budget: ExpansionBudget
     refused: bool = False
     _parts: dict[str, tuple[JsonObject, Extent]] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
 from toolscope_core.catalog.references import settle_references
@@ -52,7 +52,7 @@ class RecordError(ValueError):
 
 
 def read_parameters(
-    value: object, required: object = None, budget: Budget | None = None
+    value: object, required: object = None, budget: ExpansionBudget | None = None
 ) -> JsonObject | None:
     """JSON Schema (an object) of the parameters that a record declares in any form.
 
@@ -71,7 +71,7 @@ def read_parameters(
     return {**schema, "type": "object"} if schema.keys() - {"type"} else None
 
 
-def read_returns(value: object, budget: Budget | None = None) -> JsonObject | None:
+def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
     """JSON Schema of what a tool returns; ``None`` where nothing is said. Raises ``RecordError``.
 
     A text is a type word or becomes the description.

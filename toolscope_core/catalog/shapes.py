@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.formats import OUTPUTS
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
 from toolscope_core.datamodel import JsonObject, Server, Tool, canonical_json
 
-Part = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
+ToolPart = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]
 
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 GEMINI_SCHEMAS = ("parametersJsonSchema", "parameters_json_schema")
 
-READ: tuple[Part, ...] = ("server", "name", "description", "schema", "returns", "annotations")
+READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
 
 HINTS = {
     "title": str,
@@ -35,7 +35,7 @@ class Shape:
     """
 
     name: str
-    places: Mapping[Part, tuple[Path, ...]]
+    places: Mapping[ToolPart, tuple[Path, ...]]
     marks: Callable[[JsonObject], bool]
     template: JsonObject = field(default_factory=dict)
 
@@ -53,25 +53,25 @@ class Shape:
         """Whether a list of records in this shape can say that they belong to the server."""
         return "server" in self.places or (self.name == "openai-responses" and bool(server.raw))
 
-    def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
+    def find(self, record: JsonObject, part: ToolPart) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""
         return next(self.find_all(record, part), None)
 
-    def find_all(self, record: JsonObject, part: Part) -> Iterator[tuple[Path, Any]]:
+    def find_all(self, record: JsonObject, part: ToolPart) -> Iterator[tuple[Path, Any]]:
         """Every place of the part that holds a value other than null, with that value."""
         for path in self.places.get(part, ()):
             value = _at(record, path)
             if value is not None:
                 yield path, value
 
-    def get(self, record: JsonObject, part: Part) -> Any:
+    def get(self, record: JsonObject, part: ToolPart) -> Any:
         """The value that ``find`` gives, or ``None``."""
         found = self.find(record, part)
         return found[1] if found else None
 
 
 def read_record(
-    record: JsonObject, shape: Shape, server: str = "", budget: Budget | None = None
+    record: JsonObject, shape: Shape, server: str = "", budget: ExpansionBudget | None = None
 ) -> Tool:
     """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
     else ``server/name``, else the name. ``budget`` is its document's, none a new one.
@@ -159,7 +159,7 @@ def _without(value: JsonObject, path: Path) -> JsonObject:
     return {**others, key: kept} if kept else others
 
 
-def _text(shape: Shape, record: JsonObject, part: Part) -> str:
+def _text(shape: Shape, record: JsonObject, part: ToolPart) -> str:
     value = shape.get(record, part)
     if value is not None and not isinstance(value, str):
         shown = canonical_json(value)[:60]

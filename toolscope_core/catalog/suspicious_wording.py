@@ -37,7 +37,7 @@ _TOOLS = r"(?:tools?|functions?|servers?|actions?|steps?|requests?|tasks?|operat
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class WordingRule:
     """A kind of wording: its code, what is said of it, its pattern on plain text.
 
     ``needs`` are pieces of text, one of which every match holds: a quick look that saves most
@@ -56,8 +56,10 @@ class Rule:
         return None
 
 
-def _rule(code: str, says: str, needs: str, *patterns: str) -> Rule:
-    return Rule(code, says, tuple(needs.split()), re.compile("|".join(patterns), re.IGNORECASE))
+def _rule(code: str, says: str, needs: str, *patterns: str) -> WordingRule:
+    return WordingRule(
+        code, says, tuple(needs.split()), re.compile("|".join(patterns), re.IGNORECASE)
+    )
 
 
 RULES = (

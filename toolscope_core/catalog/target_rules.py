@@ -14,7 +14,7 @@ from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
 from toolscope_core.catalog.formats import Format, target_named
 from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
-from toolscope_core.catalog.splitting import split, told
+from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
 
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
@@ -65,11 +65,11 @@ def violations(
     return tuple(found)
 
 
-Broken = dict[tuple[str, str, str], tuple[Rule, ...]]
+BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
 """By target, id and fingerprint: what a tool breaks whatever the others are."""
 
 
-def counted(tools: Sequence[MergedTool], target: str, known: Broken) -> Counter[Rule]:
+def violation_counts(tools: Sequence[MergedTool], target: str, known: BrokenRules) -> Counter[Rule]:
     """How often ``violations`` would name each rule, without looking for fixes.
 
     ``known`` remembers what each tool breaks by itself, so that a decision costs what it changed.
@@ -89,7 +89,7 @@ def counted(tools: Sequence[MergedTool], target: str, known: Broken) -> Counter[
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedTool:
     """A tool with every offered fix applied, and its parameters that have new names."""
 
     tool: Tool
@@ -101,7 +101,7 @@ def fixed(
     target: str,
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
-) -> dict[str, Fixed]:
+) -> dict[str, FixedTool]:
     """By id, the tools that change when every offered fix is applied; the fix for too many tools
     is ``splitting.split``. The arguments are those of ``violations``.
 
@@ -121,11 +121,11 @@ def fixed(
             schema=schema,
         )
         if mended != tool:
-            changed[tool.id] = Fixed(mended, renamed)
+            changed[tool.id] = FixedTool(mended, renamed)
     return changed
 
 
-def folded(name: str) -> str:
+def comparable_name(name: str) -> str:
     """A name as targets compare it."""
     if name.isascii():
         return name.lower()
@@ -142,7 +142,7 @@ def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[Violation]:
             "count",
             str(len(tools)),
             f"{target.title} takes at most {most} tools; there are {len(tools)}.",
-            f"{len(parts)} {form}: {told(parts)}",
+            f"{len(parts)} {form}: {parts_in_words(parts)}",
             "Or merge more, or leave whole servers out of the catalog.",
         )
 
@@ -246,17 +246,17 @@ def _new_names(
     none can fit.
     """
     wrong = _wrong_names(tools, target, blocked)
-    taken = {folded(name) for name in reserved}
+    taken = {comparable_name(name) for name in reserved}
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
         if tool.id not in wrong and target.rules.unique != "none":
-            used[_scope(tool, target)].add(folded(tool.name))
+            used[_scope(tool, target)].add(comparable_name(tool.name))
     offered: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
         if tool.id in wrong:
             mine = used[_scope(tool, target)]
             name = _offer(tool, target, mine, taken)
-            mine.add(folded(name))
+            mine.add(comparable_name(name))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
 
@@ -274,7 +274,7 @@ def _wrong_names(
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
         elif target.rules.unique != "none":
-            key = (_scope(tool, target), folded(tool.name))
+            key = (_scope(tool, target), comparable_name(tool.name))
             if kept.setdefault(key, tool.id) != tool.id:
                 wrong[tool.id] = "unique"
     return wrong
@@ -286,10 +286,10 @@ def _offer(
     """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
     only for the tool itself.
     """
-    own = folded(tool.name)
+    own = comparable_name(tool.name)
 
     def free(name: str) -> bool:
-        key = folded(name)
+        key = comparable_name(name)
         return key not in used and (key == own or key not in reserved)
 
     room = (target.rules.longest_name or 128) - len(_prefix(tool, target))

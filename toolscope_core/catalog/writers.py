@@ -19,9 +19,9 @@ from toolscope_core.catalog.schemas import (
 from toolscope_core.catalog.shapes import (
     HINTS,
     SHAPES,
-    Part,
     Path,
     Shape,
+    ToolPart,
     own_server,
     read_record,
 )
@@ -29,7 +29,7 @@ from toolscope_core.datamodel import JsonObject, MergedTool, Server, Tool, canon
 from toolscope_core.errors import ExportError
 
 NOTHING = Tool(id="", name="")
-OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
+OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")
 TYPE_WORDS = frozenset("object string integer number boolean array null".split())
 
 
@@ -145,7 +145,7 @@ def _told(tool: Tool, shape: Shape) -> Tool | None:
         return None
 
 
-def _set_part(record: JsonObject, shape: Shape, part: Part, value: Any) -> JsonObject:
+def _set_part(record: JsonObject, shape: Shape, part: ToolPart, value: Any) -> JsonObject:
     """The record with one part replaced where it stands; a part the shape lacks is left out."""
     if part not in shape.places:
         return record
@@ -202,7 +202,7 @@ def _at(record: Any, path: Path) -> Any:
     return record
 
 
-def _place(record: JsonObject, shape: Shape, part: Part) -> Path:
+def _place(record: JsonObject, shape: Shape, part: ToolPart) -> Path:
     """Where the part stands in the record, or usually would."""
     found = shape.find(record, part)
     return found[0] if found else shape.places[part][0]

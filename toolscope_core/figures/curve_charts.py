@@ -43,7 +43,7 @@ def collision_curve(view: Curve) -> go.Figure:
     return figure
 
 
-def sweep(view: Sweep, chosen: int) -> go.Figure:
+def sweep_chart(view: Sweep, chosen: int) -> go.Figure:
     """Tools removed at each value, and below it the pairs that people decided on, if any.
 
     ``chosen`` is how many tools are removed at the value chosen now, correction included.

@@ -81,7 +81,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     return figure
 
 
-def chosen(grid: Grid, point: int) -> int | None:
+def cell_at(grid: Grid, point: int) -> int | None:
     """The place in ``grid.cells`` of a point; ``None`` where the grid has no such point."""
     total = len(grid.cells)
     if not 0 <= point < (2 * total if grid.symmetric else total):
@@ -122,7 +122,7 @@ _WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosin
 
 
 def _sent(values: NDArray[Any]) -> NDArray[Any]:
-    return style.plain(values) if values.size <= MANY else values
+    return style.json_numbers(values) if values.size <= MANY else values
 
 
 def _counts(values: NDArray[np.float64]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def tool_map(
     return figure
 
 
-def chosen(
+def tools_at(
     tools: ToolMap,
     points: Sequence[Mapping[str, Any]],
     picked: Collection[int] = (),
@@ -111,7 +111,7 @@ def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([least - room, most + room], axis=1)
 
 
-def silhouettes(view: Silhouettes) -> go.Figure:
+def silhouette_chart(view: Silhouettes) -> go.Figure:
     """The mean silhouette over the number of clusters, a line for each variant."""
     lines = [
         go.Scatter(
@@ -187,7 +187,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour, symbol = style.look(place)
     sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
-    x, y = style.plain(panel.points[rows].T.round(4))
+    x, y = style.json_numbers(panel.points[rows].T.round(4))
     return {
         "x": x,
         "y": y,

@@ -36,7 +36,7 @@ LARGE = 400
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""
 
-SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
+NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "proposed": ("dot", "●", "proposed"),
     "accepted": ("square", "■", "accepted"),
     "rejected": ("star", "★", "rejected"),
@@ -46,7 +46,7 @@ SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
 }
 """The shape of each state, its sign in the legend, and its name; ``alone`` is hollow."""
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ LINES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendKey:
     """A line of the legend: a sign in a colour (the text's own where empty), or an edge's line."""
 
     text: str
@@ -90,7 +90,7 @@ class Drawing:
     edges: list[dict[str, Any]]
     groups: dict[str, dict[str, Any]]
     lines: list[dict[str, Any]]
-    legend: tuple[Key, ...]
+    legend: tuple[LegendKey, ...]
 
 
 def drawing(part: Network, seed: int = 0) -> Drawing:
@@ -107,7 +107,7 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
     for at, node in enumerate(part.nodes):
         x, y = places[node.id]
         told = {"id": at, "x": round(x * spacing), "y": round(-y * spacing), "title": _node(node)}
-        label = {"label": plain(node.name, 32)} if named else {}
+        label = {"label": short_text(node.name, 32)} if named else {}
         group = f"{look[at]} {node.state}"
         groups[group] = _group(look[at], node.state)
         nodes.append({**told, **label, "group": group})
@@ -146,13 +146,13 @@ def as_json(part: Network) -> str:
     return json.dumps({**told, "lines": drawn.lines, "legend": legend}, separators=(",", ":"))
 
 
-def plain(text: str, limit: int = 80) -> str:
+def short_text(text: str, limit: int = 80) -> str:
     """Text of a catalog on one line, cut to ``limit`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def layout(part: Network, seed: int = 0) -> dict[str, Place]:
+def layout(part: Network, seed: int = 0) -> dict[str, Position]:
     """A place for every node id: each component by itself, the larger first, in rows.
 
     The same for the same part whatever its order.
@@ -166,7 +166,7 @@ def layout(part: Network, seed: int = 0) -> dict[str, Place]:
     )
     radii = [0.5 * math.sqrt(len(members)) for members in components]
     width = 1.6 * math.sqrt(sum(4 * radius**2 for radius in radii))
-    places: dict[str, Place] = {}
+    places: dict[str, Position] = {}
     x = y = tallest = 0.0
     for members, radius in zip(components, radii, strict=True):
         if x > 0 and x + 2 * radius > width:
@@ -183,7 +183,7 @@ def _holds(edge: Edge) -> bool:
     return edge.joins or edge.link == "family"
 
 
-def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Place]:
+def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Position]:
     """Places in the square from -1 to 1."""
     if len(members) <= CIRCLE:
         turn = 2 * math.pi / len(members)  # from the top: the names of two stand apart
@@ -200,7 +200,7 @@ def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Pl
     return {member: (float(at[0]), float(at[1])) for member, at in found.items()}
 
 
-def _rings(graph: nx.Graph) -> dict[str, Place]:
+def _rings(graph: nx.Graph) -> dict[str, Position]:
     """On rings around the tool with the most neighbours, by the steps to it; each has the angle
     that the tools behind it need.
     """
@@ -223,7 +223,9 @@ def _rings(graph: nx.Graph) -> dict[str, Place]:
 
 
 def _node(node: Node) -> str:
-    return "\n".join(filter(None, (plain(node.name), plain(node.server), SHAPES[node.state][2])))
+    return "\n".join(
+        filter(None, (short_text(node.name), short_text(node.server), NODE_SHAPES[node.state][2]))
+    )
 
 
 def _edge(edge: Edge) -> str:
@@ -243,7 +245,7 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
     ring = GREY if symbol != style.SYMBOLS[0] else colour
     hollow = "rgba(128,128,128,0.15)" if state == "alone" else colour
     return {
-        "shape": SHAPES[state][0],
+        "shape": NODE_SHAPES[state][0],
         "size": 11,
         "borderWidth": 3 if hollow != colour or ring != colour else 1,
         "color": {
@@ -260,15 +262,19 @@ def _options(line: Line) -> dict[str, Any]:
     return {"width": line.width, "dashes": dashes, "color": color}
 
 
-def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[Key]:
+def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:
     """The servers (labelled for Plotly, hence unescaped), states and lines that occur."""
     states = {node.state for node in part.nodes}
     looks = [style.look(at) for at in range(len(servers))]
     return [
         *(
-            Key(html.unescape(server), colour, "●" if symbol == style.SYMBOLS[0] else "◉")
+            LegendKey(html.unescape(server), colour, "●" if symbol == style.SYMBOLS[0] else "◉")
             for server, (colour, symbol) in zip(servers, looks, strict=True)
         ),
-        *(Key(name, "", sign) for state, (_, sign, name) in SHAPES.items() if state in states),
-        *(Key(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
+        *(
+            LegendKey(name, "", sign)
+            for state, (_, sign, name) in NODE_SHAPES.items()
+            if state in states
+        ),
+        *(LegendKey(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
     ]

@@ -75,7 +75,7 @@ def rounded(values: NDArray[np.float64]) -> list[object]:
     return list(found.tolist())
 
 
-def plain(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
+def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
     """Numbers that leave as JSON numbers, NaN as null.
 
     Other arrays leave as bytes: sooner made, but drawn twice, for Plotly takes them for new data

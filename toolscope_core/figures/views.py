@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Pair
 
-Measure = Literal["pairs", "mean", "max", "cosine"]
+CellMeasure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
 Link = Literal["merge", "joined", "family", "unsure", "never"]
 """What stands between two tools: the judge's *merge*, a person's, the judge's *family* and its
@@ -31,7 +31,7 @@ class Grid:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     values: NDArray[np.float64]
-    measure: Measure
+    measure: CellMeasure
     cells: NDArray[np.int64]
     symmetric: bool = True
     kept: NDArray[np.bool_] | None = None

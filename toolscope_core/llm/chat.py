@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import jsonschema_rs
 
 from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.datamodel import JsonObject, canonical_json
-from toolscope_core.llm.http_replies import Page, Trouble, load, one_line, trouble
+from toolscope_core.llm.http_replies import HttpReply, Trouble, load, short_line, trouble
 from toolscope_core.llm.masking import masked
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _habits: dict[tuple[str, str], Habits] = {}
 class EndpointModel:
     """A ``backends.ChatModel`` at an endpoint; opens no connection before the first question."""
 
-    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         self.endpoint = endpoint
         self._key = key
         self._door: Door | None = None
@@ -139,19 +139,19 @@ def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[st
     return body
 
 
-def read_reply(page: Page, request: ChatRequest) -> ChatReply:
+def read_reply(page: HttpReply, request: ChatRequest) -> ChatReply:
     """What a completion says; a page that is none is not the model's word, so not ``final``."""
     try:
         document = page.document()
         choice = document["choices"][0]
         message = dict(choice["message"])
     except (ValueError, TypeError, KeyError, IndexError):
-        start = one_line(page.body[:200].decode("utf-8", "replace"))
+        start = short_line(page.body[:200].decode("utf-8", "replace"))
         reason = f"what came is no chat completion ({page.kind or 'of no type'}): {start[:80]}"
         return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
     content = message.get("content")
     text = content if isinstance(content, str) else ""
-    finish = one_line(str(choice.get("finish_reason") or ""))[:40]
+    finish = short_line(str(choice.get("finish_reason") or ""))[:40]
     value, reason = _judged(message, text, finish, request.schema)
     tokens_in, tokens_out, counted = _usage(document.get("usage"), request, text)
     return ChatReply(
@@ -172,21 +172,21 @@ def read_value(text: str, schema: JsonObject) -> tuple[JsonObject | None, str]:
     try:
         value = load(fenced.group(1) if fenced else text)
     except ValueError as error:
-        return None, f"the reply is no JSON object: {one_line(str(error))}"
+        return None, f"the reply is no JSON object: {short_line(str(error))}"
     if not isinstance(value, dict):
         return None, "the reply is JSON but no object"
     wrong = next(jsonschema_rs.validator_for(dict(schema)).iter_errors(value), None)
     if wrong is None:
         return value, ""
     place = "/".join(str(part) for part in wrong.instance_path) or "the object"
-    return None, f"the reply does not follow the schema: {one_line(f'{place}: {wrong.message}')}"
+    return None, f"the reply does not follow the schema: {short_line(f'{place}: {wrong.message}')}"
 
 
 def _judged(
     message: Mapping[str, Any], text: str, finish: str, schema: JsonObject
 ) -> tuple[JsonObject | None, str]:
     if message.get("refusal"):
-        return None, f"the model refused: {one_line(str(message['refusal']))}"
+        return None, f"the model refused: {short_line(str(message['refusal']))}"
     if finish == "content_filter":
         return None, "held back by the endpoint's filter"
     if finish == "length":
@@ -210,7 +210,7 @@ def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]
     return request.tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
 
 
-def _failed(failed: Trouble, page: Page, request: ChatRequest) -> ChatReply:
+def _failed(failed: Trouble, page: HttpReply, request: ChatRequest) -> ChatReply:
     """A call that ran into its deadline may have to be paid: its prompt was sent."""
     return ChatReply(
         None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.errors import ModelStopError
 from toolscope_core.llm.chat import EndpointModel
 
@@ -39,7 +39,7 @@ class Connection:
     seconds: float = 0.0
 
 
-def check_connection(endpoint: Endpoint, key: Key) -> Connection:
+def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
     """Ask one small question; costs a call or two. Failures are in the result."""
     model = EndpointModel(endpoint, key)
     try:

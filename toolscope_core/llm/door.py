@@ -19,9 +19,9 @@ import httpcore2
 import httpx2
 import openai
 
-from toolscope_core.config import Endpoint, Key, origin_of
+from toolscope_core.config import ApiKey, Endpoint, origin_of
 from toolscope_core.errors import ConfigError
-from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, Page
+from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply
 from toolscope_core.llm.masking import masked
 
 SENT = ("accept", "content-type", "content-length", "host")
@@ -36,7 +36,7 @@ class Door:
     another origin, or that no header can hold.
     """
 
-    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         if key.origin != endpoint.origin:
             raise ConfigError(
                 f"the key belongs to {key.origin} and not to {endpoint.origin}; give the key of "
@@ -71,17 +71,17 @@ class Door:
         )
         weakref.finalize(self, web.close)
 
-    def chat(self, body: Mapping[str, Any]) -> Page:
+    def chat(self, body: Mapping[str, Any]) -> HttpReply:
         return self._page(
             lambda: self._client.chat.completions.with_raw_response.create(**cast(Any, dict(body)))
         )
 
-    def embeddings(self, body: Mapping[str, Any]) -> Page:
+    def embeddings(self, body: Mapping[str, Any]) -> HttpReply:
         return self._page(
             lambda: self._client.embeddings.with_raw_response.create(**cast(Any, dict(body)))
         )
 
-    def _page(self, call: Callable[[], Any]) -> Page:
+    def _page(self, call: Callable[[], Any]) -> HttpReply:
         started = time.monotonic()
         self._clock.ends = started + self._deadline
         status, headers, body, failure = 0, httpx2.Headers(), b"", ""
@@ -100,7 +100,7 @@ class Door:
             failure = "late"
         except openai.APIConnectionError as error:
             failure = f"no connection ({_cause(error)})"
-        return Page(
+        return HttpReply(
             status=status,
             body=self._masked(body.decode("utf-8", "surrogateescape")).encode(
                 "utf-8", "surrogateescape"

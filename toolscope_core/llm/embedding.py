@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
-from toolscope_core.config import Endpoint, Key, Patience
+from toolscope_core.config import ApiKey, Endpoint, Patience
 from toolscope_core.errors import ModelError
-from toolscope_core.llm.http_replies import Page, trouble
+from toolscope_core.llm.http_replies import HttpReply, trouble
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door
 
 AT_ONCE = 64
 """Texts of one request."""
-Rows = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 
 class EndpointEmbedder:
     """A ``backends.Embedder`` at an endpoint; vectors of another origin are never mistaken."""
 
-    def __init__(self, endpoint: Endpoint, key: Key, patience: Patience | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey, patience: Patience | None = None) -> None:
         self.endpoint = endpoint
         self._key = key
         self._patience = patience or Patience()
@@ -47,7 +47,7 @@ class EndpointEmbedder:
             return np.zeros((0, 0), dtype=np.float32)
         door, failed = Door(self.endpoint, self._key), threading.Event()
 
-        def batch(start: int) -> Rows | None:
+        def batch(start: int) -> Matrix | None:
             some = texts[start : start + AT_ONCE]
             try:
                 page = self._page(door, some, failed)
@@ -62,7 +62,7 @@ class EndpointEmbedder:
             raise ModelError(f"{self.name} gave vectors of different lengths; choose another model")
         return np.asarray(np.concatenate(parts), dtype=np.float32)
 
-    def _page(self, door: Door, texts: Sequence[str], failed: threading.Event) -> Page | None:
+    def _page(self, door: Door, texts: Sequence[str], failed: threading.Event) -> HttpReply | None:
         """The reply to a batch, asked for again as long as that may help; ``None`` if another
         batch ``failed``.
         """
@@ -85,7 +85,7 @@ class EndpointEmbedder:
             failed.wait(pause)
         return None
 
-    def _rows(self, page: Page, count: int) -> Rows:
+    def _rows(self, page: HttpReply, count: int) -> Matrix:
         """One row of length one for each text, in order of ``index``."""
         rows: dict[int, object] = {}
         try:

@@ -22,7 +22,7 @@ _FILTERED = ("content_filter", "content filter", "responsibleai")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HttpReply:
     """One HTTP reply, or the ``failure`` to get one (``late``: the deadline was over).
 
     ``kind`` is the media type, ``wait`` the seconds the endpoint asks to wait, ``seconds`` the
@@ -50,12 +50,12 @@ class Page:
         try:
             found = self.document()
         except ValueError:
-            return one_line(self.body[:2_000].decode("utf-8", "replace"))
+            return short_line(self.body[:2_000].decode("utf-8", "replace"))
         error = found.get("error", found) if isinstance(found, dict) else found
         if isinstance(error, dict):
             told = [error.get(name) for name in ("message", "code", "type", "param")]
             error = " ".join(str(part) for part in told if part)
-        return one_line(str(error))
+        return short_line(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Trouble:
     late: bool = False
 
 
-def trouble(page: Page, endpoint: Endpoint, keyed: bool) -> Trouble | None:
+def trouble(page: HttpReply, endpoint: Endpoint, keyed: bool) -> Trouble | None:
     """What is wrong with a page, ``None`` if nothing is; ``keyed``: a key was sent.
 
     Raises ``ModelStopError`` where every further call would meet the same.
@@ -99,21 +99,21 @@ def load(text: str) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def one_line(text: str) -> str:
+def short_line(text: str) -> str:
     """Printable, on one line and short."""
     words = "".join(char if char.isprintable() else " " for char in text[:2_000])
     return " ".join(words.split())[:WORDS]
 
 
-def _stop(page: Page, said: str, endpoint: Endpoint, keyed: bool) -> str:
+def _stop(page: HttpReply, said: str, endpoint: Endpoint, keyed: bool) -> str:
     status, who, model = page.status, endpoint.origin, endpoint.model
     asks = f"asks for a key (401); set TOOLSCOPE_API_KEY, and TOOLSCOPE_API_ORIGIN to {who}"
     refuses = "refuses the key (401); check that it is complete and still valid"
     quota = f"says that the quota is used up ({status}); top it up, then go on: {said}"
     unknown = f"knows no model {model!r}, or no such address ({status}); check both: {said}"
     moved = (
-        f"redirects to {one_line(page.location)!r} ({status}), and no key follows there; give the "
-        "final address as base URL"
+        f"redirects to {short_line(page.location)!r} ({status}), and no key follows there; give "
+        "the final address as base URL"
     )
     words = {
         401: refuses if keyed else asks,
@@ -127,7 +127,7 @@ def _stop(page: Page, said: str, endpoint: Endpoint, keyed: bool) -> str:
     return f"{who} {found}" if found else ""
 
 
-def _passing(page: Page, said: str, origin: str) -> Trouble:
+def _passing(page: HttpReply, said: str, origin: str) -> Trouble:
     status, low = page.status, said.lower()
     if status in AGAIN:
         return Trouble(f"{origin} is busy ({status}): {said}", wait=page.wait)

@@ -98,7 +98,7 @@ class CatalogRow(Row, table=True):
     body: dict[str, Any] = Field(sa_type=Json)
 
 
-class ToolRow(Row, table=True):
+class StoredTool(Row, table=True):
     """One tool of a catalog, at its place in ``Catalog.tools``."""
 
     __tablename__ = "tool"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.figures.views import Measure
+from toolscope_core.figures.views import CellMeasure
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views import collisions
 from toolscope_core.views.queries import MOST_QUERIES, QueryGrid, query_grid
@@ -29,7 +29,7 @@ class Heatmaps:
         self._twins: dict[int, tuple[Analysis, Twins]] = {}
         self._groupings: dict[int, tuple[str, ...]] = {}
         self._blocks: dict[int, tuple[MergePlan, str, tuple[collisions.Block, ...]]] = {}
-        self._grids: dict[int, tuple[MergePlan, tuple[str, Measure], collisions.BlockGrid]] = {}
+        self._grids: dict[int, tuple[MergePlan, tuple[str, CellMeasure], collisions.BlockGrid]] = {}
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
@@ -45,7 +45,7 @@ class Heatmaps:
             known = self._blocks[catalog_id] = (plan, by, collisions.blocks_of(plan, by))
         return known[2]
 
-    def block_grid(self, catalog_id: int, by: str, measure: Measure) -> collisions.BlockGrid:
+    def block_grid(self, catalog_id: int, by: str, measure: CellMeasure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
         plan, known = self._review.plan(catalog_id), self._grids.get(catalog_id)
         if known is None or known[0] is not plan or known[1] != (by, measure):

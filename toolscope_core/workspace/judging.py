@@ -22,8 +22,8 @@ from toolscope_core.opinions import Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
 from toolscope_core.questioning import Asking, opine, with_documents, with_grades
 from toolscope_core.run_configuration import (
-    KINDS,
-    Kind,
+    RUN_KINDS,
+    RunKind,
     configuration,
     keyless,
     prompts,
@@ -78,12 +78,12 @@ class Judging:
         self._ledger = StoredLedger(store)
         self._graded: dict[int, tuple[ModelRun, Mapping[str, Grade]]] = {}
 
-    def estimate(self, catalog_id: int, kind: Kind = "judge", paper: bool = False) -> Estimates:
+    def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
         takes = self._takes(catalog_id, kind, paper)
         return replace(takes, earlier=self.earlier(catalog_id, kind))
 
-    def earlier(self, catalog_id: int, kind: Kind = "judge") -> int:
+    def earlier(self, catalog_id: int, kind: RunKind = "judge") -> int:
         """How many answers about this catalog, of any model, are to a prompt that is no longer in
         use; none once a run by the prompts of today is done.
         """
@@ -98,7 +98,7 @@ class Judging:
     def start(
         self,
         catalog_id: int,
-        kind: Kind = "judge",
+        kind: RunKind = "judge",
         paper: bool = False,
         clusters: Sequence[str] = (),
     ) -> str:
@@ -118,7 +118,7 @@ class Judging:
     def run(
         self,
         catalog_id: int,
-        kind: Kind = "judge",
+        kind: RunKind = "judge",
         paper: bool = False,
         clusters: Sequence[str] = (),
         progress: Progress = silent,
@@ -134,7 +134,7 @@ class Judging:
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
-        jobs = [self._analyses.job(catalog_id, kind) for kind in KINDS]
+        jobs = [self._analyses.job(catalog_id, kind) for kind in RUN_KINDS]
         found = [job for job in jobs if job is not None]
         return max(found, key=lambda job: job.started_at, default=None)
 
@@ -199,7 +199,7 @@ class Judging:
             return None
         return written_for(analysis, cluster, remembering(run.configuration, self._ledger))
 
-    def _takes(self, catalog_id: int, kind: Kind, paper: bool) -> Estimates:
+    def _takes(self, catalog_id: int, kind: RunKind, paper: bool) -> Estimates:
         endpoint = self._endpoints.needed()
         model, prices = keyless(endpoint), endpoint.prices
         if kind == "quality":
@@ -286,7 +286,7 @@ class Judging:
         return run
 
     def _newest(
-        self, catalog_id: int, kind: Kind, analysis: Analysis | None = None
+        self, catalog_id: int, kind: RunKind, analysis: Analysis | None = None
     ) -> ModelRun | None:
         catalog = self._catalogs.open(catalog_id)
         for run in list_runs(self._store, catalog_id):

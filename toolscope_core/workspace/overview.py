@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolscope_core.catalog.target_rules import Broken
+from toolscope_core.catalog.target_rules import BrokenRules
 from toolscope_core.datamodel import MergePlan
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError
@@ -34,7 +34,7 @@ class Overview:
         self._worst: dict[int, tuple[MergePlan, tuple[Collision, ...]]] = {}
         self._steps: dict[int, tuple[MergePlan, tuple[NextStep, ...]]] = {}
         self._findings: dict[int, tuple[MergePlan, Findings]] = {}
-        self._broken: dict[int, Broken] = {}
+        self._broken: dict[int, BrokenRules] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
         """The five worst collisions. Raises ``JobError`` before the analysis is finished."""

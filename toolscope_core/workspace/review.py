@@ -10,8 +10,8 @@ from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
-from toolscope_core.decision_log import active, admit, edits, suspended
-from toolscope_core.decisions import SHOWN_AS, resolve
+from toolscope_core.decision_log import active, admit, edits, suspended_decisions
+from toolscope_core.decisions import SHOWN_AS, decision_of_row
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.merging.edit_validity import document_problems
@@ -218,7 +218,7 @@ class Review:
             "at": now(),
             "detail": {**(detail or {}), **seen},
         }
-        decision = resolve(catalog, row)
+        decision = decision_of_row(catalog, row)
         return self._admitted(catalog_id, catalog, decision, cluster.version)
 
     def recut(
@@ -271,7 +271,7 @@ class Review:
         detail = {"similarity": cut.similarity, "probability": cut.probability}
         row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
         catalog = self._catalogs.open(catalog_id)
-        return self._admitted(catalog_id, catalog, resolve(catalog, row))
+        return self._admitted(catalog_id, catalog, decision_of_row(catalog, row))
 
     def brought(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
         """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
@@ -311,7 +311,10 @@ class Review:
         catalog, log = self._catalogs.open(catalog_id), self.log(catalog_id)
         rows = parting(catalog, seen, log, reviewer)
         for row in rows:  # what is refused is refused before anything is written
-            log = (*log, admit(log, replace(row, at=now()), None, suspended(catalog, log)))
+            log = (
+                *log,
+                admit(log, replace(row, at=now()), None, suspended_decisions(catalog, log)),
+            )
         for row in rows:
             made = self._admitted(catalog_id, catalog, row)
         return made
@@ -414,7 +417,7 @@ class Review:
         return append_decision(
             self._store,
             catalog_id,
-            lambda log: admit(log, decision, version, suspended(catalog, log)),
+            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
         )
 
     def _analysis(self, catalog_id: int) -> Analysis:
