@@ -73,8 +73,8 @@ class AnalysisConfig:
 class PlanConfig:
     """What decides how judged pairs become a toolset.
 
-    ``accept`` says which proposed clusters are taken without a recorded decision (DESIGN,
-    auto-accept); ``routers`` whether accepted clusters that need a gateway are exported;
+    ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
+    ones); ``routers`` whether accepted clusters that need a gateway are exported;
     ``correct`` switches Auto-Correction off (ToolScope, section 3.2).
     """
 

@@ -424,7 +424,7 @@ class Cluster:
 
     @property
     def safe(self) -> bool:
-        """Whether it may be accepted without a person (DESIGN, auto-accept)."""
+        """Whether it may be accepted without a person."""
         return not self.reasons
 
 

@@ -496,7 +496,7 @@ def plan_merge(
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
 
     A model's opinions decide what is proposed; what may be accepted without a person they
-    decide only together with the offline judge (DESIGN, auto-accept).
+    decide only together with the offline judge.
     """
     return plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
 

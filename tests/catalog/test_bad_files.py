@@ -1,4 +1,4 @@
-"""RELIABILITY 29, 30, 32, 37: files that are odd, and text that is."""
+"""Odd files and odd text: empty, cut off, in another encoding, nested too deeply."""
 
 import json
 

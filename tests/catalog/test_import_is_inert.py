@@ -1,4 +1,4 @@
-"""RELIABILITY 46: importing opens no socket or foreign file, starts and unpickles nothing."""
+"""Importing opens no socket or foreign file, starts and unpickles nothing."""
 
 import json
 import os

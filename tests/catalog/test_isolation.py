@@ -1,4 +1,4 @@
-"""RELIABILITY 33 and the limits: what is too large is refused, in words, before it does harm."""
+"""What is larger than the limits is refused, in words, before it does harm."""
 
 import json
 import logging

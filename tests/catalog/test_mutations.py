@@ -1,4 +1,4 @@
-"""RELIABILITY 31: mutated files over every reader; only ``CatalogError``, every record accounted.
+"""Mutated files over every reader: only ``CatalogError``, every record accounted for.
 
 Half of the files are damaged as bytes, half in a value of theirs.
 """

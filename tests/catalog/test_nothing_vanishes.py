@@ -1,4 +1,4 @@
-"""RELIABILITY 62: each object that looks like a tool is a tool or a problem, wherever it stands."""
+"""Each object that looks like a tool is a tool or a problem, wherever it stands."""
 
 import json
 from random import Random

@@ -1,4 +1,4 @@
-"""How much may be written out where a document refers to its own parts: one budget a document."""
+"""The budget for writing out references: how many values one document may grow by."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Extent(NamedTuple):
 
 @dataclass(slots=True)
 class ExpansionBudget:
-    """What all readers of one document share; ``left`` counts values."""
+    """The values that all readers of one document may still write out."""
 
     left: int = MAX_EXPANDED
 

@@ -28,11 +28,11 @@ _NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
 def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     """A finding for each text with hidden characters, keys and unknown fields included."""
     return tuple(
-        found
+        finding
         for tool in tools
         if _may_hide(tool)
         for passage in passages(tool)
-        if (found := find_hidden(tool.id, passage.path, passage.text))
+        if (finding := find_hidden(tool.id, passage.path, passage.text))
     )
 
 
@@ -50,7 +50,7 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
     calls are made of them.
     """
     taken = {comparable_name(name) for name in (*reserved, *(tool.name for tool in tools))}
-    hiding = {found.tool_id for found in hidden_in(tools)}
+    hiding = {finding.tool_id for finding in hidden_in(tools)}
     changed: dict[str, Tool] = {}
     for tool in sorted((tool for tool in tools if tool.id in hiding), key=lambda tool: tool.id):
         name = tool.name

@@ -1,4 +1,4 @@
-"""What to put into each client's configuration so that pruned tools are no longer offered.
+"""The files that go into each client's configuration so that pruned tools are no longer offered.
 
 Only merges of kind *prune* need nothing else: one member's own schema serves every call, so the
 others can be switched off where they are. So can the tools that people left out. Each file speaks
@@ -23,7 +23,7 @@ _VSCODE = FORMATS["vscode"]
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What a server's tools become: names switched off, names that stay, texts that changed.
+    """The tools of a server: names switched off, names that stay, texts that changed.
 
     Names are sorted; ``described`` holds the new description by name.
     """
@@ -38,8 +38,8 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
     """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes,
     but for VS Code's where there are more tools than it takes at once.
 
-    Every tool of the servers is known, so the files name those that stay as well where a client
-    has only that form.
+    Where a client can only list what stays on, its file does so: all tools of the servers are in
+    the catalog.
     """
     switches = switches_of(plan)
     clients = [row for row in FORMATS.values() if row.client_file]
@@ -53,7 +53,7 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
 
 
 def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
-    """What becomes of the tools of each named server, by server name.
+    """The switches of each named server, by server name.
 
     A name that a tool which stays has too, as with exact copies, is not switched off.
     """

@@ -1,8 +1,8 @@
 """What schemas of a document refer to, as ``$defs`` of their own and within one budget.
 
 Where everything leads to everything, each of a thousand operations would carry the whole document.
-What lies furthest from a schema is left out then, the same share for all; a reference to it says
-nothing any more, so every call that was valid stays so.
+What lies furthest from a schema is left out then, the same share for all; a reference to it is
+removed, which allows any value there, so every call that was valid stays so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class OutsideError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What a reference names: its size in values, and what it refers to itself, each once."""
+    """The target of a reference: its size in values, and its own references, each once."""
 
     schema: Any
     values: int

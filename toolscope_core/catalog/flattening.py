@@ -83,10 +83,10 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
 
 
 def _properties(schema: JsonObject) -> dict[str, Any]:
-    found = schema.get("properties")
-    return dict(found) if isinstance(found, dict) else {}
+    properties = schema.get("properties")
+    return dict(properties) if isinstance(properties, dict) else {}
 
 
 def _required(schema: JsonObject) -> list[str]:
-    found = schema.get("required")
-    return list(found) if isinstance(found, list) else []
+    required = schema.get("required")
+    return list(required) if isinstance(required, list) else []

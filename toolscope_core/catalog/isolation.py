@@ -31,7 +31,7 @@ from toolscope_core.errors import CatalogError
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from toolscope_core.catalog.isolation import wait; wait(0)"
-PARTS: dict[str, type] = {
+ITEM_TYPES: dict[str, type] = {
     "tools": Tool,
     "servers": Server,
     "problems": Problem,
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catalog:
-    """What ``read_catalog`` makes of the sources, in a process with limits.
+    """The catalog that ``read_catalog`` gives, read in a process with limits.
 
     Where the system has no such processes (Windows), it is read here. Raises ``CatalogError`` as
     ``read_catalog`` does, and where a limit is reached, which it names with the file.
@@ -110,7 +110,7 @@ def _send(connection: socket.socket, sources: Sequence[Source], forced: str | No
 
 
 def _answer_of(replies: BinaryIO) -> dict[str, Any]:
-    """The last reply, and what was read when it came; empty where the child said nothing."""
+    """The last reply, with the label of the source read last; empty where the child sent none."""
     answer: dict[str, Any] = {}
     for line in replies:
         answer |= json.loads(line)
@@ -225,13 +225,13 @@ def _as_json(catalog: Catalog) -> JsonObject:
     """The catalog as plain values: of each item those of its fields, in their order."""
     items = {
         part: [[getattr(item, name) for name in _names(kind)] for item in getattr(catalog, part)]
-        for part, kind in PARTS.items()
+        for part, kind in ITEM_TYPES.items()
     }
     return {**items, "format": catalog.format}
 
 
 def _catalog(value: JsonObject) -> Catalog:
-    items = {part: tuple(kind(*item) for item in value[part]) for part, kind in PARTS.items()}
+    items = {part: tuple(kind(*item) for item in value[part]) for part, kind in ITEM_TYPES.items()}
     return Catalog(format=value["format"], **items)
 
 

@@ -54,7 +54,7 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
     *block* for foreign letters or full-width forms in the place of plain ones; *warn* where case,
     accents, or 0 for o and 1 or I for l make the difference.
     """
-    said: set[str] = set()
+    reported: set[str] = set()
     for fold in (_by_letters, _by_strokes):
         groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for tool in tools:
@@ -62,8 +62,8 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
         for tool in tools:
             alike = groups[fold(tool.name)]
             others = [name for name in alike if name != tool.name and _is_fair(tool.name, name)]
-            if others and tool.id not in said:
-                said.add(tool.id)
+            if others and tool.id not in reported:
+                reported.add(tool.id)
                 yield _finding(tool, others)
 
 

@@ -1,7 +1,7 @@
 """An OpenAPI 3.0 / 3.1 document as an MCP ``tools/list`` page: one operation, one tool.
 
-Names follow FastMCP, so that tools are called what people already call them. What a tool's
-arguments are in HTTP, and which hints were inferred from the method, stands under ``_meta``.
+Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
+were inferred from the method, stands under ``_meta``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIELDS = frozenset(
     "jsonSchemaDialect host basePath schemes consumes produces definitions parameters responses "
     "securityDefinitions".split()
 )
-"""What stands in a document by its rules."""
+"""The keys that the specification defines at the top of a document."""
 SCHEMAS = ("inputSchema", "outputSchema")
 
 
@@ -87,16 +87,16 @@ def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
 
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding that names the hints which only the HTTP method speaks for."""
+    """An *info* finding that names the hints which were inferred from the HTTP method."""
     meta = tool.raw.get("_meta")
-    told = meta.get(META) if isinstance(meta, dict) else None
-    if not isinstance(told, dict):
+    http = meta.get(META) if isinstance(meta, dict) else None
+    if not isinstance(http, dict):
         return ()
-    hints = told.get("inferred")
+    hints = http.get("inferred")
     if not isinstance(hints, list) or not hints:
         return ()
     names = ", ".join(str(hint) for hint in hints)
-    message = f"{names} is inferred from the method {told.get('method')!s}; check it."
+    message = f"{names} is inferred from the method {http.get('method')!s}; check it."
     return (Finding(tool.id, "info", "inferred-hint", "annotations", message),)
 
 

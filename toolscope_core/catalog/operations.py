@@ -1,7 +1,7 @@
 """Operations of an OpenAPI document as MCP tools, whose schemas still refer to the document.
 
-Names follow FastMCP, so that tools are called what people already call them. What a tool's
-arguments are in HTTP, and which hints were inferred from the method, stands under ``_meta``.
+Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
+were inferred from the method, stands under ``_meta``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ META = "toolscope/openapi"
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
-"""A method in small letters, its path, the path's item and what is said of the method."""
+"""A method in small letters, its path, the path's item and the operation object."""
 
 
 class _UnclearError(ValueError):
@@ -56,11 +56,11 @@ class _Reader:
 
     def tools(self) -> list[JsonObject | Flaw]:
         tools: list[JsonObject | Flaw] = []
-        for found in self._operations():
-            if isinstance(found, Flaw):
-                tools.append(found)
+        for entry in self._operations():
+            if isinstance(entry, Flaw):
+                tools.append(entry)
                 continue
-            method, path, item, operation = found
+            method, path, item, operation = entry
             try:
                 tools.append(self._tool(method, path, item, operation))
             except _UnclearError as error:
@@ -104,13 +104,13 @@ class _Reader:
         self._charge(operation)
         schema, places = self._arguments([*_listed(item), *_listed(operation)], operation)
         texts = (operation.get("description"), operation.get("summary"))
-        told = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
         hints = HINTS.get(method, {})
         meta = {"method": method.upper(), "path": path, "arguments": places, "inferred": [*hints]}
         return {
             "name": _name(method, path, operation),
-            "description": told or f"Executes {method.upper()} {path}",
+            "description": description or f"Executes {method.upper()} {path}",
             "inputSchema": schema,
             **({"outputSchema": returned} if returned else {}),
             **({"annotations": dict(hints)} if hints else {}),
@@ -119,7 +119,7 @@ class _Reader:
 
     def _arguments(self, listed: list[Any], operation: JsonObject) -> tuple[JsonObject, JsonObject]:
         """One object schema of all arguments, and for each its ``[location, original name]``."""
-        found: dict[tuple[str, str], tuple[Any, bool]] = {}
+        parameters: dict[tuple[str, str], tuple[Any, bool]] = {}
         for given in listed:
             parameter = self._follow(given)
             name = parameter.get("name") if isinstance(parameter, dict) else None
@@ -128,13 +128,13 @@ class _Reader:
             place = str(parameter.get("in"))
             needed = parameter.get("required") is True or place == "path"
             self._charge(parameter)
-            found[place, name] = (_parameter_schema(parameter), needed)
+            parameters[place, name] = (_parameter_schema(parameter), needed)
         body, body_needed = self._body(operation)
-        names = Counter([*(name for _, name in found), *body["properties"]])
+        names = Counter([*(name for _, name in parameters), *body["properties"]])
         properties: dict[str, Any] = {}
         places: dict[str, list[str]] = {}
         required = set()
-        for (place, name), (schema, needed) in found.items():
+        for (place, name), (schema, needed) in parameters.items():
             flat = name if names[name] == 1 else f"{name}__{place}"
             if flat in properties:
                 raise _UnclearError(f"has two arguments {flat!r}; rename one")

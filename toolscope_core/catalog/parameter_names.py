@@ -49,11 +49,11 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
 
     They depend on nothing but the names of the schema's properties.
     """
-    known = set(property_names(schema))
-    refused = sorted(name for name in known if not re.fullmatch(rule, name))
+    all_names = set(property_names(schema))
+    refused = sorted(name for name in all_names if not re.fullmatch(rule, name))
     if not refused:
         return Renaming(schema=schema)
-    names = _offers(refused, known)
+    names = _offers(refused, all_names)
     try:
         _check(schema, names)
         steps = iter(range(MAX_STEPS))
@@ -78,9 +78,9 @@ class _UnsureError(Exception):
     """Why names cannot be changed safely, as a sentence."""
 
 
-def _offers(refused: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     """A free name for each, of letters, digits and underscores that every rule takes."""
-    taken = {_folded(name) for name in known}
+    taken = {_folded(name) for name in all_names}
     offered = {}
     for name in refused:
         plain = re.sub(r"[^A-Za-z0-9_]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
@@ -194,9 +194,9 @@ def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[
         seen.add(reference)
         if _reaches(root, resolve(root, reference), names, seen):
             return True
-    found: list[bool] = []
-    map_subschemas(schema, lambda sub, _: found.append(_reaches(root, sub, names, seen)), "")
-    return any(found)
+    reached: list[bool] = []
+    map_subschemas(schema, lambda sub, _: reached.append(_reaches(root, sub, names, seen)), "")
+    return any(reached)
 
 
 def _named(schema: JsonObject) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What each source holds: how it is written, its records and servers; no tools yet."""
+"""The contents of each source: its format, records and servers; not yet read as tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.formats import INPUTS
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
-from toolscope_core.catalog.records import Found, Record, ToolsPage, document_kind, find_records
+from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_kind, find_records
 from toolscope_core.catalog.shapes import SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
@@ -21,10 +21,10 @@ from toolscope_core.errors import CatalogError
 
 @dataclass(frozen=True, slots=True)
 class SourceContents:
-    """What one source holds, before servers and ids are settled; ``items`` are its records.
+    """The contents of one source, before servers and ids are settled; ``items`` are its records.
 
-    ``name`` is the source's, ``kind`` (one of ``INPUTS``) how it is written, ``budget`` what all
-    readers of the source share.
+    ``name`` is the source's, ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers
+    of the source share.
     """
 
     name: str
@@ -51,42 +51,42 @@ class SourceContents:
 def read_contents(
     sources: Sequence[Source], forced: str | None, report: Callable[[str], object]
 ) -> list[SourceContents]:
-    """What each source holds, with a ``Problem`` for each list of which pages are missing;
-    ``report`` is called with the label of each before it is read.
+    """The contents of each source, with a ``Problem`` for each list of which pages are missing;
+    ``report`` is called with the label of each source before it is read.
 
     Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
     """
     for format in {forced, *(source.format for source in sources)} - {None}:
         if format not in INPUTS:
             raise CatalogError(f"the format {format!r} is unknown; give one of {', '.join(INPUTS)}")
-    parts = []
+    contents = []
     count = 0
     for source, name in zip(sources, source_names(sources), strict=True):
         report(source.label)
-        parts.append(_read_part(source, name, source.format or forced))
-        count += len(parts[-1].items)
+        contents.append(_read_source(source, name, source.format or forced))
+        count += len(contents[-1].items)
         if count > MAX_RECORDS:
             raise CatalogError(
                 f"{source.label} brings the input to {count:,} records or more; at most "
                 f"{MAX_RECORDS:,} are read, split it into several catalogs"
             )
-    return _with_missing_pages(parts)
+    return _with_missing_pages(contents)
 
 
-def _read_part(source: Source, name: str, forced: str | None) -> SourceContents:
+def _read_source(source: Source, name: str, forced: str | None) -> SourceContents:
     values = read_values(source, forced)
     budget = ExpansionBudget()
-    found: list[Found] = []
+    entries: list[Entry] = []
     kinds: set[str] = set()
     for item in values.items:
         if isinstance(item, Problem):
-            found.append(item)
+            entries.append(item)
             continue
         kind = document_kind(item.value) if forced is None else forced
-        found += _bounded(find_records(item, source.label, kind, budget))
+        entries += _bounded(find_records(item, source.label, kind, budget))
         kinds.add(kind)
-    records = [item for item in found if isinstance(item, Record)]
-    servers = tuple(item for item in found if isinstance(item, Server))
+    records = [item for item in entries if isinstance(item, Record)]
+    servers = tuple(item for item in entries if isinstance(item, Server))
     if forced is None and values.syntax == "csv":
         forced = "csv"
     shape = SHAPES.get(forced or "") or _detect(records, servers, forced)
@@ -98,9 +98,9 @@ def _read_part(source: Source, name: str, forced: str | None) -> SourceContents:
         label=source.label,
         kind=forced or other or shape.name,
         shape=shape,
-        items=tuple(item for item in found if isinstance(item, (Record, Problem))),
+        items=tuple(item for item in entries if isinstance(item, (Record, Problem))),
         servers=servers,
-        pages=tuple(item for item in found if isinstance(item, ToolsPage)),
+        pages=tuple(item for item in entries if isinstance(item, ToolsPage)),
         budget=budget,
     )
 
@@ -119,7 +119,7 @@ def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
 
 
 def _with_missing_pages(parts: Sequence[SourceContents]) -> list[SourceContents]:
-    """The parts with a ``Problem`` where the last page given of a server's list is not its last.
+    """The contents with a ``Problem`` where the last page given of a server's list is not its last.
 
     Pages of one source come in their order. Sources come in any, so the end of a list may stand
     in any of them that holds a last page of the same server, or of none if the list names none.
@@ -149,8 +149,8 @@ def _goes_on(page: ToolsPage) -> Problem:
     return Problem(page.position, reason)
 
 
-def _bounded(inside: Iterable[Found]) -> Iterator[Found]:
-    """No more than one record too many: that is enough to refuse."""
+def _bounded(inside: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries up to one record more than allowed: that is enough to refuse."""
     count = 0
     for item in inside:
         yield item

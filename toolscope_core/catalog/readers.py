@@ -123,11 +123,11 @@ def _all_servers(
         for server in part.servers:
             name = _apart(server.name, part, shared)
             alike = (servers.get(name, server), replace(server, name=name))
-            servers[name] = max(alike, key=_told)
+            servers[name] = max(alike, key=_by_length)
     return tuple(servers[name] for name in sorted(servers))
 
 
-def _told(server: Server) -> tuple[int, str, int, str]:
+def _by_length(server: Server) -> tuple[int, str, int, str]:
     raw = canonical_json(server.raw)
     return len(server.description), server.description, len(raw), raw
 

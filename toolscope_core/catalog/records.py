@@ -37,8 +37,8 @@ LEVELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as found: its place in words, the server that the object around it names, and the
-    key of the list that it stands in there.
+    """A record as it stands in its source: its place in words, the server that the object around it
+    names, and the key of the list that it stands in there.
     """
 
     value: Any
@@ -56,7 +56,7 @@ class ToolsPage:
     cursor: str
 
 
-Found = Record | Server | ToolsPage | Problem
+Entry = Record | Server | ToolsPage | Problem
 Trail = tuple[str, ...]
 
 
@@ -67,10 +67,10 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
 
 
-def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget) -> Iterator[Found]:
+def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget) -> Iterator[Entry]:
     """The records of a value in order, the servers it names, and the pages that they stand on.
 
-    ``kind`` is what ``document_kind`` says, or a person. Each operation of an OpenAPI document
+    ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
     becomes an MCP record, each server that a client's configuration starts a server and a
     ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
     """
@@ -93,7 +93,7 @@ class _Walk:
 
     budget: ExpansionBudget
 
-    def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Found]:
+    def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Entry]:
         held = tool_places(value) if isinstance(value, dict) else {}
         if len(trail) > LEVELS and (held or isinstance(value, list)):
             yield _refused(
@@ -110,11 +110,11 @@ class _Walk:
 
     def _each(
         self, entries: Iterable[tuple[int, Any]], trail: Trail, around: Record
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         for number, entry in entries:
             yield from self.find(entry, (*trail, f"{_word(entry)} {number}"), around)
 
-    def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Found]:
+    def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Entry]:
         """The operations of an OpenAPI document, and the tools that stand beside them."""
         flaw = find_flaw(value)
         read = Flaw(flaw) if flaw else read_openapi(value, self.budget)
@@ -127,7 +127,7 @@ class _Walk:
 
     def _object(
         self, value: JsonObject, held: Places, trail: Trail, around: Record
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         """The record that an object is, unless it only holds some, and what it holds."""
         sure = is_tool(value)
         if sure or not held:
@@ -143,7 +143,7 @@ class _Walk:
 
     def _held(
         self, value: JsonObject, held: Places, trail: Trail, around: Record
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         """What stands at an object's places; a position names the place where there are several."""
         server = _owner(value, held)
         yield from ([server] if server.name else [])
@@ -166,7 +166,7 @@ class _Walk:
                 ]
                 yield from self._each(own, place, inside)
 
-    def _servers(self, listed: Mapping[str, Any], trail: Trail, around: Record) -> Iterator[Found]:
+    def _servers(self, listed: Mapping[str, Any], trail: Trail, around: Record) -> Iterator[Entry]:
         """The servers of a map by name, with their tools."""
         for number, (name, entry) in enumerate(listed.items(), 1):
             if starts_server(entry):
@@ -178,7 +178,7 @@ class _Walk:
 
     def _started(
         self, name: str, number: int, entry: JsonObject, at: tuple[Trail, Record]
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         """A server that a client starts, with its tools if it has any: commands hold keys."""
         trail, around = at
         held = tool_places({**entry, "name": name})
@@ -245,9 +245,9 @@ def _owner(value: JsonObject, held: Places) -> Server:
 
 
 def _beside_tools(namespace: JsonObject, held: Places) -> JsonObject:
-    """What a namespace says besides its tools, as far as it can be kept exactly."""
-    said = {key: value for key, value in namespace.items() if key not in held}
-    return {key: value for key, value in said.items() if not find_flaw({key: value})}
+    """The other keys of a namespace beside its tools, as far as they can be kept exactly."""
+    others = {key: value for key, value in namespace.items() if key not in held}
+    return {key: value for key, value in others.items() if not find_flaw({key: value})}
 
 
 def _is_bare_server(entry: Any) -> bool:

@@ -94,17 +94,19 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
         return None
     for part in parts:
         for key, value in part.items():
-            known: Any = merged.get(key, value)
+            present: Any = merged.get(key, value)
             if key in JOINED:
-                if any(key in known and not _same(known[key], sub) for key, sub in value.items()):
+                if any(
+                    key in present and not _same(present[key], sub) for key, sub in value.items()
+                ):
                     return None
-                merged[key] = {**known, **value}
+                merged[key] = {**present, **value}
             elif key == "required":
                 required |= set(value)
                 merged[key] = sorted(required)
             elif key in NOTES:
-                merged[key] = known
-            elif not _same(known, value):
+                merged[key] = present
+            elif not _same(present, value):
                 return None
             else:
                 merged[key] = value
@@ -131,44 +133,42 @@ def _mentions(value: Any) -> bool:
     return isinstance(value, list) and any(map(_mentions, value))
 
 
-def _check(value: Any, root: JsonObject, known: dict[str, bool]) -> Any:
+def _check(value: Any, root: JsonObject, ends: dict[str, bool]) -> Any:
     """The value with every reference that leads nowhere, or round, under ``INVALID``."""
     if isinstance(value, list):
-        return [_check(item, root, known) for item in value]
+        return [_check(item, root, ends) for item in value]
     if not isinstance(value, dict):
         return value
-    checked = {
-        key: sub if key in VALUES else _check(sub, root, known) for key, sub in value.items()
-    }
+    checked = {key: sub if key in VALUES else _check(sub, root, ends) for key, sub in value.items()}
     reference = value.get("$ref")
-    if isinstance(reference, str) and not _ends(reference, root, known, ()):
+    if isinstance(reference, str) and not _ends(reference, root, ends, ()):
         del checked["$ref"]
         checked[INVALID] = {**checked.get(INVALID, {}), "$ref": reference}
     return checked
 
 
-def _ends(reference: str, root: JsonObject, known: dict[str, bool], path: tuple[str, ...]) -> bool:
+def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[str, ...]) -> bool:
     """Whether following the reference in place comes to an end."""
     if reference in path or len(path) > MAX_DEPTH:
         return False
-    if reference not in known:
+    if reference not in ends:
         target = resolve(root, reference)
-        known[reference] = isinstance(target, (dict, bool)) and all(
-            _ends(further, root, known, (*path, reference)) for further in _in_place(target)
+        ends[reference] = isinstance(target, (dict, bool)) and all(
+            _ends(further, root, ends, (*path, reference)) for further in _in_place(target)
         )
-    return known[reference]
+    return ends[reference]
 
 
 def _in_place(schema: Any) -> list[str]:
     """The references that a value of the schema itself must satisfy."""
     if not isinstance(schema, dict):
         return []
-    found = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
+    references = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
     for key in IN_PLACE:
         subs = schema.get(key)
         for sub in subs if isinstance(subs, list) else [subs]:
-            found += _in_place(sub)
-    return found
+            references += _in_place(sub)
+    return references
 
 
 def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:

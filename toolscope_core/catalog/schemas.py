@@ -177,9 +177,9 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
 def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
     if schema.keys() <= LEAF and all(isinstance(value, str) for value in schema.values()):
-        known = TYPES.get(schema.get("type", ""))
-        if known:  # most parameters are no more than this, and reading them takes most time
-            return {**schema, "type": known}
+        json_type = TYPES.get(schema.get("type", ""))
+        if json_type:  # most parameters are no more than this, and reading them takes most time
+            return {**schema, "type": json_type}
     plain = _modernise(
         {("description" if key == "desc" else key): sub for key, sub in schema.items()}
     )

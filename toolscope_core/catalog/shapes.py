@@ -30,7 +30,7 @@ class Shape:
     """One way to write a tool.
 
     ``places`` lists for each part the paths where it may stand, the usual one first; a part
-    without any cannot be carried. ``marks`` tells whether a record has what only this shape has;
+    without any cannot be carried. ``marks`` decides whether a record has what only this shape has;
     ``template`` is what every record has besides its parts.
     """
 
@@ -44,8 +44,8 @@ class Shape:
         if not self.marks(record):
             return False
         for part in READ:
-            found = SHAPES["generic"].find(record, part)
-            if found and found[0] not in self.places.get(part, ()):
+            entry = SHAPES["generic"].find(record, part)
+            if entry and entry[0] not in self.places.get(part, ()):
                 return False
         return True
 
@@ -66,15 +66,15 @@ class Shape:
 
     def get(self, record: JsonObject, part: ToolPart) -> Any:
         """The value that ``find`` gives, or ``None``."""
-        found = self.find(record, part)
-        return found[1] if found else None
+        entry = self.find(record, part)
+        return entry[1] if entry else None
 
 
 def read_record(
     record: JsonObject, shape: Shape, server: str = "", budget: ExpansionBudget | None = None
 ) -> Tool:
     """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
-    else ``server/name``, else the name. ``budget`` is its document's, none a new one.
+    else ``server/name``, else the name. ``budget`` is its document's; ``None`` makes a new one.
 
     Raises ``RecordError`` where a part is missing or cannot be understood.
     """
@@ -131,13 +131,13 @@ def detect(
     """
     generic = SHAPES["generic"]
     named = [record for record in records if generic.fits(record)]
-    told = {
+    allowed = {
         "mcp": ("" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named))
         and not any(server.raw for server in servers),
         "gemini": bool(lists & set(DECLARATIONS)) or any(map(_tells_gemini, named)),
     }
     for shape in SHAPES.values():
-        possible = told.get(shape.name, True) and all(map(shape.holds, servers))
+        possible = allowed.get(shape.name, True) and all(map(shape.holds, servers))
         if possible and all(shape.fits(record) for record in named):
             return shape
     return generic

@@ -41,7 +41,7 @@ def servers_of(part: ToolsetPart) -> tuple[str, ...]:
 
 
 def parts_in_words(parts: Sequence[ToolsetPart]) -> str:
-    """The parts in words: the servers of the first ones with their numbers of tools."""
+    """The parts in words: the servers of the first four parts and their numbers of tools."""
     words = [
         f"{', '.join(servers_of(part)[:NAMED]) or 'tools'}"
         f"{' …' if len(servers_of(part)) > NAMED else ''} ({len(part)})"

@@ -34,7 +34,7 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
     """One row a tool in the order given: parameters as JSON Schema, members as a JSON list.
 
-    ``costs`` are the token counts known already.
+    ``costs`` are token counts to reuse.
     """
     costs = costs or Costs()
     header = ("id", "server", "name", "description", "parameters", "tokens", "members")

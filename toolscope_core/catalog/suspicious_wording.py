@@ -1,4 +1,4 @@
-"""Wording that speaks to the model instead of describing the tool.
+"""Wording that addresses the model instead of describing the tool.
 
 The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
 tools also write *must* and *always* (benchmarks/scan_figures.py counts what they hit on clean
@@ -38,7 +38,7 @@ _TOOLS = r"(?:tools?|functions?|servers?|actions?|steps?|requests?|tasks?|operat
 
 @dataclass(frozen=True, slots=True)
 class WordingRule:
-    """A kind of wording: its code, what is said of it, its pattern on plain text.
+    """A kind of wording: its code, the sentence about it, its pattern on plain text.
 
     ``needs`` are pieces of text, one of which every match holds: a quick look that saves most
     searches.
@@ -189,7 +189,7 @@ FORMATTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Wording in a plain text: how grave, which rule's code, what is said of it, and where."""
+    """A match in a plain text: severity, code of the rule, message, and position."""
 
     severity: Severity
     code: str

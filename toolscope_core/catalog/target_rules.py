@@ -1,4 +1,4 @@
-"""Where a toolset breaks the rules of a target, and the mend that is offered for it."""
+"""Where a toolset breaks the rules of a target, and the fix that is offered for it."""
 
 from __future__ import annotations
 
@@ -57,35 +57,35 @@ def violations(
     asked = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
     names = _new_names(ordered, asked, reserved, blocked)
-    found = list(_of_set(tools, asked))
+    broken = list(_of_set(tools, asked))
     for tool in ordered:
-        found += _of_name(tool, asked, names.get(tool.id))
-        found += _of_text(tool, asked)
-        found += _of_schema(tool, asked)
-    return tuple(found)
+        broken += _of_name(tool, asked, names.get(tool.id))
+        broken += _of_text(tool, asked)
+        broken += _of_schema(tool, asked)
+    return tuple(broken)
 
 
 BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
 """By target, id and fingerprint: what a tool breaks whatever the others are."""
 
 
-def violation_counts(tools: Sequence[MergedTool], target: str, known: BrokenRules) -> Counter[Rule]:
+def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRules) -> Counter[Rule]:
     """How often ``violations`` would name each rule, without looking for fixes.
 
-    ``known`` remembers what each tool breaks by itself, so that a decision costs what it changed.
+    ``cache`` keeps what each tool breaks by itself, so that a decision costs what it changed.
     Raises ``ExportError`` for an unknown target.
     """
     asked = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    found = Counter[Rule]("count" for _ in _of_set(tools, asked))
-    found.update(_wrong_names(ordered, asked).values())
+    counts = Counter[Rule]("count" for _ in _of_set(tools, asked))
+    counts.update(_wrong_names(ordered, asked).values())
     for tool in ordered:
         key = (target, tool.id, tool.fingerprint)
-        if (own := known.get(key)) is None:
-            said = (*_of_text(tool, asked), *_of_schema(tool, asked))
-            own = known[key] = tuple(item.rule for item in said)
-        found.update(own)
-    return found
+        if (own := cache.get(key)) is None:
+            own_violations = (*_of_text(tool, asked), *_of_schema(tool, asked))
+            own = cache[key] = tuple(item.rule for item in own_violations)
+        counts.update(own)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)

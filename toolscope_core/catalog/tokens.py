@@ -65,14 +65,14 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The best way at hand to count, chosen once a process: see ``tokenizer_in``."""
+    """The tokenizer in use, chosen once a process: see ``tokenizer_in``."""
     return tokenizer_in(read_environment().token_cache)
 
 
 def tokenizer_in(folder: Path | None) -> Tokenizer:
-    """tiktoken, if it is installed and its cache ``folder`` holds the vocabulary; else the rule.
+    """tiktoken, if it is installed and its cache ``folder`` has the vocabulary; else the estimate.
 
-    ``folder`` is the one that the environment names to tiktoken (``TIKTOKEN_CACHE_DIR``).
+    ``folder`` is the one of tiktoken's environment variable ``TIKTOKEN_CACHE_DIR``.
     The vocabulary is looked for under the name and hash that tiktoken expects, since tiktoken
     replaces any other file by a download.
     """
@@ -80,8 +80,8 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
         return ESTIMATE
     file = folder / hashlib.sha1(VOCABULARY.encode(), usedforsecurity=False).hexdigest()
     try:
-        found = hashlib.sha256(file.read_bytes()).hexdigest()
-        if found != VOCABULARY_SHA256:
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        if sha256 != VOCABULARY_SHA256:
             return ESTIMATE
         import tiktoken
     except (OSError, ImportError):
@@ -105,18 +105,18 @@ class Costs:
     """Tokens of tools in any shape, each counted once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], int] = {}
+        self._counts: dict[tuple[str, str, str], int] = {}
 
     def of(self, tool: Tool, shape: str) -> int:
         """As ``tool_tokens``; tools of equal id and definition are taken for one."""
         key = (tool.id, tool.fingerprint, shape)
-        if key not in self._known:
-            self._known[key] = tool_tokens(tool, shape)
-        return self._known[key]
+        if key not in self._counts:
+            self._counts[key] = tool_tokens(tool, shape)
+        return self._counts[key]
 
 
 def plan_tokens(plan: MergePlan, shape: str, costs: Costs) -> PlanTokens:
-    """What the whole toolset costs in ``shape``. Raises ``ExportError`` for an unknown shape."""
+    """Tokens of the whole toolset in ``shape``. Raises ``ExportError`` for an unknown shape."""
     before = sum(costs.of(tool, shape) for tool in plan.catalog.tools)
     return PlanTokens(shape, before, sum(costs.of(item.tool, shape) for item in plan.tools))
 

@@ -1,8 +1,8 @@
 """Groups become clusters, accepted clusters become the outgoing toolset with φ and α.
 
 ToolScope (section 3.2): one canonical tool for each cluster, φ: T → T', and the integrity check
-that no tool is both kept and pruned. Who may accept what without a person is DESIGN's
-*auto-accept*; every reason against it is a sentence on the cluster.
+that no tool is both kept and pruned. What may be accepted without a person is the rule of
+auto-accept; every reason against it is a sentence on the cluster.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def export_steps(
     plan: MergePlan, known: BrokenRules, targets: Sequence[str] = ADVISED
 ) -> Iterator[NextStep]:
     """The APIs that would refuse the toolset as it would leave now, with what they refuse.
-    ``known`` as in ``counted``.
+    ``known`` as in ``violation_counts``.
     """
     for name in targets:
         target, rules = target_named(name), violation_counts(plan.tools, name, known)
