@@ -1,4 +1,4 @@
-"""Frozen knobs, and the one place where the environment is read."""
+"""Frozen settings, and the one function that reads the environment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where data lives, and who may be asked. See ``read_environment``."""
+    """Where data is kept, and the endpoint with its keys. See ``read_environment``."""
 
     store_url: str
     cache_dir: Path
@@ -45,7 +45,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisConfig:
-    """What decides which pairs are judged.
+    """The settings that decide which pairs are judged.
 
     ``threshold`` is the least cosine of a candidate pair, ``None`` for the default of the
     embedding model; ``neighbours`` how many nearest tools are looked at for each tool (ToolScope,
@@ -65,13 +65,13 @@ class AnalysisConfig:
 
     @property
     def key(self) -> str:
-        """Hash (64 hex digits) of the knobs: equal keys give equal analyses."""
+        """Hash (64 hex digits) of the settings: equal keys give equal analyses."""
         return digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
 class PlanConfig:
-    """What decides how judged pairs become a toolset.
+    """The settings that decide how judged pairs become a toolset.
 
     ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
     ones); ``routers`` whether accepted clusters that need a gateway are exported;
@@ -134,14 +134,14 @@ class Patience:
     first_wait: float = 0.5
     failures: int = 3
 
-    def pause(self, attempt: int, told: float) -> float | None:
-        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``told``.
+    def pause(self, attempt: int, asked_wait: float) -> float | None:
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``asked_wait``.
 
         ``None`` where that attempt is one too many, or the wait too long.
         """
-        if attempt >= self.attempts or told > self.longest_wait:
+        if attempt >= self.attempts or asked_wait > self.longest_wait:
             return None
-        return max(told, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
+        return max(asked_wait, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +202,8 @@ def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
     """The keys in the environment, or in a file of secrets with the same names.
 
     ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
-    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and whoever needs
-    it is told so. ``OPENAI_API_KEY`` belongs to OpenAI.
+    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and the error of a
+    call without a key names the remedy. ``OPENAI_API_KEY`` belongs to OpenAI.
     """
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     own = values.get("TOOLSCOPE_API_KEY", "").strip()
@@ -221,7 +221,7 @@ def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class QuestionConfig:
-    """What a model is asked about.
+    """The settings that decide what a model is asked about.
 
     ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
     pairs that the offline judge gives less than ``sure_below`` for the same job

@@ -89,15 +89,15 @@ ACTIONS: Mapping[Action, ActionRule] = {
 """What a person can decide."""
 
 LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
-"""The actions that say who stays together and who apart."""
+"""The actions that keep tools together or apart."""
 
 JOINING: tuple[Action, ...] = ("accept", "split", "drop")
 """Those that put tools together."""
 
-SHOWN_AS: tuple[Action, ...] = (*JOINING, "recut")
-"""Those whose detail says as what relation the tools were shown."""
+WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
+"""Those whose detail holds the relation of the cluster on the screen."""
 
-SPOKEN: tuple[Action, ...] = (*LINKING, "propose")
+ON_SEVERAL: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
 EDITABLE = ("name", "description", "schema", "renames")
@@ -107,7 +107,9 @@ EDITABLE = ("name", "description", "schema", "renames")
 def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
     size = len(decision.members)
-    least = 2 if decision.action in SPOKEN else int(decision.action not in ("threshold", "undo"))
+    least = (
+        2 if decision.action in ON_SEVERAL else int(decision.action not in ("threshold", "undo"))
+    )
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
@@ -143,7 +145,7 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
     ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
     """
-    action = next((known for known in ACTIONS if known == row.get("action")), None)
+    action = next((one for one in ACTIONS if one == row.get("action")), None)
     if action is None:
         raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(ACTIONS)}")
     detail = row.get("detail") or {}
@@ -155,10 +157,10 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     ids = _texts(row.get("ids") or (), "ids")
     members = _texts(row.get("members") or (), "members")
     if not members:
-        members = tuple(_known(catalog.by_id, "tool id", i).fingerprint for i in ids)
+        members = tuple(_tool_with(catalog.by_id, "tool id", i).fingerprint for i in ids)
     if not ids:
         owner = {tool.fingerprint: tool for tool in reversed(catalog.tools)}
-        ids = tuple(_known(owner, "fingerprint", member).id for member in members)
+        ids = tuple(_tool_with(owner, "fingerprint", member).id for member in members)
     return Decision(
         action=action,
         members=members,
@@ -171,7 +173,7 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
 
 
 def decision_row(decision: Decision) -> dict[str, Any]:
-    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``resolve``."""
+    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``decision_of_row``."""
     return {
         "seq": decision.seq,
         "at": decision.at,
@@ -184,7 +186,7 @@ def decision_row(decision: Decision) -> dict[str, Any]:
 
 
 def id_list(ids: Sequence[str]) -> str:
-    """Tool ids in a sentence: the first five."""
+    """The first five tool ids, as a part of a sentence."""
     shown = ", ".join(ids[:5]) or "nothing"
     return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
 
@@ -270,7 +272,7 @@ def _texts(value: object, what: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _known(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
+def _tool_with(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
     if key not in tools:
         raise DecisionError(f"the catalog has no tool with the {what} {key!r}; check the decision")
     return tools[key]
@@ -282,8 +284,8 @@ def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict
     def translate(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [translate(item) for item in value]
-        known = isinstance(value, str) and value not in named.values()
-        return named.get(value, value) if known else value
+        is_id = isinstance(value, str) and value not in named.values()
+        return named.get(value, value) if is_id else value
 
     places = ("groups", "drop", "canonical")
     return {key: translate(value) if key in places else value for key, value in detail.items()}

@@ -1,4 +1,4 @@
-"""Whether a plan may leave in a shape, and the plan as it leaves."""
+"""Whether a plan may be exported in a shape, and the plan as it is exported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation,
     """
     old, blocked = _old_names(plan), plan.catalog.blocked
     parts = toolsets(plan, target, fix)
-    return tuple(found for part in parts for found in violations(part, target, old, blocked))
+    return tuple(
+        violation for part in parts for violation in violations(part, target, old, blocked)
+    )
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
@@ -50,7 +52,7 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
 
 
 def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Violation, ...]:
-    """What stands against writing the toolset in ``shape``, in parts if ``fix``.
+    """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
 
     ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
     held against it: whoever wrote that file lives with it.
@@ -58,13 +60,17 @@ def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Vio
     if shape is not None:
         return checked(plan, shape, fix)
     came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
-    before = {(found.tool_id, found.rule) for found in violations(came, plan.catalog.format)}
+    before = {
+        (violation.tool_id, violation.rule) for violation in violations(came, plan.catalog.format)
+    }
     new = checked(plan, plan.catalog.format, fix)
-    return tuple(found for found in new if (found.tool_id, found.rule) not in before)
+    return tuple(
+        violation for violation in new if (violation.tool_id, violation.rule) not in before
+    )
 
 
 def outgoing(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
-    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
+    """The plan as exported in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
 
     Raises ``ExportError`` with the first 10 violations and their number where the target would
     refuse it.
@@ -82,8 +88,8 @@ def _old_names(plan: MergePlan) -> set[str]:
 
 
 def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) -> str:
-    fixable = sum(bool(found.fix) for found in against)
-    lines = [f"  {_line(found)}" for found in against[:SHOWN]]
+    fixable = sum(bool(violation.fix) for violation in against)
+    lines = [f"  {_line(violation)}" for violation in against[:SHOWN]]
     if len(against) > SHOWN:
         lines.append(f"  … and {len(against) - SHOWN} more")
     mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
@@ -96,6 +102,7 @@ def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) ->
     )
 
 
-def _line(found: Violation) -> str:
-    place = f"{found.tool_id!r}: " if found.tool_id else ""
-    return f"{place}{found.message} {f'Fix: {found.fix}' if found.fix else found.remedy}"
+def _line(violation: Violation) -> str:
+    place = f"{violation.tool_id!r}: " if violation.tool_id else ""
+    remedy = f"Fix: {violation.fix}" if violation.fix else violation.remedy
+    return f"{place}{violation.message} {remedy}"

@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from toolscope_core.asking import RunState, Terms, ask_all
+from toolscope_core.asking import AskingState, Terms, ask_all
 from toolscope_core.backends import Answer, ChatModel, Ledger, Progress, Task, question_key, silent
 from toolscope_core.config import QuestionConfig
 from toolscope_core.datamodel import (
@@ -79,7 +79,7 @@ class Asking:
     def __init__(
         self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
     ) -> None:
-        self.state: RunState = "done"
+        self.state: AskingState = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
         self._spent: dict[str, Spent] = {}

@@ -1,4 +1,4 @@
-"""φ and α read back from a bundle's folder, whoever touched it since."""
+"""φ and α read back from a bundle's folder, which others may have edited."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ODD = Source("a\0 \ud800.json", b'[{"name": "a"}]')
 SLOW = Source("slow.json", b"[" + b'{"name": "a"},' * 400_000 + b"{}]")
 
 
-def test_33_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
+def test_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(200 * 2**20)

@@ -94,7 +94,7 @@ TREES = [tree for label, data in SEEDS for tree in values_of(label, data)]
 @pytest.mark.parametrize(
     ("count", "seed"), [(4_000, 31), pytest.param(40_000, None, marks=pytest.mark.nightly)]
 )
-def test_31_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(count, seed):
+def test_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(count, seed):
     rng = random.Random(seed)
     read = refused = 0
     for number in range(count):

@@ -16,7 +16,7 @@ from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ModelStopError
 
 Item = TypeVar("Item")
-RunState = Literal["done", "paused", "stopped"]
+AskingState = Literal["done", "paused", "stopped"]
 REASON_LENGTH = 300
 """Characters of a reason that are sent to the model."""
 HEARTBEAT = 1.0
@@ -59,7 +59,7 @@ class Run(Generic[Item]):
         self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
         self.answered = 0
         self.calls: list[Call] = []
-        self.state: RunState = "done"
+        self.state: AskingState = "done"
         self.message = ""
         self.trouble = ""
         self.halted = threading.Event()
@@ -85,7 +85,7 @@ class Run(Generic[Item]):
         finally:
             self.news.set()
 
-    def halt(self, state: RunState, message: str) -> None:
+    def halt(self, state: AskingState, message: str) -> None:
         """No further call is sent; the first reason given stands."""
         with self._lock:
             if self.state == "done":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from toolscope_core.asking.lanes import Item, Run, RunState, Terms, drive
+from toolscope_core.asking.lanes import AskingState, Item, Run, Terms, drive
 from toolscope_core.backends import (
     Answer,
     ChatModel,
@@ -32,7 +32,7 @@ class Asked:
 
     keys: tuple[str, ...]
     answers: Mapping[str, Answer]
-    state: RunState = "done"
+    state: AskingState = "done"
     message: str = ""
     reused: int = 0
     calls: int = 0

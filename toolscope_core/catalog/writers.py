@@ -38,8 +38,8 @@ def write_toolset(
 ) -> Any:
     """The toolset as a JSON value, tools in the order given.
 
-    A tool read from this shape comes back as its raw record, overlaid with what differs from
-    the record declares; other tools are written anew. ``neutral`` is one object
+    A tool read from this shape comes back as its raw record, overlaid with what the record does not
+    declare so; other tools are written anew. ``neutral`` is one object
     ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
     ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
     list), ``gemini`` one ``{"functionDeclarations": […]}``, all other shapes a list of records,

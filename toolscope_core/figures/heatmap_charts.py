@@ -148,22 +148,22 @@ def _cosines(threshold: float, unit: int) -> dict[str, Any]:
     at = (threshold - low) / (1 - low)
     marks = sorted({*(round(n / 10, 1) for n in range(11) if low <= n / 10), round(threshold, 2)})
     marks = [n for n in marks if n == round(threshold, 2) or abs(n - threshold) >= 0.04]
-    said = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
+    tick_labels = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
     return {
         "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, RED]],
         "zmin": low * unit,
         "zmax": unit,
-        "colorbar": _bar("cosine", [n * unit for n in marks], said),
+        "colorbar": _bar("cosine", [n * unit for n in marks], tick_labels),
     }
 
 
-def _bar(title: str, marks: list[float], said: list[str]) -> dict[str, Any]:
+def _bar(title: str, marks: list[float], tick_labels: list[str]) -> dict[str, Any]:
     return {
         "title": {"text": title, "side": "right"},
         "thickness": 12,
         "outlinewidth": 0,
         "tickvals": marks,
-        "ticktext": said,
+        "ticktext": tick_labels,
     }
 
 
@@ -174,15 +174,15 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
     counted = grid.measure == "pairs"
-    said = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
-    told = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
+    template = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
+    values_in_words = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
     return {
         "type": "scatter",
         "x": np.array(x, dtype=object)[columns],
         "y": np.array(y, dtype=object)[rows],
         "mode": "text",
-        "customdata": np.array(told, dtype=object),
-        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
+        "customdata": np.array(values_in_words, dtype=object),
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{template}<extra>click</extra>",
         "hoverlabel": {"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
         "showlegend": False,
     }

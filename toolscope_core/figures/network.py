@@ -106,11 +106,16 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
     nodes, groups = [], {}
     for at, node in enumerate(part.nodes):
         x, y = places[node.id]
-        told = {"id": at, "x": round(x * spacing), "y": round(-y * spacing), "title": _node(node)}
+        position = {
+            "id": at,
+            "x": round(x * spacing),
+            "y": round(-y * spacing),
+            "title": _node(node),
+        }
         label = {"label": short_text(node.name, 32)} if named else {}
         group = f"{look[at]} {node.state}"
         groups[group] = _group(look[at], node.state)
-        nodes.append({**told, **label, "group": group})
+        nodes.append({**position, **label, "group": group})
     edges, used = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
@@ -142,8 +147,10 @@ def as_json(part: Network) -> str:
         }
         for key in drawn.legend
     ]
-    told = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
-    return json.dumps({**told, "lines": drawn.lines, "legend": legend}, separators=(",", ":"))
+    drawing_parts = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
+    return json.dumps(
+        {**drawing_parts, "lines": drawn.lines, "legend": legend}, separators=(",", ":")
+    )
 
 
 def short_text(text: str, limit: int = 80) -> str:
@@ -161,7 +168,7 @@ def layout(part: Network, seed: int = 0) -> dict[str, Position]:
     graph.add_nodes_from(sorted(node.id for node in part.nodes))
     graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if _holds(e)))
     components = sorted(
-        (sorted(found) for found in nx.connected_components(graph)),
+        (sorted(component) for component in nx.connected_components(graph)),
         key=lambda members: (-len(members), members),
     )
     radii = [0.5 * math.sqrt(len(members)) for members in components]
@@ -194,10 +201,10 @@ def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Po
     if len(members) > LARGE:
         return _rings(inside)
     if len(members) <= MEDIUM:
-        found = nx.kamada_kawai_layout(inside)
+        places = nx.kamada_kawai_layout(inside)
     else:
-        found = nx.spring_layout(inside, seed=seed, iterations=100)
-    return {member: (float(at[0]), float(at[1])) for member, at in found.items()}
+        places = nx.spring_layout(inside, seed=seed, iterations=100)
+    return {member: (float(at[0]), float(at[1])) for member, at in places.items()}
 
 
 def _rings(graph: nx.Graph) -> dict[str, Position]:
@@ -229,12 +236,12 @@ def _node(node: Node) -> str:
 
 
 def _edge(edge: Edge) -> str:
-    said = LINKS[edge.link]
+    text = LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
-        said += f"\nprobability {edge.probability:.2f}"
+        text += f"\nprobability {edge.probability:.2f}"
     if edge.parts:
-        said += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
-    return said
+        text += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
+    return text
 
 
 def _group(place: int, state: NodeState) -> dict[str, Any]:

@@ -70,9 +70,9 @@ def look(place: int) -> tuple[str, str]:
 
 def rounded(values: NDArray[np.float64]) -> list[object]:
     """Four digits, NaN as empty. Lists, since Streamlit hands arrays back as something else."""
-    found = np.round(values, 4).astype(object)
-    found[~np.isfinite(values)] = None
-    return list(found.tolist())
+    numbers = np.round(values, 4).astype(object)
+    numbers[~np.isfinite(values)] = None
+    return list(numbers.tolist())
 
 
 def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
@@ -81,9 +81,9 @@ def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray
     Other arrays leave as bytes: sooner made, but drawn twice, for Plotly takes them for new data
     whenever it is shown them.
     """
-    found = values.astype(object)
-    found[np.isnan(values)] = None
-    return found
+    numbers = values.astype(object)
+    numbers[np.isnan(values)] = None
+    return numbers
 
 
 def figure(traces: Sequence[object], height: int) -> go.Figure:

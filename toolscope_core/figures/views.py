@@ -90,11 +90,13 @@ class Silhouettes:
         if not len(change):
             return "There are too few tools left to compare."
         lower = int((change < 0).sum())
-        told = "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        outcome = (
+            "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        )
         return (
             f"Of {before:,} tools {after:,} are left when {name}. The silhouette is lower at "
             f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} in the mean: "
-            f"{told}."
+            f"{outcome}."
         )
 
 

@@ -107,8 +107,8 @@ class EndpointModel:
 
     def _without_key(self, reply: ChatReply) -> ChatReply:
         """The last gate: whatever spelling it came in, the key goes nowhere from here."""
-        said = reply.text + reply.reason + canonical_json(reply.value)
-        if masked(said, self._key.secret) == said:
+        text = reply.text + reply.reason + canonical_json(reply.value)
+        if masked(text, self._key.secret) == text:
             return reply
         return replace(reply, value=None, reason="the reply repeats the key", text="")
 
@@ -198,15 +198,15 @@ def _judged(
 
 def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]:
     """Tokens in and out, and whether the endpoint counted them; else estimated."""
-    found = usage if isinstance(usage, dict) else {}
-    sent, came = found.get("prompt_tokens"), found.get("completion_tokens")
+    counts = usage if isinstance(usage, dict) else {}
+    tokens_in, tokens_out = counts.get("prompt_tokens"), counts.get("completion_tokens")
     if (
-        isinstance(sent, int)
-        and isinstance(came, int)
-        and min(sent, came) >= 0
-        and sent + came < MOST_TOKENS
+        isinstance(tokens_in, int)
+        and isinstance(tokens_out, int)
+        and min(tokens_in, tokens_out) >= 0
+        and tokens_in + tokens_out < MOST_TOKENS
     ):
-        return sent, came, True
+        return tokens_in, tokens_out, True
     return request.tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
 
 

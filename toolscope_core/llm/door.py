@@ -118,14 +118,14 @@ class Door:
 
 def retry_after(headers: Mapping[str, str]) -> float:
     """Seconds that an endpoint asks to wait, 0 where it does not say."""
-    told = headers.get("retry-after", "")
+    value = headers.get("retry-after", "")
     try:
         seconds = float(headers.get("retry-after-ms", "")) / 1000.0
     except ValueError:
         try:
-            seconds = float(told)
+            seconds = float(value)
         except ValueError:
-            seconds = _until(told)
+            seconds = _until(value)
     return max(0.0, seconds) if seconds == seconds else 0.0  # noqa: PLR0124
 
 
@@ -234,10 +234,10 @@ class _Network(httpcore2.NetworkBackend):
 
 def _addresses(host: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise httpcore2.ConnectError(f"{host} is not known") from error
-    return [str(address[0]) for *_, address in found]
+    return [str(address[0]) for *_, address in addresses]
 
 
 class _Stream(httpcore2.NetworkStream):

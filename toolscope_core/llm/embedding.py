@@ -90,18 +90,18 @@ class EndpointEmbedder:
         rows: dict[int, object] = {}
         try:
             rows = {item["index"]: item["embedding"] for item in page.document()["data"]}
-            found = np.array([rows[index] for index in range(count)], dtype=np.float64)
+            matrix = np.array([rows[index] for index in range(count)], dtype=np.float64)
         except (ValueError, TypeError, KeyError, OverflowError):
-            found = np.zeros(0)
-        shaped = len(rows) == count and found.ndim == 2 and found.shape[1] > 0
+            matrix = np.zeros(0)
+        shaped = len(rows) == count and matrix.ndim == 2 and matrix.shape[1] > 0
         with np.errstate(over="ignore"):
-            norms = np.linalg.norm(found, axis=-1, keepdims=True)
+            norms = np.linalg.norm(matrix, axis=-1, keepdims=True)
         if not shaped or not np.all(np.isfinite(norms) & (norms > 0.0)):
             raise ModelError(
                 f"{self.name} gave no {count} vectors of finite numbers for {count} texts; check "
                 "that the model is one for embeddings"
             )
-        return np.asarray(found / norms, dtype=np.float64)
+        return np.asarray(matrix / norms, dtype=np.float64)
 
 
 def _sendable(text: str) -> str:

@@ -48,13 +48,13 @@ class HttpReply:
     def complaint(self) -> str:
         """What an error reply says, in one line."""
         try:
-            found = self.document()
+            document = self.document()
         except ValueError:
             return short_line(self.body[:2_000].decode("utf-8", "replace"))
-        error = found.get("error", found) if isinstance(found, dict) else found
+        error = document.get("error", document) if isinstance(document, dict) else document
         if isinstance(error, dict):
-            told = [error.get(name) for name in ("message", "code", "type", "param")]
-            error = " ".join(str(part) for part in told if part)
+            parts = [error.get(name) for name in ("message", "code", "type", "param")]
+            error = " ".join(str(part) for part in parts if part)
         return short_line(str(error))
 
 
@@ -84,11 +84,11 @@ def trouble(page: HttpReply, endpoint: Endpoint, keyed: bool) -> Trouble | None:
         return Trouble(page.failure, final=page.failure == TOO_LARGE)
     if page.ok:
         return None
-    said = page.complaint()
-    stop = _stop(page, said, endpoint, keyed)
+    complaint = page.complaint()
+    stop = _stop(page, complaint, endpoint, keyed)
     if stop:
         raise ModelStopError(stop)
-    return _passing(page, said, origin)
+    return _passing(page, complaint, origin)
 
 
 def load(text: str) -> Any:
@@ -105,12 +105,12 @@ def short_line(text: str) -> str:
     return " ".join(words.split())[:WORDS]
 
 
-def _stop(page: HttpReply, said: str, endpoint: Endpoint, keyed: bool) -> str:
+def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> str:
     status, who, model = page.status, endpoint.origin, endpoint.model
     asks = f"asks for a key (401); set TOOLSCOPE_API_KEY, and TOOLSCOPE_API_ORIGIN to {who}"
     refuses = "refuses the key (401); check that it is complete and still valid"
-    quota = f"says that the quota is used up ({status}); top it up, then go on: {said}"
-    unknown = f"knows no model {model!r}, or no such address ({status}); check both: {said}"
+    quota = f"says that the quota is used up ({status}); top it up, then go on: {complaint}"
+    unknown = f"knows no model {model!r}, or no such address ({status}); check both: {complaint}"
     moved = (
         f"redirects to {short_line(page.location)!r} ({status}), and no key follows there; give "
         "the final address as base URL"
@@ -121,28 +121,30 @@ def _stop(page: HttpReply, said: str, endpoint: Endpoint, keyed: bool) -> str:
         403: f"does not let this key use {model!r} (403); ask its owner, or choose a model",
         404: unknown,
         405: unknown,
-        429: quota if any(sign in said.lower() for sign in _QUOTA) else "",
+        429: quota if any(sign in complaint.lower() for sign in _QUOTA) else "",
     }
-    found = moved if 300 <= status < 400 else words.get(status, "")
-    return f"{who} {found}" if found else ""
+    problem = moved if 300 <= status < 400 else words.get(status, "")
+    return f"{who} {problem}" if problem else ""
 
 
-def _passing(page: HttpReply, said: str, origin: str) -> Trouble:
-    status, low = page.status, said.lower()
+def _passing(page: HttpReply, complaint: str, origin: str) -> Trouble:
+    status, low = page.status, complaint.lower()
     if status in AGAIN:
-        return Trouble(f"{origin} is busy ({status}): {said}", wait=page.wait)
+        return Trouble(f"{origin} is busy ({status}): {complaint}", wait=page.wait)
     if status == 413 or any(sign in low for sign in _TOO_LONG):
-        return Trouble(f"the question is too long ({status}): {said}", final=True, finish="length")
+        return Trouble(
+            f"the question is too long ({status}): {complaint}", final=True, finish="length"
+        )
     if any(sign in low for sign in _FILTERED):
         return Trouble("held back by the endpoint's filter", final=True, finish="content_filter")
-    return Trouble(f"{origin} does not take the request ({status}): {said}")
+    return Trouble(f"{origin} does not take the request ({status}): {complaint}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         raise ValueError("a key stands in it twice")
-    return found
+    return value
 
 
 def _no_constant(name: str) -> Any:

@@ -131,8 +131,8 @@ def _row_of(session: Session, error: CellError) -> str:
     table = error.column.table
     keys = [type_coerce(key, String) for key in table.primary_key]
     same = type_coerce(error.column, String) == error.text
-    found = session.connection().execute(select(*keys).where(same)).first()
-    named = zip(table.primary_key.columns.keys(), found or (), strict=False)
+    values = session.connection().execute(select(*keys).where(same)).first()
+    named = zip(table.primary_key.columns.keys(), values or (), strict=False)
     return f"{table.name} row ({', '.join(f'{name} {value}' for name, value in named)})"
 
 

@@ -117,13 +117,13 @@ def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool
         key=lambda at: (-alike[at], Pair.of(gone[at[0]].id, come[at[1]].id)),
     )
     left, right = set(range(len(gone))), set(range(len(come)))
-    found = []
+    matched = []
     for row, column in ranked:
         if row in left and column in right:
             left.remove(row)
             right.remove(column)
-            found.append((gone[row], come[column]))
-    return found
+            matched.append((gone[row], come[column]))
+    return matched
 
 
 def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any]:
@@ -140,16 +140,19 @@ def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any
         return np.where(blank, 1.0, both)
 
     names = text([tool.name for tool in gone], [tool.name for tool in come])
-    said = text(
+    descriptions = text(
         [tool.description[:_TEXT_CUT] for tool in gone],
         [tool.description[:_TEXT_CUT] for tool in come],
     )
-    known = [frozenset(p.name for p in tool.parameters) for tool in come]
+    parameter_sets = [frozenset(p.name for p in tool.parameters) for tool in come]
     shared = np.array(
-        [[_jaccard({p.name for p in tool.parameters}, other) for other in known] for tool in gone]
+        [
+            [_jaccard({p.name for p in tool.parameters}, other) for other in parameter_sets]
+            for tool in gone
+        ]
     )
     same = np.array([[(a.server, a.name) == (b.server, b.name) for b in come] for a in gone])
-    return np.where(same, 1.0, np.round(0.4 * names + 0.4 * said + 0.2 * shared, 9))
+    return np.where(same, 1.0, np.round(0.4 * names + 0.4 * descriptions + 0.2 * shared, 9))
 
 
 def _jaccard(some: set[str], others: frozenset[str]) -> float:

@@ -11,7 +11,7 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
 from toolscope_core.decision_log import active, admit, edits, suspended_decisions
-from toolscope_core.decisions import SHOWN_AS, decision_of_row
+from toolscope_core.decisions import WITH_RELATION, decision_of_row
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.merging.edit_validity import document_problems
@@ -210,7 +210,7 @@ class Review:
         contradicts a standing one.
         """
         catalog = self._catalogs.open(catalog_id)
-        seen = {"relation": cluster.relation} if action in SHOWN_AS else {}
+        seen = {"relation": cluster.relation} if action in WITH_RELATION else {}
         row = {
             "action": action,
             "ids": cluster.members,
