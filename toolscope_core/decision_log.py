@@ -20,7 +20,7 @@ from toolscope_core.datamodel import (
 from toolscope_core.decisions import JOINING, LINKING, ON_SEVERAL, check_form, id_list
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
-Node = TypeVar("Node", bound=Hashable)
+Member = TypeVar("Node", bound=Hashable)
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -327,9 +327,9 @@ def _meaning(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, 
     )
 
 
-def _unite(groups: Iterable[Collection[Node]]) -> dict[Node, set[Node]]:
+def _unite(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
     """For every member the set it ends up in when groups that share a member become one."""
-    home: dict[Node, set[Node]] = {}
+    home: dict[Member, set[Member]] = {}
     for group in groups:
         merged = set(group).union(*(home[item] for item in group if item in home))
         home.update(dict.fromkeys(merged, merged))

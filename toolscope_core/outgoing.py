@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolscope_core.catalog.cleaning import without_hidden_text
 from toolscope_core.catalog.formats import target_named
 from toolscope_core.catalog.splitting import ToolsetPart, split
-from toolscope_core.catalog.target_rules import Violation, fixed, violations
+from toolscope_core.catalog.target_rules import RuleViolation, fixed, rule_violations
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
 from toolscope_core.merging.renaming import NewNames, with_tools
@@ -22,7 +22,7 @@ def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]
     return split(plan.tools, target_named(target).rules.most_tools if fix else None)
 
 
-def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation, ...]:
+def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
     """The rules of ``target`` that the outgoing toolset breaks, or with ``fix`` its parts.
 
     Raises ``ExportError`` for an unknown target.
@@ -30,7 +30,7 @@ def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation,
     old, blocked = _old_names(plan), plan.catalog.blocked
     parts = toolsets(plan, target, fix)
     return tuple(
-        violation for part in parts for violation in violations(part, target, old, blocked)
+        violation for part in parts for violation in rule_violations(part, target, old, blocked)
     )
 
 
@@ -51,7 +51,7 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
 
 
-def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Violation, ...]:
+def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[RuleViolation, ...]:
     """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
 
     ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
@@ -61,7 +61,8 @@ def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Vio
         return checked(plan, shape, fix)
     came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
     before = {
-        (violation.tool_id, violation.rule) for violation in violations(came, plan.catalog.format)
+        (violation.tool_id, violation.rule)
+        for violation in rule_violations(came, plan.catalog.format)
     }
     new = checked(plan, plan.catalog.format, fix)
     return tuple(
@@ -87,7 +88,7 @@ def _old_names(plan: MergePlan) -> set[str]:
     return {tool.name for tool in plan.catalog.tools}
 
 
-def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) -> str:
+def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool) -> str:
     fixable = sum(bool(violation.fix) for violation in against)
     lines = [f"  {_line(violation)}" for violation in against[:SHOWN]]
     if len(against) > SHOWN:
@@ -102,7 +103,7 @@ def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) ->
     )
 
 
-def _line(violation: Violation) -> str:
+def _line(violation: RuleViolation) -> str:
     place = f"{violation.tool_id!r}: " if violation.tool_id else ""
     remedy = f"Fix: {violation.fix}" if violation.fix else violation.remedy
     return f"{place}{violation.message} {remedy}"

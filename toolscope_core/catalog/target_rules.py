@@ -26,7 +26,7 @@ TOOL_ROOM = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class RuleViolation:
     """A rule that a tool breaks; ``tool_id`` is empty for a rule on the whole toolset.
 
     ``value`` is what breaks it, ``message`` a sentence with the rule, ``fix`` what would stand
@@ -41,12 +41,12 @@ class Violation:
     remedy: str = ""
 
 
-def violations(
+def rule_violations(
     tools: Sequence[MergedTool],
     target: str,
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
-) -> tuple[Violation, ...]:
+) -> tuple[RuleViolation, ...]:
     """Every rule of ``target`` that the tools break, by tool id, those of the whole set first.
 
     Names are compared as targets do: after NFKC, case ignored. ``reserved`` are names that an
@@ -132,12 +132,12 @@ def comparable_name(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[Violation]:
+def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[RuleViolation]:
     most = target.rules.most_tools
     if most is not None and len(tools) > most:
         parts = split(tools, most)
         form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
-        yield Violation(
+        yield RuleViolation(
             "",
             "count",
             str(len(tools)),
@@ -147,7 +147,7 @@ def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[Violation]:
         )
 
 
-def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterator[Violation]:
+def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterator[RuleViolation]:
     if new is None:
         return
     (name, rule), rules = new, target.rules
@@ -170,13 +170,13 @@ def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterat
             fix += f", the tool {_offer(replace(tool, server=short), target)}"
     elif not target.writes:
         remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
-    yield Violation(tool.id, rule, tool.name, message, fix, remedy)
+    yield RuleViolation(tool.id, rule, tool.name, message, fix, remedy)
 
 
-def _of_text(tool: Tool, target: Format) -> Iterator[Violation]:
+def _of_text(tool: Tool, target: Format) -> Iterator[RuleViolation]:
     most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
-        yield Violation(
+        yield RuleViolation(
             tool.id,
             "description",
             f"{len(tool.description)} characters",
@@ -185,11 +185,11 @@ def _of_text(tool: Tool, target: Format) -> Iterator[Violation]:
         )
 
 
-def _of_schema(tool: Tool, target: Format) -> Iterator[Violation]:
+def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
     schema, rules = tool.schema or {}, target.rules
     if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
-            yield Violation(
+            yield RuleViolation(
                 tool.id,
                 "schema",
                 key,
@@ -198,7 +198,7 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[Violation]:
                 "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
             )
     if rules.typed_items and any(map(_bare_array, _inside(schema))):
-        yield Violation(
+        yield RuleViolation(
             tool.id,
             "schema",
             "items",
@@ -209,7 +209,7 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[Violation]:
     refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
     renamed = _mended(schema, target)[1] if refused else Renaming()
     for name in refused:
-        yield Violation(
+        yield RuleViolation(
             tool.id,
             "parameter",
             name,

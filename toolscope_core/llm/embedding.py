@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 64
 """Texts of one request."""
-Matrix = NDArray[np.float64]
+Embeddings = NDArray[np.float64]
 
 
 class EndpointEmbedder:
@@ -47,7 +47,7 @@ class EndpointEmbedder:
             return np.zeros((0, 0), dtype=np.float32)
         door, failed = Door(self.endpoint, self._key), threading.Event()
 
-        def batch(start: int) -> Matrix | None:
+        def batch(start: int) -> Embeddings | None:
             some = texts[start : start + AT_ONCE]
             try:
                 page = self._page(door, some, failed)
@@ -85,7 +85,7 @@ class EndpointEmbedder:
             failed.wait(pause)
         return None
 
-    def _rows(self, page: HttpReply, count: int) -> Matrix:
+    def _rows(self, page: HttpReply, count: int) -> Embeddings:
         """One row of length one for each text, in order of ``index``."""
         rows: dict[int, object] = {}
         try:

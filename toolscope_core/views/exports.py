@@ -13,7 +13,7 @@ from toolscope_core.catalog.cleaning import hidden_in
 from toolscope_core.catalog.formats import MATRIX, PROMPT_SHAPES, target_named
 from toolscope_core.catalog.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.target_rules import Violation
+from toolscope_core.catalog.target_rules import RuleViolation
 from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
@@ -96,9 +96,9 @@ class ExportFigures:
     counted: str
     tokens: tuple[PlanTokens, ...]
     matrix: tuple[MatrixLine, ...]
-    violations: Mapping[str, tuple[Violation, ...]]
+    violations: Mapping[str, tuple[RuleViolation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
-    refusals: tuple[Violation, ...]
+    refusals: tuple[RuleViolation, ...]
     hostile: tuple[str, ...]
     edited: int
     held_back: tuple[str, ...]
@@ -248,7 +248,7 @@ def way_of(plan: MergePlan, accept: AcceptPolicy, target: str) -> Way:
     return Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
 
 
-def _matrix_line(target: str, found: Sequence[Violation]) -> MatrixLine:
+def _matrix_line(target: str, found: Sequence[RuleViolation]) -> MatrixLine:
     rules = Counter(violation.rule for violation in found)
     return MatrixLine(
         target=target_named(target).title,
