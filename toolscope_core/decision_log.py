@@ -20,7 +20,7 @@ from toolscope_core.datamodel import (
 from toolscope_core.decisions import JOINING, LINKING, ON_SEVERAL, check_form, id_list
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
-Member = TypeVar("Node", bound=Hashable)
+Member = TypeVar("Member", bound=Hashable)
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
