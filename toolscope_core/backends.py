@@ -129,7 +129,7 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
 class Task(Protocol[Item_contra]):
-    """What a model is asked about items of one kind, and how its reply is read.
+    """A kind of question to a model about items of one kind, and the parser of its reply.
 
     ``version`` changes with the prompt; ``batch`` is the most items of one call.
     """

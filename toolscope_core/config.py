@@ -121,7 +121,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long an endpoint that does not answer is asked again.
+    """The limits on asking an endpoint again that does not answer.
 
     One call is sent at most ``attempts`` times and not again after ``seconds`` spent in calls; a
     wait that the endpoint asks for is kept up to ``longest_wait`` seconds. ``failures`` calls given
@@ -246,12 +246,12 @@ class QuestionConfig:
 
 
 LEAST_PROBABILITY = 0.5
-"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
+"""Below it the judge considers two tools different, so merging them is not proposed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Which candidate pairs are merges: those of at least this cosine and this probability."""
+    """The least cosine and the least probability of candidate pairs that are merges."""
 
     similarity: float
     probability: float

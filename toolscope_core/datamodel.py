@@ -173,7 +173,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """What one file of an import is taken for, and how many of its records are tools."""
+    """One file of an import: its format, and how many of its records are tools and problems."""
 
     label: str
     format: str
@@ -185,7 +185,7 @@ class InputFile:
 class Catalog:
     """Tools and their servers, sorted by id and by name, with what could not be read.
 
-    ``files`` tells of each file that was just read; a stored catalog has forgotten them.
+    ``files`` describes each file that was just read; a stored catalog has none.
     ``by_id`` has the tools by their ids.
     """
 
@@ -243,8 +243,8 @@ class PairScores:
 
     @property
     def expected_merges(self) -> int:
-        """How many of the pairs are merges if the probabilities hold: over ``len``, the catalog's
-        own share of merges, which nobody has labelled.
+        """The number of pairs that are merges if the probabilities hold. Divided by ``len`` it is
+        the catalog's own share of merges, which is not labelled.
         """
         return round(float(self.probability.sum()))
 

@@ -1,4 +1,4 @@
-"""What a decision looks like: its kinds, its form, and its line in a ``decisions.jsonl``."""
+"""The actions of decisions, their form, and their line in a ``decisions.jsonl``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolscope_core.errors import DecisionError
 
 @dataclass(frozen=True, slots=True)
 class ActionRule:
-    """One row of the table of actions: ``done`` is said when it was done, ``addresses`` are the
+    """One row of the table of actions: ``done`` is its name in the history, ``addresses`` are the
     tools it names, ``implies`` is what it asks of every later merge, ``undo`` what takes it back.
     ``merge --decisions`` replays every one of them.
     """
@@ -86,7 +86,7 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "none: decide again",
     ),
 }
-"""What a person can decide."""
+"""The table of actions that a person can decide."""
 
 LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
 """The actions that keep tools together or apart."""

@@ -18,7 +18,7 @@ _DOCUMENT = ("name", "description", "schema")
 
 @dataclass(frozen=True, slots=True)
 class ImportPreview:
-    """What importing a decisions file would add to a log: the ``new`` ones, how many the log has
+    """The effect of importing a decisions file into a log: the ``new`` ones, how many the log has
     already (``repeated``) or name tools of another catalog (``of_others``), and why some are
     refused.
     """
@@ -63,7 +63,7 @@ def _logged(
 
 
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
-    """How many decisions name tools, and none that the catalog has, by id or by content."""
+    """The number of decisions that name tools, but none of the catalog, by id or by content."""
     names_tools = _tools_of(catalog)
     return sum(not names_tools(one) for one in log if one.members)
 
@@ -77,7 +77,7 @@ def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
 def import_preview(
     catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]
 ) -> ImportPreview:
-    """What the decisions of another log that are in force would add to ``log``, in their order.
+    """A preview of adding the decisions in force of another log to ``log``, in their order.
     Each keeps who decided and when; a refused one is left out.
     """
     grown, new, refused = tuple(log), list[Decision](), list[str]()
@@ -102,7 +102,7 @@ def import_preview(
 
 
 def _content(decision: Decision) -> tuple[object, ...]:
-    """What makes two rows of two logs the same decision."""
+    """The content by which rows of two logs are the same decision."""
     return decision.action, decision.members, decision.reviewer, decision.at, decision.detail
 
 

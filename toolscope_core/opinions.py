@@ -44,7 +44,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """How a model groups a cluster: ``groups`` partition its ``members`` (ids, sorted).
+    """A model's answer on a cluster: ``groups`` partition its ``members`` (ids, sorted).
 
     No groups: there is no usable answer, and ``reason`` says why; the cluster stays as it was.
     """
@@ -56,7 +56,7 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How well a tool is documented, 1 to 5, and which aspects lack something."""
+    """The documentation quality of a tool, 1 to 5, and the aspects that lack something."""
 
     score: int
     lacking: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a task took: different ``questions``, how many ``reused`` an answer of the ledger, and
+    """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
     how many have no usable answer.
     """
 

@@ -55,7 +55,7 @@ def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Rul
     """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
 
     ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
-    held against it: whoever wrote that file lives with it.
+    held against it: the file had that flaw already.
     """
     if shape is not None:
         return checked(plan, shape, fix)

@@ -1,8 +1,8 @@
 """The merge end to end: a catalog is analysed once, then planned again after every decision.
 
-``analyse`` does what takes time and depends on nobody's opinion: embed, find near pairs, judge
+``analyse`` does what takes time and depends on no decision: embed, find near pairs, judge
 them, align and synthesise what would be merged. ``plan_merge`` does the rest in a fraction of a
-second: graph, correction, φ and α under what people decided, and anew what they changed.
+second: graph, correction, φ and α under the decisions, and again what they changed.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
 
 
 def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
-    """Which candidate pairs are merges at a cut."""
+    """A mask of the candidate pairs that are merges at a cut."""
     scores = analysis.scores
     near = scores.similarity >= cut.similarity
     return np.asarray(near & (scores.probability >= cut.probability))

@@ -1,4 +1,4 @@
-"""Where tools lie on a plane, and how tightly they cluster.
+"""Projections of tools onto a plane, and silhouettes of their clusters.
 
 PCA is made at once. The rest takes seconds to minutes and is done by a process of its own,
 ``python -m toolscope_core.projection TASK FOLDER``: UMAP holds Python's lock for whole passes over

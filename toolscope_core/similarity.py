@@ -95,7 +95,7 @@ def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
 def pairs_above(
     vectors: Vectors, thresholds: NDArray[np.float64], progress: Progress = silent
 ) -> NDArray[np.int64]:
-    """How many of all n(n-1)/2 pairs have at least the cosine of each of ``thresholds``.
+    """The number of the n(n-1)/2 pairs that have at least the cosine of each of ``thresholds``.
 
     Those ascend in even steps. Exact, by blockwise product; a cosine within 1e-6 below a
     threshold is at it, since the float32 product of two copies may miss 1 by that much. Reports

@@ -25,7 +25,7 @@ HEARTBEAT = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a run asks: ``run`` names it in the log of calls, ``concurrency`` calls at a time."""
+    """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time."""
 
     run: str
     purse: Purse = field(default_factory=Purse)

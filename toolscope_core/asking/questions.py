@@ -64,7 +64,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What asking would take at the least, if no answer has to be repaired.
+    """The least that asking would take, if no answer has to be repaired.
 
     ``questions`` different ones of ``items``, ``reused`` of them answered before; ``tokens_in``
     estimated from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
@@ -124,7 +124,7 @@ def estimate(
     ledger: Ledger,
     prices: Prices | None = None,
 ) -> Estimate:
-    """What ``ask_all`` would take; sends nothing."""
+    """An estimate of what ``ask_all`` would take; sends nothing."""
     questions = {_key(task, item, model): item for item in items}
     stored = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in stored}

@@ -12,7 +12,7 @@ TEXT = 100
 
 
 class Extent(NamedTuple):
-    """How many values a JSON value holds, itself included, and how many levels."""
+    """The number of values in a JSON value, itself included, and the number of levels."""
 
     values: int
     levels: int

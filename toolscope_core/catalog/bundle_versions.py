@@ -1,4 +1,4 @@
-"""Which versions of a bundle's files can be read."""
+"""The versions of a bundle's files that can be read."""
 
 from __future__ import annotations
 

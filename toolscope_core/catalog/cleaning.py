@@ -21,7 +21,7 @@ _NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions"))
 _KEPT = _VALUES | _POINTERS | _NAMES
 """Calls are made of these: their characters count, hidden or not."""
 ESCAPED = re.compile(r"\\[ubf]")
-"""What JSON writes for a control character that is no blank."""
+"""The escapes that JSON writes for a control character other than a blank."""
 _NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 

@@ -171,4 +171,4 @@ WRITERS: dict[str, Callable[[Sequence[Switch], MergePlan], str]] = {
     "fastmcp": lambda switches, _: _json(_fastmcp(switches)),
     "toolhive": lambda switches, _: _toolhive(switches),
 }
-"""What each client's file holds, by the name of its row in the table of formats."""
+"""The writer of each client's file, by the name of its row in the table of formats."""

@@ -1,4 +1,4 @@
-"""What schemas of a document refer to, as ``$defs`` of their own and within one budget.
+"""The schemas that other schemas of a document refer to, as their own ``$defs``, within a budget.
 
 Where everything leads to everything, each of a thousand operations would carry the whole document.
 What lies furthest from a schema is left out then, the same share for all; a reference to it is

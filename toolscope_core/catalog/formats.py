@@ -25,7 +25,7 @@ Scope = Literal["toolset", "server", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What an API, client or file format asks of a toolset; one that is empty or ``None`` is none.
+    """The rules of an API, client or file format; one that is empty or ``None`` does not apply.
 
     ``name_rule`` and ``parameter_rule`` are regular expressions for a whole name, ``longest_name``
     counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
@@ -53,7 +53,7 @@ class Format:
     input has it. ``in_prompts`` marks those that an API or a client takes, so that tokens are
     counted in them; ``needs_schema`` those that ask even a tool without parameters for a schema.
     ``is_client`` marks clients that read servers instead, so that a toolset is only checked against
-    their ``rules``; what an ``advised`` one would refuse is said on the first page. ``client_file``
+    their ``rules``; the first page says what an ``advised`` one would refuse. ``client_file``
     is the file of a bundle that switches pruned tools off in a client or gateway.
     """
 
@@ -175,11 +175,11 @@ FORMATS: dict[str, Format] = {row.name: row for row in _TABLE}
 _ON_OFFER = sorted((row for row in _TABLE if row.offered), key=lambda row: row.offered)
 
 INPUTS = tuple(row.name for row in _TABLE if row.reads)
-"""What a source can be said to be: a shape of records, or another kind of document."""
+"""The formats that a source can be in: shapes of records, and other documents."""
 OUTPUTS = tuple(row.name for row in _TABLE if row.writes)
 """The shapes of tool records, in the order in which they are tried."""
 OFFERED = tuple(row.name for row in _ON_OFFER)
-"""What an export offers, in its order."""
+"""The formats that an export offers, in its order."""
 PROMPT_SHAPES = tuple(row.name for row in _ON_OFFER if row.in_prompts)
 """The shapes in which tools stand in prompts; the first is the one that totals are given in."""
 MATRIX = (*OFFERED, *(row.name for row in _TABLE if row.is_client))

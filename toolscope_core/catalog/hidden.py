@@ -77,7 +77,7 @@ def cleaned(text: str) -> str:
 
 
 def count_hidden(text: str) -> int:
-    """How many characters are hidden, legitimate uses left out."""
+    """The number of hidden characters, without legitimate uses."""
     return len(_hidden_at(text))
 
 

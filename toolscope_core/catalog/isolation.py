@@ -157,7 +157,7 @@ class _Waiting:
         raise CatalogError(f"the process that reads files cannot be started ({why}); try again")
 
     def start(self) -> None:
-        with self.lock, suppress(OSError):  # whoever connects says it
+        with self.lock, suppress(OSError):  # connecting reports the failure
             self._started()
 
     def end(self) -> None:
@@ -185,7 +185,7 @@ atexit.register(_waiting.end)
 
 
 def _python_path() -> str:
-    """Where the process imports from: our own package first, then what we were told ourselves."""
+    """The ``PYTHONPATH`` of the process: our own package first, then that of this process."""
     return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 
@@ -208,7 +208,7 @@ def _read(connection: socket.socket, limit: Callable[[int, float], None]) -> Non
         reply(refused=str(error))
     except MemoryError:
         reply(limit="memory")
-    except Exception:  # noqa: BLE001 - the rim of a process: what fails is said, not lost
+    except Exception:  # noqa: BLE001 - the rim of a process: a failure is reported, not lost
         reply(failed=traceback.format_exc())
 
 

@@ -1,7 +1,7 @@
 """Names and words that look alike: letters of other scripts, full-width forms, accents, case.
 
 The table lists the letters that common fonts draw like a Latin one; it is ours and small on
-purpose. A name that only looks like another tool's is read as that tool by whoever reviews it.
+purpose. A name that only looks like another tool's is read as that tool by a reviewer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def plain_text(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What names that read alike share: plain letters, no case, nothing between the words."""
+    """The key that names which read alike share: plain letters, no case, no separators."""
     return SEPARATORS.sub("", plain_text(name).casefold())
 
 

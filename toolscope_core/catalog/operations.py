@@ -179,7 +179,7 @@ class _Reader:
         return None
 
     def _follow(self, value: Any) -> Any:
-        """What a reference inside the document names; any other value is itself."""
+        """The target of a reference inside the document; any other value is itself."""
         for _ in range(MAX_DEPTH):
             if not isinstance(value, dict) or "$ref" not in value:
                 return value
@@ -246,7 +246,7 @@ def _no_object(place: str, value: Any) -> Flaw:
 
 
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
-    """What a path item holds for each method, however that is spelled; OpenAPI's methods first."""
+    """The operation of each method of a path item, in any spelling; OpenAPI's methods first."""
     by_rule = [key for key in item if key.lower() in METHODS]
     yield from ((key.lower(), item[key]) for key in sorted(by_rule, key=_rank))
     more = item.get(MORE_METHODS, {})

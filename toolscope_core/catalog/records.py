@@ -1,4 +1,4 @@
-"""Where the records stand in a document: in lists, pages, answers, on servers, in operations."""
+"""Finds the records in a document: in lists, pages, answers, on servers, in operations."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class _Walk:
             yield replace(around, value=own, position=_position(around, trail))
             strays = unexpected_tools(_unread(value, sure), held)
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
-            yield from _unexpected(tools, trail, around)  # its flaws the record tells itself
+            yield from _unexpected(tools, trail, around)  # flaws of the record are reported with it
         else:
             yield from _unexpected(unexpected_tools(value, held), trail, around)
         if held:
@@ -144,7 +144,7 @@ class _Walk:
     def _held(
         self, value: JsonObject, held: Places, trail: Trail, around: Record
     ) -> Iterator[Entry]:
-        """What stands at an object's places; a position names the place where there are several."""
+        """The entries at an object's places; a position names the place where there are several."""
         server = _owner(value, held)
         yield from ([server] if server.name else [])
         yield from _listed_servers(value)
@@ -193,7 +193,7 @@ class _Walk:
 
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
-    """Where tools of their own may stand in a record; a tool's unknown fields are the tool's."""
+    """The fields of a record in which further tools may stand; unknown fields belong to a tool."""
     keys = {*TOOL_LISTS} if sure else record.keys() - {"function"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):

@@ -68,7 +68,7 @@ def _shortened_how(field: str, comment: str) -> str:
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
-    """What a reference such as ``#/$defs/pet`` names inside ``root``; ``None`` if nothing."""
+    """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     pointer = unquote(reference[1:])
@@ -249,7 +249,7 @@ class _Merger:
         return _with_siblings(target, part) or part
 
     def _named(self, reference: str) -> tuple[JsonObject, Extent]:
-        """What a reference names, merged; its own parts end, for circles in place are cut."""
+        """The merged target of a reference; its own parts end, for circles in place are cut."""
         if reference not in self._parts:
             target = _inline({"$ref": reference}, self.root)
             self._keep(reference, self._joined(target, 0))

@@ -1,4 +1,4 @@
-"""What is dangerous in a catalog: hostile text in a tool, and tools that interfere with others.
+"""Findings on a catalog: hostile text in a tool, and tools that interfere with others.
 
 *block*: hidden characters, names in disguise, text that redefines another tool, shadowing. *warn*:
 wording that speaks to the model, other tools by name, secrets, markup, over-long text. *info*:
@@ -43,7 +43,7 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:
-    """What a tool holds by itself, keys and unknown fields of its record included: hidden
+    """The findings on a tool by itself, keys and unknown fields of its record included: hidden
     characters, wording, length.
 
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
@@ -68,7 +68,7 @@ class _TextCache:
 
 
 def _scan(tool: Tool, texts: Sequence[Passage], cache: _TextCache) -> Iterator[Finding]:
-    """What each text holds."""
+    """The findings on each text."""
     for passage in texts:
         # a name is held to another length
         if passage.text in cache.clean and passage.path != "name":

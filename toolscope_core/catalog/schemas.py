@@ -57,7 +57,7 @@ def read_parameters(
     """JSON Schema (an object) of the parameters that a record declares in any form.
 
     ``required`` is a list of names that stands beside a flat form; ``budget`` is the document's.
-    ``None`` means that nothing is said: no value, or a schema of only ``{"type": "object"}``; an
+    ``None``: nothing is declared, no value or a schema of only ``{"type": "object"}``; an
     empty list or object says that there are no parameters. Raises ``RecordError``.
     """
     if value is None:
@@ -72,7 +72,7 @@ def read_parameters(
 
 
 def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
-    """JSON Schema of what a tool returns; ``None`` where nothing is said. Raises ``RecordError``.
+    """JSON Schema of a tool's result; ``None`` where none is declared. Raises ``RecordError``.
 
     A text is a type word or becomes the description.
     """

@@ -97,7 +97,7 @@ def read_record(
 
 
 def unread(record: JsonObject) -> JsonObject:
-    """What a record holds besides the parts of a tool, wherever its shape keeps them.
+    """The record without the parts of a tool, wherever its shape keeps them.
 
     Lists of required names beside flat parameters are parts, and so is the OpenAI shapes' type.
     """

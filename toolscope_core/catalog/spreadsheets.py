@@ -14,7 +14,7 @@ from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
 _SIGNS = r"[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
 _FORMULA = re.compile(rf"[\s\"']*{_SIGNS}|[\t\r\n]")
 _BEHIND = re.compile(rf"(;[\s\"']*)(?={_SIGNS})")
-"""Where some countries' spreadsheets end a cell, so that what follows begins one."""
+"""A semicolon, which ends a cell in the spreadsheets of some countries, before a sign."""
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

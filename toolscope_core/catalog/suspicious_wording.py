@@ -212,7 +212,7 @@ class Wording:
 
 
 def read_wording(text: str) -> Wording:
-    """What the rules find in a text: *warn*, or *info* for tags that only format."""
+    """The matches of the rules in a text: *warn*, or *info* for tags that only format."""
     if text.isidentifier():
         return Wording(text, ())
     plain = plain_text(text)
@@ -245,7 +245,7 @@ def _hits(plain: str) -> Iterator[Hit]:
 
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:
-    """A *warn* finding on a text or a name too long for anybody to have read it."""
+    """A *warn* finding on a text or a name that is too long to be reviewed."""
     most = LONGEST_NAME if passage.path == "name" else LONGEST_TEXT
     if len(passage.text) <= most:
         return None

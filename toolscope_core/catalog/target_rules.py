@@ -1,4 +1,4 @@
-"""Where a toolset breaks the rules of a target, and the fix that is offered for it."""
+"""The rules of a target that a toolset breaks, and the fix that is offered for each."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
 
 
 def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRules) -> Counter[Rule]:
-    """How often ``violations`` would name each rule, without looking for fixes.
+    """By rule the number of its ``rule_violations``, counted without looking for fixes.
 
     ``cache`` keeps what each tool breaks by itself, so that a decision costs what it changed.
     Raises ``ExportError`` for an unknown target.
@@ -103,7 +103,7 @@ def fixed(
     blocked: Set[str] = frozenset(),
 ) -> dict[str, FixedTool]:
     """By id, the tools that change when every offered fix is applied; the fix for too many tools
-    is ``splitting.split``. The arguments are those of ``violations``.
+    is ``splitting.split``. The arguments are those of ``rule_violations``.
 
     Raises ``ExportError`` for an unknown target.
     """
@@ -242,7 +242,7 @@ def _new_names(
     """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
 
     Of tools that share a name the first by id keeps it, a blocked one only where all are; the
-    others are told apart by their server, else by a hash of their id. The name is empty where
+    others get their server in the name, else a hash of their id. The name is empty where
     none can fit.
     """
     wrong = _wrong_names(tools, target, blocked)

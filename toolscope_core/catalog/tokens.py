@@ -1,4 +1,4 @@
-"""How many tokens a tool costs in every prompt that carries it: estimated, or counted.
+"""The tokens that a tool costs in every prompt that carries it: estimated, or counted.
 
 Without a tokenizer at hand every figure is an estimate, and it is labelled so. The rule counts
 what sub-word vocabularies usually keep whole: up to ten letters of a word (names are split at

@@ -208,7 +208,7 @@ def _at(record: Any, path: Path) -> Any:
 
 
 def _place(record: JsonObject, shape: Shape, part: ToolPart) -> Path:
-    """Where the part stands in the record, or usually would."""
+    """The path at which the part stands in the record, else its usual one."""
     entry = shape.find(record, part)
     return entry[0] if entry else shape.places[part][0]
 

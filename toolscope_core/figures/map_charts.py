@@ -19,7 +19,7 @@ MOST_SVG = 2_000
 """Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
 
 MANY = 10_000
-"""Of more tools the pointer tells the names alone."""
+"""With more tools the pointer shows only names."""
 
 HEIGHT = 600
 CELLS = 64
@@ -91,7 +91,7 @@ def tools_at(
 
 
 def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How crowded each of ``CELLS`` × ``CELLS`` cells of the frame is, blurred; (rows, columns) as
+    """The blurred density of each of ``CELLS`` × ``CELLS`` cells of the frame; (rows, columns) as
     y and x ascend. ``frame`` is ((least x, most x), (least y, most y)).
     """
     cells, _, _ = np.histogram2d(points[:, 1], points[:, 0], bins=CELLS, range=frame[::-1])

@@ -1,7 +1,7 @@
 """The merge graph as vis-network draws it; all places are computed here, none in the browser.
 
 The same nodes and edges go to the page's view and into the file to take away. Text of a catalog is
-plain text in them: whoever shows it must set it as text.
+plain text in them and must be set as text wherever it is shown.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Position = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How the edges that ``holds`` for are drawn; ``width`` in pixels, ``dashes`` on and off."""
+    """The line of edges for which ``holds`` is true; ``width`` in pixels, ``dashes`` on and off."""
 
     name: str
     holds: Callable[[Edge], bool]
@@ -84,7 +84,7 @@ class LegendKey:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What vis-network takes; nodes are numbered as in the network, ``lines`` are edge options."""
+    """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options."""
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
@@ -94,7 +94,7 @@ class Drawing:
 
 
 def drawing(part: Network, seed: int = 0) -> Drawing:
-    """Colour is the server, shape the state, line what stands between two tools.
+    """Colour is the server, shape the state, line the relation of two tools.
 
     ``seed`` decides the layout.
     """

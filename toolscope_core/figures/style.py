@@ -1,6 +1,6 @@
-"""How every picture looks, and the one door for text of a catalog.
+"""The look of every figure, and the one function through which text of a catalog goes into it.
 
-Colours are those of Okabe and Ito, which colour-blind readers tell apart; backgrounds are
+Colours are those of Okabe and Ito, which colour-blind readers can distinguish; backgrounds are
 transparent, so that the page's theme shows through. Text is ``INK``, for which a dark page puts its
 own: a template of Plotly, which is how Streamlit's theme comes, has each picture drawn twice.
 """

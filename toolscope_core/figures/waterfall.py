@@ -1,4 +1,4 @@
-"""Where a probability comes from: what each signal adds to the log-odds, bar after bar."""
+"""The parts of a probability: what each signal adds to the log-odds, bar after bar."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _CUT = "the reply was cut off at its limit"
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What an endpoint accepts for a model: the form of its answers, and two parameters."""
+    """The requests that an endpoint accepts for a model: the form of answers, two parameters."""
 
     form: Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -49,7 +49,7 @@ class Habits:
 
 
 _habits: dict[tuple[str, str], Habits] = {}
-"""What was found out, by base URL and model: true of the server, whoever asks."""
+"""By base URL and model what the server accepts; the same for every run."""
 
 
 class EndpointModel:
@@ -71,8 +71,8 @@ class EndpointModel:
 
     @property
     def parameters(self) -> JsonObject:
-        """What else an answer depends on. Behind another base path than the usual one stands
-        another service, whose answers are its own.
+        """The other parameters that an answer depends on: the temperature, and the base path where
+        it is not the usual one, since another service may stand there.
         """
         path = urlsplit(self.endpoint.base_url).path.rstrip("/")
         place = {} if path == USUAL_PATH else {"path": path}
@@ -80,7 +80,7 @@ class EndpointModel:
 
     @property
     def habits(self) -> Habits:
-        """What is known of the endpoint by now."""
+        """The requests that the endpoint accepts, as far as its refusals have shown."""
         return _habits.get((self.endpoint.base_url, self.name), Habits())
 
     def ask(self, request: ChatRequest) -> ChatReply:
@@ -140,7 +140,7 @@ def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[st
 
 
 def read_reply(page: HttpReply, request: ChatRequest) -> ChatReply:
-    """What a completion says; a page that is none is not the model's word, so not ``final``."""
+    """The reply in a completion; an HTTP reply that is no completion is not ``final``."""
     try:
         document = page.document()
         choice = document["choices"][0]

@@ -32,7 +32,7 @@ _QUESTION = ChatRequest(
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a test found: ``lines`` are sentences, ``seconds`` the time of the last call."""
+    """The result of a test: ``lines`` are sentences, ``seconds`` the time of the last call."""
 
     works: bool
     lines: tuple[str, ...]

@@ -137,7 +137,7 @@ def _until(date: str) -> float:
 
 
 def _cause(error: BaseException) -> str:
-    """What the network said; the innermost cause speaks plainly."""
+    """The message of a network error: that of its innermost cause."""
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__

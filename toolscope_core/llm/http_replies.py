@@ -1,4 +1,4 @@
-"""What came back for one request, before anybody makes sense of it."""
+"""HTTP replies of an endpoint: size, strict JSON, and what a failure means."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOO_LARGE = f"the reply is larger than {MOST_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may be over soon."""
 WORDS = 200
-"""Characters told of what an endpoint says."""
+"""Characters of an endpoint's complaint that are shown."""
 _QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota")
 _TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
 _FILTERED = ("content_filter", "content filter", "responsibleai")
@@ -46,7 +46,7 @@ class HttpReply:
         return load(self.body.decode("utf-8", "replace"))
 
     def complaint(self) -> str:
-        """What an error reply says, in one line."""
+        """The message of an error reply, in one line."""
         try:
             document = self.document()
         except ValueError:
@@ -60,7 +60,7 @@ class HttpReply:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a page holds no reply. ``final``, ``finish`` and ``wait`` as in ``ChatReply``."""
+    """Why there is no usable reply. ``final``, ``finish`` and ``wait`` as in ``ChatReply``."""
 
     reason: str
     final: bool = False
@@ -70,7 +70,7 @@ class Trouble:
 
 
 def trouble(page: HttpReply, endpoint: Endpoint, keyed: bool) -> Trouble | None:
-    """What is wrong with a page, ``None`` if nothing is; ``keyed``: a key was sent.
+    """The trouble with a reply, ``None`` without any; ``keyed``: a key was sent.
 
     Raises ``ModelStopError`` where every further call would meet the same.
     """

@@ -42,7 +42,7 @@ class PromptText:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the model did not read, in sentences."""
+        """Sentences on what was left out of the prompt."""
         sentences = []
         if self.hidden:
             sentences.append(

@@ -22,7 +22,7 @@ _COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
 class StoredLedger:
     """The ledger of a store; safe to share between threads.
 
-    An answer belongs to no run and no catalog: whoever asks the same question has it already.
+    An answer belongs to no run and no catalog: the same question is never asked twice.
     """
 
     def __init__(self, store: Store) -> None:
@@ -53,7 +53,7 @@ def read_calls(store: Store, run: str) -> tuple[Call, ...]:
 
 
 def count_earlier(store: Store, tasks: Mapping[str, str], subjects: Collection[str]) -> int:
-    """How many answers to the named tasks in any version but the one given have all their
+    """The number of answers to the named tasks in any version but the one given that have all their
     subjects among ``subjects``: they are not used any more.
     """
     other = [

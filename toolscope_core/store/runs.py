@@ -1,4 +1,4 @@
-"""Runs of a model over a catalog: what each was told to do, how it ended and what it cost."""
+"""Runs of a model over a catalog: the configuration, the end and the cost of each."""
 
 from __future__ import annotations
 

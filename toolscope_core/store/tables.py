@@ -144,7 +144,7 @@ class JobRow(Row, table=True):
 
 
 class SelectionRow(Row, table=True):
-    """Tools that somebody chose in one view; ``number`` grows with each time one is kept."""
+    """Tools selected in one view; ``number`` grows with each selection kept."""
 
     __tablename__ = "selection"
 

@@ -1,4 +1,4 @@
-"""What changed between two versions of a catalog: tools added, removed, renamed, changed.
+"""The changes between two versions of a catalog: tools added, removed, renamed, changed.
 
 Tools are matched by id, the rest one to one by likeness, so that a renamed tool is not one lost
 and one gained.
@@ -69,7 +69,7 @@ class CatalogDiff:
 
     @property
     def breaking(self) -> int:
-        """How many changes break a caller."""
+        """The number of changes that break a caller."""
         return sum(bool(row.change.breaking) for row in self.rows)
 
 
@@ -83,7 +83,7 @@ class DiffRow:
 
 
 def diff(old: Catalog, new: Catalog) -> CatalogDiff:
-    """What changed from ``old`` to ``new``; the order of records plays no part.
+    """The changes from ``old`` to ``new``; the order of records plays no part.
 
     Compared are id, server, name, description, arguments, result and annotations; local
     references in schemas are followed. So are the fields that only the raw record holds.
