@@ -30,7 +30,7 @@ from toolscope_core.datamodel import Constraints, JsonObject, Pair, canonical_js
 from toolscope_core.pipeline import Analysis, correct_pairs, plan_merge
 from toolscope_core.prompts.audit import ClusterTools
 from toolscope_core.prompts.judge_prompt import ToolPair
-from toolscope_core.questioning import opine
+from toolscope_core.questioning import ask_opinions
 
 _RELATIONS = {
     "merge": "duplicate",
@@ -163,7 +163,7 @@ def asked(
     name: str, analysis: Analysis, labels: Mapping[Pair, bool], config: QuestionConfig
 ) -> Way:
     asker = Labels(analysis, labels)
-    opinions = opine(analysis, Constraints(), asker, config)
+    opinions = ask_opinions(analysis, Constraints(), asker, config)
     plan = plan_merge(replace(analysis, opinions=opinions), (), PlanConfig())
     return Way(name, asker, clusters_of(plan.clusters))
 

@@ -120,7 +120,7 @@ class Asking:
         return [answers.get(key) for key in keys]
 
 
-def opine(
+def ask_opinions(
     analysis: Analysis,
     links: Constraints,
     asking: Asker,

@@ -83,14 +83,14 @@ def endpoint_of(run_config: JsonObject) -> Endpoint:
     )
 
 
-def keyless(endpoint: Endpoint) -> ChatModel:
+def model_without_key(endpoint: Endpoint) -> ChatModel:
     """The model without a key, to look up its stored answers: it sends nothing."""
     return EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
 
 
-def remembering(run_config: JsonObject, ledger: Ledger) -> Asking:
+def stored_answers(run_config: JsonObject, ledger: Ledger) -> Asking:
     """The stored answers under a configuration; no question is sent."""
-    return Asking(keyless(endpoint_of(run_config)), ledger, None)
+    return Asking(model_without_key(endpoint_of(run_config)), ledger, None)
 
 
 class AsOf:

@@ -118,7 +118,7 @@ def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
                 raise CatalogError(refused)
 
 
-def _with_missing_pages(parts: Sequence[SourceContents]) -> list[SourceContents]:
+def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceContents]:
     """The contents with a ``Problem`` where the last page given of a server's list is not its last.
 
     Pages of one source come in their order. Sources come in any, so the end of a list may stand
@@ -126,18 +126,19 @@ def _with_missing_pages(parts: Sequence[SourceContents]) -> list[SourceContents]
     """
     ends: set[str] = set()
     open_at: dict[str, tuple[int, ToolsPage]] = {}
-    for number, part in enumerate(parts):
-        for server, page in {page.server: page for page in part.pages}.items():
+    for number, contents in enumerate(all_contents):
+        for server, page in {page.server: page for page in contents.pages}.items():
             if page.cursor:
                 open_at[server] = number, page
-            elif part.kind in ("mcp", "generic"):
+            elif contents.kind in ("mcp", "generic"):
                 ends.add(server)
     missing = [at for server, at in open_at.items() if server not in ends]
     return [
         replace(
-            part, items=(*part.items, *(_goes_on(page) for at, page in missing if at == number))
+            contents,
+            items=(*contents.items, *(_goes_on(page) for at, page in missing if at == number)),
         )
-        for number, part in enumerate(parts)
+        for number, contents in enumerate(all_contents)
     ]
 
 

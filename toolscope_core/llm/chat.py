@@ -14,7 +14,7 @@ import jsonschema_rs
 from toolscope_core.backends import ChatReply, ChatRequest
 from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.datamodel import JsonObject, canonical_json
-from toolscope_core.llm.http_replies import HttpReply, Trouble, load, short_line, trouble
+from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, load, short_line
 from toolscope_core.llm.masking import masked
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ _CUT = "the reply was cut off at its limit"
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class Capabilities:
     """The requests that an endpoint accepts for a model: the form of answers, two parameters."""
 
     form: Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
 
-    def after(self, complaint: str) -> Habits | None:
+    def after(self, complaint: str) -> Capabilities | None:
         """The next to try when a request was refused with this complaint; ``None``: no idea."""
         if "max_completion_tokens" in complaint and self.limit == "max_tokens":
             return replace(self, limit="max_completion_tokens")
@@ -48,7 +48,7 @@ class Habits:
         return None
 
 
-_habits: dict[tuple[str, str], Habits] = {}
+_capabilities: dict[tuple[str, str], Capabilities] = {}
 """By base URL and model what the server accepts; the same for every run."""
 
 
@@ -79,21 +79,21 @@ class EndpointModel:
         return {"temperature": self.endpoint.temperature, **place}
 
     @property
-    def habits(self) -> Habits:
+    def capabilities(self) -> Capabilities:
         """The requests that the endpoint accepts, as far as its refusals have shown."""
-        return _habits.get((self.endpoint.base_url, self.name), Habits())
+        return _capabilities.get((self.endpoint.base_url, self.name), Capabilities())
 
     def ask(self, request: ChatRequest) -> ChatReply:
         """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
-        habits = self.habits
-        page = self._opened().chat(body_of(request, habits, self.endpoint))
+        capabilities = self.capabilities
+        page = self._opened().chat(body_of(request, capabilities, self.endpoint))
         if page.status in (400, 422):
-            better = habits.after(page.complaint())
+            better = capabilities.after(page.complaint())
             if better is not None:
-                _habits[self.endpoint.base_url, self.name] = better
+                _capabilities[self.endpoint.base_url, self.name] = better
                 reason = f"the server does not take all that was sent: {page.complaint()}"
                 return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
-        failed = trouble(page, self.endpoint, keyed=bool(self._key.secret))
+        failed = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
         reply = read_reply(page, request) if failed is None else _failed(failed, page, request)
         return self._without_key(reply)
 
@@ -113,10 +113,10 @@ class EndpointModel:
         return replace(reply, value=None, reason="the reply repeats the key", text="")
 
 
-def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[str, Any]:
+def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:
     """The body of the request; where the server takes no schema, the prompt holds it."""
     system = request.system
-    if habits.form != "schema":
+    if capabilities.form != "schema":
         system += (
             "\n\nReply with one JSON object and nothing else. It has to be valid against this "
             f"JSON Schema:\n{canonical_json(request.schema)}"
@@ -127,14 +127,14 @@ def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[st
             {"role": "system", "content": _sendable(system)},
             {"role": "user", "content": _sendable(request.user)},
         ],
-        habits.limit: request.most_tokens,
+        capabilities.limit: request.most_tokens,
     }
-    if habits.temperature:
+    if capabilities.temperature:
         body["temperature"] = endpoint.temperature
-    if habits.form == "schema":
+    if capabilities.form == "schema":
         schema = {"name": request.name, "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif habits.form == "object":
+    elif capabilities.form == "object":
         body["response_format"] = {"type": "json_object"}
     return body
 
@@ -210,7 +210,7 @@ def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]
     return request.tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
 
 
-def _failed(failed: Trouble, page: HttpReply, request: ChatRequest) -> ChatReply:
+def _failed(failed: HttpFailure, page: HttpReply, request: ChatRequest) -> ChatReply:
     """A call that ran into its deadline may have to be paid: its prompt was sent."""
     return ChatReply(
         None,

@@ -52,7 +52,7 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
         f"{endpoint.origin} answered in {reply.seconds:.2f} s.",
         "The key is accepted." if key.secret else "It asks for no key.",
         f"The model {endpoint.model} answers.",
-        f"Structured outputs: {FORMS[model.habits.form]}.",
+        f"Structured outputs: {FORMS[model.capabilities.form]}.",
         "It reports tokens." if reply.counted else "It reports no tokens; they are estimated.",
     ]
     if reply.value is None:
@@ -62,8 +62,8 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
 
 def _asked(model: EndpointModel) -> ChatReply:
     for _ in range(TRIES):
-        before = model.habits
+        before = model.capabilities
         reply = model.ask(_QUESTION)
-        if reply.final or model.habits == before:
+        if reply.final or model.capabilities == before:
             break
     return reply

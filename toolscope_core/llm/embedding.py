@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Vectors
 from toolscope_core.config import ApiKey, Endpoint, Patience
 from toolscope_core.errors import ModelError
-from toolscope_core.llm.http_replies import HttpReply, trouble
+from toolscope_core.llm.http_replies import HttpReply, failure_of
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door
@@ -75,7 +75,7 @@ class EndpointEmbedder:
         while not failed.is_set():
             attempt += 1
             page = door.embeddings(body)
-            wrong = trouble(page, self.endpoint, keyed=bool(self._key.secret))
+            wrong = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
             if wrong is None:
                 return page
             seconds += page.seconds

@@ -59,7 +59,7 @@ class HttpReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class HttpFailure:
     """Why there is no usable reply. ``final``, ``finish`` and ``wait`` as in ``ChatReply``."""
 
     reason: str
@@ -69,7 +69,7 @@ class Trouble:
     late: bool = False
 
 
-def trouble(page: HttpReply, endpoint: Endpoint, keyed: bool) -> Trouble | None:
+def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure | None:
     """The trouble with a reply, ``None`` without any; ``keyed``: a key was sent.
 
     Raises ``ModelStopError`` where every further call would meet the same.
@@ -77,11 +77,11 @@ def trouble(page: HttpReply, endpoint: Endpoint, keyed: bool) -> Trouble | None:
     origin = endpoint.origin
     if page.failure == "late":
         seconds = f"{endpoint.deadline:g} s"
-        return Trouble(f"{origin} gave no answer within {seconds}", wait=0.0, late=True)
+        return HttpFailure(f"{origin} gave no answer within {seconds}", wait=0.0, late=True)
     if page.failure.startswith("no connection"):
-        return Trouble(f"{origin}: {page.failure}", wait=0.0)
+        return HttpFailure(f"{origin}: {page.failure}", wait=0.0)
     if page.failure:
-        return Trouble(page.failure, final=page.failure == TOO_LARGE)
+        return HttpFailure(page.failure, final=page.failure == TOO_LARGE)
     if page.ok:
         return None
     complaint = page.complaint()
@@ -127,17 +127,19 @@ def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> s
     return f"{who} {problem}" if problem else ""
 
 
-def _passing(page: HttpReply, complaint: str, origin: str) -> Trouble:
+def _passing(page: HttpReply, complaint: str, origin: str) -> HttpFailure:
     status, low = page.status, complaint.lower()
     if status in AGAIN:
-        return Trouble(f"{origin} is busy ({status}): {complaint}", wait=page.wait)
+        return HttpFailure(f"{origin} is busy ({status}): {complaint}", wait=page.wait)
     if status == 413 or any(sign in low for sign in _TOO_LONG):
-        return Trouble(
+        return HttpFailure(
             f"the question is too long ({status}): {complaint}", final=True, finish="length"
         )
     if any(sign in low for sign in _FILTERED):
-        return Trouble("held back by the endpoint's filter", final=True, finish="content_filter")
-    return Trouble(f"{origin} does not take the request ({status}): {complaint}")
+        return HttpFailure(
+            "held back by the endpoint's filter", final=True, finish="content_filter"
+        )
+    return HttpFailure(f"{origin} does not take the request ({status}): {complaint}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from toolscope_core.datamodel import Catalog, Constraints, MergePlan, Pair
 from toolscope_core.opinions import Opinions, Spent
 from toolscope_core.pipeline import Analysis, bars_of
 from toolscope_core.prompts.judge_prompt import ToolPair
-from toolscope_core.questioning import opine, with_documents, with_grades
+from toolscope_core.questioning import ask_opinions, with_documents, with_grades
 
 Item = TypeVar("Item")
 
@@ -117,7 +117,7 @@ def judging_takes(
 ) -> dict[str, Estimate]:
     """What verdicts and audits would take, by task."""
     asker = Presuming(analysis, model, ledger, prices)
-    opine(analysis, links, asker, questions)
+    ask_opinions(analysis, links, asker, questions)
     return asker.tasks
 
 

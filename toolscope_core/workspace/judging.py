@@ -20,15 +20,15 @@ from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolSco
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.questioning import Asking, opine, with_documents, with_grades
+from toolscope_core.questioning import Asking, ask_opinions, with_documents, with_grades
 from toolscope_core.run_configuration import (
     RUN_KINDS,
     RunKind,
     configuration,
-    keyless,
+    model_without_key,
     prompts,
-    remembering,
     still_holds,
+    stored_answers,
 )
 from toolscope_core.store import (
     Job,
@@ -186,7 +186,7 @@ class Judging:
             return {}
         known = self._graded.get(catalog_id)
         if known is None or known[0] != run:
-            asking = remembering(run.configuration, self._ledger)
+            asking = stored_answers(run.configuration, self._ledger)
             told = with_grades(Opinions(asking.name), self._catalogs.open(catalog_id), asking)
             known = self._graded[catalog_id] = (run, told.grades)
         return known[1]
@@ -197,11 +197,11 @@ class Judging:
         run = self._newest(catalog_id, "documents", analysis)
         if run is None:
             return None
-        return written_for(analysis, cluster, remembering(run.configuration, self._ledger))
+        return written_for(analysis, cluster, stored_answers(run.configuration, self._ledger))
 
     def _takes(self, catalog_id: int, kind: RunKind, paper: bool) -> Estimates:
         endpoint = self._endpoints.needed()
-        model, prices = keyless(endpoint), endpoint.prices
+        model, prices = model_without_key(endpoint), endpoint.prices
         if kind == "quality":
             catalog = self._catalogs.open(catalog_id)
             return Estimates(grading_takes(catalog, model, self._ledger, prices))
@@ -222,7 +222,7 @@ class Judging:
         told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
         def work(asking: Asking) -> None:
-            opine(analysis, links, asking, questions)
+            ask_opinions(analysis, links, asking, questions)
 
         run = self._asked(catalog_id, told, endpoint, work, progress)
         self._hearing.choose(catalog_id, chosen_at(run, len(log)))
