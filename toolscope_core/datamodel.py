@@ -1,4 +1,4 @@
-"""The nouns: tools, catalogs, pairs, verdicts, clusters, argument maps, decisions, plans.
+"""The data model: tools, catalogs, pairs, verdicts, clusters, argument maps, decisions, plans.
 
 Everything that crosses a module border is one of these frozen values. Ids are text; ``φ`` and
 ``α`` are the relabel mapping and the argument maps of ToolScope (arXiv 2510.20036, section 3.2),

@@ -1,4 +1,4 @@
-"""The lanes of a run: each sends one call at a time, repeats and repairs it, keeps its answers."""
+"""The threads of a run: each sends one call at a time, repairs it, and keeps its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of some items: which are new, what asking them takes, and what came of it."""
+"""The questions about some items: which are new, what asking takes, and the answers."""
 
 from __future__ import annotations
 

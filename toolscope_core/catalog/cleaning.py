@@ -1,4 +1,4 @@
-"""A tool without the hidden characters of its texts."""
+"""Removes hidden characters from the texts of tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools as rows of a table (CSV, TSV): every cell is the text that it is, nothing is guessed."""
+"""Tools as rows of a table (CSV, TSV): every cell stays the text that it is."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _ReadingProcess:
     """The process from which readings are split off; it ends with this one."""
 
     process: subprocess.Popen[bytes] | None = None
@@ -180,7 +180,7 @@ class _Waiting:
         return self.control
 
 
-_waiting = _Waiting()
+_waiting = _ReadingProcess()
 atexit.register(_waiting.end)
 
 

@@ -1,4 +1,4 @@
-"""``$ref`` and ``allOf``: only what stands in the schema itself is followed, and never for ever.
+"""``$ref`` and ``allOf``: only references inside the schema are followed, and circles end.
 
 A reference out of the schema, to nothing, or in a circle that consumes no value is moved under
 ``x-invalid``. A reference at the top is replaced by what it names, so that parameters are seen,

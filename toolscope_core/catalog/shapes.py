@@ -1,4 +1,4 @@
-"""The native shapes of a tool record: where each keeps a tool's parts, and one record read so."""
+"""The native shapes of a tool record: where each keeps a tool's parts, and a record as a tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table twin of every picture: the same facts in rows, for those who cannot use the picture."""
+"""The table of every figure: the same facts in rows, for those who cannot use the figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Background jobs: who works on which catalog, how far, and whether that process still lives."""
+"""Background jobs: their catalog, their progress, and whether their process still lives."""
 
 from __future__ import annotations
 
