@@ -133,7 +133,7 @@ def test_a_process_that_was_ended_is_started_again():
 
 
 def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(isolation, "_waiting", isolation._Waiting())
+    monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
     monkeypatch.setattr(isolation.sys, "executable", "./no such program")
     with pytest.raises(CatalogError, match=r"cannot be started \(.*No such file"):
         read_isolated([ODD])
@@ -142,7 +142,7 @@ def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
 def test_it_takes_no_module_from_where_its_parent_stands(monkeypatch, tmp_path):
     (tmp_path / "json.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(isolation, "_waiting", isolation._Waiting())
+    monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
     assert read_isolated([ODD]).tools
     isolation._waiting.end()
 
