@@ -142,7 +142,7 @@ def test_silhouettes_are_lines_and_a_sentence():
     before, after = map_charts.silhouette_chart(SCORES).data
     assert (before.name, list(before.y)) == ("before, 9 tools", [0.3, 0.4, 0.5])
     assert list(after.y) == [0.2, 0.5, None]
-    assert "Of 9 tools 5 are left" in SCORES.reading
-    assert "lower at 1 of 2" in SCORES.reading
+    assert "Of 9 tools 5 are left" in SCORES.summary
+    assert "lower at 1 of 2" in SCORES.summary
     none = Silhouettes((2,), (("a", 3, np.array([0.1])), ("b", 1, np.array([np.nan]))))
-    assert "too few" in none.reading
+    assert "too few" in none.summary

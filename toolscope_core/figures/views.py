@@ -82,7 +82,7 @@ class Silhouettes:
     variants: tuple[tuple[str, int, NDArray[np.float64]], ...]
 
     @property
-    def reading(self) -> str:
+    def summary(self) -> str:
         """A sentence on the change from the first variant to the last."""
         (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
         both = ~(np.isnan(first) | np.isnan(last))

@@ -25,7 +25,7 @@ def silhouettes_panel(catalog_id: int) -> None:
     if not view.counts:
         st.caption("There are too few tools to cluster.")
         return
-    st.markdown(view.reading)
+    st.markdown(view.summary)
     rows = partial(table_twins.silhouette_rows, view)
     picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
