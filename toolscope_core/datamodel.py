@@ -305,7 +305,7 @@ class ArgumentMap:
 
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
     place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
-    ``surmised`` which arguments were taken for one only because nothing else was left. ``nested``
+    ``surmised`` which arguments were matched only because nothing else was left. ``nested``
     are applied after the moves, in their order.
     """
 

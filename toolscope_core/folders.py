@@ -123,7 +123,7 @@ def _exchanged(new: Path, folder: Path) -> bool:
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
-    """In two steps; what ``restore`` mends after a kill between them."""
+    """Exchange the two in two steps; ``restore`` repairs a kill between them."""
     folder.rename(old)
     try:
         new.rename(folder)

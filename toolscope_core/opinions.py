@@ -101,7 +101,7 @@ class Opinions:
 
     ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
     common. ``documents`` are stored answers by member ids, ``grades`` by tool id. ``notes`` say by
-    tool id what was left out of the prompt. ``wary`` are ids of tools whose text speaks to
+    tool id what was left out of the prompt. ``wary`` are ids of tools whose text addresses
     models. ``message`` says why questions are left open, if any are; ``configuration`` is all that
     decided the questions (it holds no key).
     """

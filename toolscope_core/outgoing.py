@@ -37,7 +37,7 @@ def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolat
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     """The plan with every offered fix to a tool for ``target`` applied, and without the hidden
     characters of names and texts; φ shows the new names of tools, α those of parameters. Too many
-    tools are mended by ``toolsets``.
+    tools are split by ``toolsets``.
     """
     leaving = [item.tool for item in plan.tools]
     clean = without_hidden_text(leaving, sorted(_old_names(plan)))

@@ -530,7 +530,7 @@ def proposed(analysis: Analysis, log: Sequence[Decision], *, divide: bool = True
     groups = with_families(analysis, links, groups)
     auto_at = bars_of(analysis).auto_at
     if analysis.opinions is not None:
-        auto_at = 0.0  # the doubts speak of each pair
+        auto_at = 0.0  # the doubts name each pair
     wishes = edits(catalog, log)
     groups += _edited_alone(wishes)
     built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._syntheses)

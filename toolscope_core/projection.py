@@ -1,6 +1,6 @@
 """Projections of tools onto a plane, and silhouettes of their clusters.
 
-PCA is made at once. The rest takes seconds to minutes and is done by a process of its own,
+PCA is made at once. The rest takes seconds to minutes and is done by a child process,
 ``python -m toolscope_core.projection TASK FOLDER``: UMAP holds Python's lock for whole passes over
 the data, so that beside it in one process the screen would stand still, and a process can be ended
 at any moment. Everything is seeded: equal vectors give equal results.
@@ -30,7 +30,7 @@ PASSES = 1_000
 """Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
 
 LEAST_TOOLS = NEIGHBOURS + 1
-"""Below it UMAP and t-SNE have no neighbourhoods to speak of."""
+"""UMAP and t-SNE need as many tools to have neighbourhoods."""
 
 COUNTS, MOST_CLUSTERS = 20, 1_000
 VECTORS_FILE, RESULT_FILE = "vectors.npy", "made.npy"
@@ -186,7 +186,7 @@ class _PassCounter:
         """Nothing is held back."""
 
 
-# The process of its own ---------------------------------------------------------------------
+# The child process --------------------------------------------------------------------------
 
 
 def _report(step: Step) -> None:

@@ -250,7 +250,7 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
 
 
 def wary_of(catalog: Catalog) -> frozenset[str]:
-    """Ids of the tools whose text addresses its reader, or speaks of what a model is asked here."""
+    """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
     addressing = {
         f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"
     }

@@ -1,7 +1,7 @@
 """Secrets that a tool asks for in its parameters.
 
 A login tool needs a password, so the question is whether the secret has to do with the job:
-*info* where the tool speaks of access at all or most tools of its server ask alike, else *warn*.
+*info* where the tool mentions access at all or most tools of its server ask alike, else *warn*.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def find_citations(
 
 
 def _is_prose(passage: Passage) -> bool:
-    """Whether a text can speak of something; names, keys and types cannot."""
+    """Whether a text is prose; names, keys and types are not."""
     return " " in passage.text and passage.path not in ("name", "server")
 
 

@@ -1,8 +1,8 @@
 """The files that go into each client's configuration so that pruned tools are no longer offered.
 
 Only merges of kind *prune* need nothing else: one member's own schema serves every call, so the
-others can be switched off where they are. So can the tools that people left out. Each file speaks
-of tools by the names their servers give them.
+others can be switched off where they are. So can the tools that people left out. Each file
+uses the names that the servers give their tools.
 """
 
 from __future__ import annotations

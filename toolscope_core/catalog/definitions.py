@@ -32,7 +32,7 @@ class _Target:
 
 @dataclass(slots=True)
 class Definitions:
-    """The schemas that a document's references name, each looked at once."""
+    """The schemas that a document's references name, each resolved once."""
 
     document: JsonObject
     budget: ExpansionBudget

@@ -12,7 +12,7 @@ from toolscope_core.datamodel import JsonObject, canonical_json
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
 MAX_ALTERNATIVES = 10_000
-"""So many alternatives, and so many inside each other, are opened; others are passed over."""
+"""So many alternatives, and so many inside each other, are opened; others are left out."""
 
 
 def plain_object(schema: JsonObject) -> JsonObject | None:

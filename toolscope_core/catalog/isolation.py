@@ -1,7 +1,7 @@
 """Catalogs are read by another process, within limits of time and memory.
 
 One process waits with everything imported and splits off a child for each reading. The child limits
-itself, reads, and answers with the catalog as JSON; whatever a file does, it does there.
+itself, reads, and answers with the catalog as JSON, so that no file can harm this process.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from toolscope_core.datamodel import JsonObject, NestedRename, digest
 LONGEST = 64
 HASH_DIGITS = 8
 MAX_STEPS = 20_000
-"""So many subschemas are looked at; references can make more of a small schema."""
+"""So many subschemas are followed; references can make more of a small schema."""
 EVERY = "*"
 
 _UNSURE = ("patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$id", "$anchor")
@@ -184,7 +184,7 @@ def _in_place(
 
 
 def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[str]) -> bool:
-    """Whether one of the names is spoken of in the schema or in what it refers to."""
+    """Whether one of the names occurs in the schema or in what it refers to."""
     if not isinstance(schema, dict):
         return False
     if names.keys() & set(_named(schema)):
@@ -200,7 +200,7 @@ def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[
 
 
 def _named(schema: JsonObject) -> Iterator[str]:
-    """The property names that the schema itself speaks of."""
+    """The property names that occur in the schema itself."""
     yield from schema.get("properties", {})
     yield from schema.get("required", [])
     yield from schema.get("dependentSchemas", {})

@@ -1,7 +1,7 @@
 """Findings on a catalog: hostile text in a tool, and tools that interfere with others.
 
 *block*: hidden characters, names in disguise, text that redefines another tool, shadowing. *warn*:
-wording that speaks to the model, other tools by name, secrets, markup, over-long text. *info*:
+wording that addresses the model, other tools by name, secrets, markup, over-long text. *info*:
 what is good to know. The sentences of a finding say what, where and what to do.
 """
 
@@ -25,7 +25,7 @@ WINDOW = 256
 
 
 def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
-    """Everything found in the tools, in their order: what each holds by itself (``scan_tool``),
+    """All findings on the tools, in their order: those on each by itself (``scan_tool``),
     and what shows only beside the others (names in disguise, citations, secrets that no sibling
     asks for, shadowing).
     """

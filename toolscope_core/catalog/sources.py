@@ -17,7 +17,7 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The bytes of one input; ``label`` (a file name) is how messages speak of it.
+    """The bytes of one input; ``label`` (a file name) is its name in messages.
 
     ``format`` (one of ``INPUTS``) is what a person says it is; without it, it is detected.
     """

@@ -30,7 +30,7 @@ class RuleViolation:
     """A rule that a tool breaks; ``tool_id`` is empty for a rule on the whole toolset.
 
     ``value`` is what breaks it, ``message`` a sentence with the rule, ``fix`` what would stand
-    there instead; empty where only a person can mend it, as ``remedy`` then says.
+    there instead; empty where only a person can fix it, as ``remedy`` then says.
     """
 
     tool_id: str
@@ -54,19 +54,19 @@ def rule_violations(
     are of tools that give way to others of their name. Raises ``ExportError`` for an unknown
     target.
     """
-    asked = target_named(target)
+    row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, asked, reserved, blocked)
-    broken = list(_of_set(tools, asked))
+    names = _new_names(ordered, row, reserved, blocked)
+    broken = list(_of_set(tools, row))
     for tool in ordered:
-        broken += _of_name(tool, asked, names.get(tool.id))
-        broken += _of_text(tool, asked)
-        broken += _of_schema(tool, asked)
+        broken += _of_name(tool, row, names.get(tool.id))
+        broken += _of_text(tool, row)
+        broken += _of_schema(tool, row)
     return tuple(broken)
 
 
 BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
-"""By target, id and fingerprint: what a tool breaks whatever the others are."""
+"""By target, id and fingerprint: the rules that a tool breaks independently of the others."""
 
 
 def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRules) -> Counter[Rule]:
@@ -75,14 +75,14 @@ def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRule
     ``cache`` keeps what each tool breaks by itself, so that a decision costs what it changed.
     Raises ``ExportError`` for an unknown target.
     """
-    asked = target_named(target)
+    row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    counts = Counter[Rule]("count" for _ in _of_set(tools, asked))
-    counts.update(_wrong_names(ordered, asked).values())
+    counts = Counter[Rule]("count" for _ in _of_set(tools, row))
+    counts.update(_wrong_names(ordered, row).values())
     for tool in ordered:
         key = (target, tool.id, tool.fingerprint)
         if (own := cache.get(key)) is None:
-            own_violations = (*_of_text(tool, asked), *_of_schema(tool, asked))
+            own_violations = (*_of_text(tool, row), *_of_schema(tool, row))
             own = cache[key] = tuple(item.rule for item in own_violations)
         counts.update(own)
     return counts
@@ -107,21 +107,21 @@ def fixed(
 
     Raises ``ExportError`` for an unknown target.
     """
-    asked = target_named(target)
+    row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, asked, reserved, blocked)
+    names = _new_names(ordered, row, reserved, blocked)
     changed = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
-        schema, renamed = _mended(tool.schema, asked)
-        mended = replace(
+        schema, renamed = _fixed_schema(tool.schema, row)
+        result = replace(
             tool,
             name=name or tool.name,
-            description=_cut(tool.description, asked.rules.longest_description),
+            description=_cut(tool.description, row.rules.longest_description),
             schema=schema,
         )
-        if mended != tool:
-            changed[tool.id] = FixedTool(mended, renamed)
+        if result != tool:
+            changed[tool.id] = FixedTool(result, renamed)
     return changed
 
 
@@ -207,7 +207,7 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
         )
     names = set(property_names(schema)) if rules.parameter_rule else ()
     refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
-    renamed = _mended(schema, target)[1] if refused else Renaming()
+    renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
     for name in refused:
         yield RuleViolation(
             tool.id,
@@ -219,7 +219,7 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
         )
 
 
-def _mended(schema: JsonObject | None, target: Format) -> tuple[JsonObject | None, Renaming]:
+def _fixed_schema(schema: JsonObject | None, target: Format) -> tuple[JsonObject | None, Renaming]:
     """The schema with every offered fix, and the new names of its parameters."""
     if schema is None:
         return None, Renaming()

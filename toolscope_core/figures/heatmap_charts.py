@@ -95,7 +95,7 @@ def _pixels(rows: int) -> int:
 
 
 def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
-    """No trace object, here and below: Plotly would look at each value once more."""
+    """No trace object, here and below: Plotly would check each value once more."""
     counted = grid.measure == "pairs"
     gap = 1 if max(grid.values.shape) <= LABELS else 0
     look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}

@@ -162,7 +162,7 @@ def short_text(text: str, limit: int = 80) -> str:
 def layout(part: Network, seed: int = 0) -> dict[str, Position]:
     """A place for every node id: each component by itself, the larger first, in rows.
 
-    The same for the same part whatever its order.
+    Equal for equal parts in any order.
     """
     graph = nx.Graph()
     graph.add_nodes_from(sorted(node.id for node in part.nodes))
@@ -186,7 +186,7 @@ def layout(part: Network, seed: int = 0) -> dict[str, Position]:
 
 
 def _holds(edge: Edge) -> bool:
-    """Whether its two tools stand beside each other."""
+    """Whether its two tools are placed beside each other."""
     return edge.joins or edge.link == "family"
 
 

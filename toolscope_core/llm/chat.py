@@ -106,7 +106,7 @@ class EndpointModel:
             return self._door
 
     def _without_key(self, reply: ChatReply) -> ChatReply:
-        """The last gate: whatever spelling it came in, the key goes nowhere from here."""
+        """The reply, without its content where that holds the key in any spelling."""
         text = reply.text + reply.reason + canonical_json(reply.value)
         if masked(text, self._key.secret) == text:
             return reply

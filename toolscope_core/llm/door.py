@@ -1,7 +1,7 @@
 """The HTTP client: the only module that sends anything to an endpoint, and that has its key.
 
 The key is put on a request by the transport, after the address was compared with the origin that
-the key belongs to; the SDK never holds it. Nothing else of the environment goes along.
+the key belongs to; the SDK never holds it. Nothing else of the environment is sent.
 """
 
 from __future__ import annotations

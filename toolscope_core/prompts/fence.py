@@ -112,7 +112,7 @@ def fenced(texts: Mapping[str, PromptText], keys: Iterable[str]) -> str:
 
 
 def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
-    """16 hex digits that occur in none of the texts, in whatever case."""
+    """16 hex digits that occur in none of the texts, in any case."""
     asked, all_text = sorted(keys), "\n".join(texts).casefold()
     number = 0
     while (mark := digest(asked, number)[:_MARK]) in all_text:

@@ -104,7 +104,7 @@ def diff(old: Catalog, new: Catalog) -> CatalogDiff:
 
 
 def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
-    """Pairs of a tool that went and one that came which are taken for one, most alike first.
+    """Pairs of a removed and an added tool that are the same tool renamed, most alike first.
 
     Greedy and one to one, ties by id; the same pairs come out when the two sides are exchanged.
     """
@@ -129,7 +129,7 @@ def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool
 def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any]:
     """Likeness in [0, 1] of every tool that went (rows) to every one that came (columns).
 
-    The same name on the same server is the same tool, whatever became of its id.
+    The same name on the same server is the same tool, whatever its id.
     """
     from rapidfuzz import fuzz, process, utils
 
