@@ -85,7 +85,7 @@ def is_called_wrong(analysis: Analysis, example: Example, cut_at: float) -> bool
     ids = tuple(analysis.rows)
     ends = np.array(list(combinations(sorted(example.rows), 2)), dtype=np.int32)
     graph = RowGraph(ids, analysis.first, ends[:, 0], ends[:, 1])
-    groups = correct(graph, analysis.chances, cut_at, Constraints())
+    groups = correct(graph, analysis.row_probabilities, cut_at, Constraints())
     return [set(group.members) for group in groups] != [{ids[row] for row in example.rows}]
 
 

@@ -39,7 +39,7 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import LEAST_PROBABILITY, Cut, Settings, read_environment
 from toolscope_core.datamodel import Catalog, Server, Tool
 from toolscope_core.figures import curve_charts, heatmap_charts, map_charts
-from toolscope_core.figures.views import Measure
+from toolscope_core.figures.views import CellMeasure
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
 from toolscope_core.views.pair_list import PairFilter
@@ -68,7 +68,7 @@ FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networ
 SYNONYMS = {"get": "fetch", "create": "make", "retrieve": "look up", "find": "search", "the": "a"}
 
 
-def blocks(work: Workspace, catalog_id: int, measure: Measure) -> Any:
+def blocks(work: Workspace, catalog_id: int, measure: CellMeasure) -> Any:
     by = work.heatmaps.groupings(catalog_id)[0]
     threshold = work.analyses.get(catalog_id).threshold
     return heatmap_charts.heatmap(work.heatmaps.block_grid(catalog_id, by, measure).grid, threshold)
@@ -84,7 +84,7 @@ def two_blocks(work: Workspace, catalog_id: int) -> Any:
 
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
     "curve": lambda work, i: curve_charts.collision_curve(work.curves.curve(i)),
-    "sweep": lambda work, i: curve_charts.sweep(
+    "sweep": lambda work, i: curve_charts.sweep_chart(
         work.thresholds.sweep(i, work.thresholds.cut(i), "similarity"), 0
     ),
     "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),

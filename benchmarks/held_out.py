@@ -76,7 +76,7 @@ def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
     old = analysis.scores
     chances = judge.chances(old.left, old.right)
     scores = PairScores(old.left, old.right, old.similarity, chances.same_job, chances.family)
-    return replace(analysis, judge=judge, scores=scores).forgetful()
+    return replace(analysis, judge=judge, scores=scores).without_cache()
 
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:

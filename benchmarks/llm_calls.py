@@ -28,9 +28,9 @@ from toolscope_core.backends import Answer, question_key
 from toolscope_core.config import PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Constraints, JsonObject, Pair, canonical_json
 from toolscope_core.pipeline import Analysis, correct_pairs, plan_merge
-from toolscope_core.prompts.audit import Members
-from toolscope_core.prompts.judge_prompt import Two
-from toolscope_core.questioning import opine
+from toolscope_core.prompts.audit import ClusterTools
+from toolscope_core.prompts.judge_prompt import ToolPair
+from toolscope_core.questioning import ask_opinions
 
 _RELATIONS = {
     "merge": "duplicate",
@@ -58,13 +58,13 @@ class Labels:
     tokens_in: int = 0
     tokens_out: int = 0
 
-    def __call__(self, task: object, items: Sequence[Two | Members]) -> list[Answer]:
+    def __call__(self, task: object, items: Sequence[ToolPair | ClusterTools]) -> list[Answer]:
         known = self.asked.setdefault(task.name, set())
         keys = [question_key(task.name, task.version, task.subjects(i), self) for i in items]
         fresh = {k: item for k, item in zip(keys, items, strict=True) if k not in known}
         known.update(fresh)
         values = {
-            key: self._verdict(item) if isinstance(item, Two) else self._groups(item)
+            key: self._verdict(item) if isinstance(item, ToolPair) else self._groups(item)
             for key, item in zip(keys, items, strict=True)
         }
         left = iter(fresh.items())
@@ -73,14 +73,14 @@ class Labels:
             self.tokens_in += task.request(batch).tokens
             self.tokens_out += sum(len(canonical_json(values[key])) // 4 + 30 for key in batch)
         self.offline += sum(
-            isinstance(i, Two) and _pair(i) not in self.labels for i in fresh.values()
+            isinstance(i, ToolPair) and _pair(i) not in self.labels for i in fresh.values()
         )
         return [
             Answer(key, task.name, task.version, (), self.name, self.origin, values[key])
             for key in keys
         ]
 
-    def _verdict(self, two: Two) -> JsonObject:
+    def _verdict(self, two: ToolPair) -> JsonObject:
         (p,) = self.probabilities([_pair(two)]).tolist()
         relation = _RELATIONS[self.analysis.judge.weights.outcome(p)]
         return {
@@ -90,7 +90,7 @@ class Labels:
             "reason": "",
         }
 
-    def _groups(self, cluster: Members) -> JsonObject:
+    def _groups(self, cluster: ClusterTools) -> JsonObject:
         """What correction leaves together where the labels are the judge."""
         merge_at, ids = self.analysis.judge.weights.merge_at, [t.id for t in cluster.tools]
         pairs = [Pair.of(a, b) for a, b in combinations(sorted(ids), 2)]
@@ -163,7 +163,7 @@ def asked(
     name: str, analysis: Analysis, labels: Mapping[Pair, bool], config: QuestionConfig
 ) -> Way:
     asker = Labels(analysis, labels)
-    opinions = opine(analysis, Constraints(), asker, config)
+    opinions = ask_opinions(analysis, Constraints(), asker, config)
     plan = plan_merge(replace(analysis, opinions=opinions), (), PlanConfig())
     return Way(name, asker, clusters_of(plan.clusters))
 
@@ -208,7 +208,7 @@ def interval(
     return float(low), float(high)
 
 
-def _pair(two: Two) -> Pair:
+def _pair(two: ToolPair) -> Pair:
     return Pair.of(two.left.id, two.right.id)
 
 

@@ -28,7 +28,8 @@ import networkx as nx
 from benchmarks.gold_calls import Call, Survival, read_calls, survival
 from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
 from benchmarks.train_judge import CATALOGS, Labelled, load
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import ArgumentMap, MergePlan, Tool
 from toolscope_core.pipeline import Analysis, plan_merge
@@ -92,7 +93,7 @@ def report(name: str, labelled: Mapping[str, Labelled]) -> None:
 
 def ours(analysis: Analysis) -> Iterator[Outcome]:
     for way, config in _WAYS:
-        fresh = analysis.forgetful()  # or the first way would pay for all
+        fresh = analysis.without_cache()  # or the first way would pay for all
         start = time.perf_counter()
         plan = plan_merge(fresh, (), config)
         yield of_plan(way, plan, time.perf_counter() - start)

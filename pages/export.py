@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from toolscope_core.catalog.formats import OFFERED
 from toolscope_core.config import PlanConfig
 from toolscope_core.numbers import quantity
 from toolscope_core.views.exports import Download
@@ -16,7 +17,6 @@ POLICIES = {
     "auto": "Also the safe proposals",
     "all": "Every proposal, except with hidden or hostile text",
 }
-SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
 LINES, NAMED = 60, 4
 
 st.title("Export")
@@ -42,7 +42,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox("Merge", list(POLICIES), format_func=POLICIES.get, key="accept")
     chosen = st.selectbox(
         "Format",
-        [own, *(shape for shape in SHAPES if shape != own)],
+        [own, *(shape for shape in OFFERED if shape != own)],
         format_func=lambda shape: f"{shape}, as it came in" if shape == own else shape,
         key=f"shape_{own}",
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.numbers import quantity
 from ui.deciding import decision_trail
 from ui.frame import page_frame, safe_text, tool_selection

@@ -35,7 +35,7 @@ class MemoryLedger:
         self.calls = []
         self._lock = threading.Lock()
 
-    def known(self, keys):
+    def answers(self, keys):
         with self._lock:
             return {key: self.rows[key] for key in keys if key in self.rows}
 

@@ -2,13 +2,13 @@
 
 from tests.sums import Sums
 from toolscope_core.asking import Terms, ask_all
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.llm import EndpointModel, door  # noqa: F401  loaded once, before the fork
 from toolscope_core.store import Store, StoredLedger
 
 
 def ask(store_url, base_url, items):
     endpoint = Endpoint(base_url, "m", concurrency=4)
-    model = EndpointModel(endpoint, Key(endpoint.origin, ""))
+    model = EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
     ledger = StoredLedger(Store(store_url))
     return ask_all(Sums(batch=2), items, model, ledger, Terms("run", concurrency=4))

@@ -139,6 +139,13 @@ def test_a_modules_name_says_which_one_it_is():
     assert [name for name, count in names.items() if count > 1 and name != "__init__"] == []
 
 
+def test_a_classs_name_says_which_one_it_is():
+    trees = [ast.parse(path.read_text("utf-8")) for path in FILES]
+    classes = (node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    names = Counter(name for name in classes if not name.startswith("_"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_the_table_of_layers_is_complete():
     design = (ROOT / "docs" / "design.md").read_text("utf-8")
     for level, parts in enumerate(LAYERS[:-1]):

@@ -55,9 +55,9 @@ def test_what_is_known_is_not_asked_again():
     model, ledger = ScriptedModel(add), MemoryLedger()
     ask(model, PAIRS[:6], ledger)
     asked = ask(model, PAIRS, ledger, batch=2)
-    assert (asked.known, asked.calls, asked.saved, values(asked)) == (6, 2, 6, SUMS)
+    assert (asked.reused, asked.calls, asked.saved, values(asked)) == (6, 2, 6, SUMS)
     again = ask(model, PAIRS, ledger)
-    assert (again.calls, again.known, values(again)) == (0, 10, SUMS)
+    assert (again.calls, again.reused, values(again)) == (0, 10, SUMS)
 
 
 def test_questions_are_asked_in_the_given_order():
@@ -299,7 +299,7 @@ def test_the_estimate_reads_the_prompts_and_sends_nothing():
     model, ledger = ScriptedModel(add), MemoryLedger()
     ask(model, PAIRS[:4], ledger)
     found = estimate(Sums(4), [*PAIRS, (1, 0)], model, ledger, Prices(2.0, 8.0))
-    assert (found.items, found.questions, found.known, found.calls) == (11, 10, 4, 2)
+    assert (found.items, found.questions, found.reused, found.calls) == (11, 10, 4, 2)
     assert found.tokens_out == 200 and found.tokens_in > 50
     assert found.cost == pytest.approx((found.tokens_in * 2 + 200 * 8) / 1e6)
     assert len(model.requests) == 4

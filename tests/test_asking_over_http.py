@@ -15,7 +15,7 @@ from tests import killed_run, sums
 from tests.model_server import MALFORMED, ModelServer
 from toolscope_core.asking import Purse, Terms, ask_all
 from toolscope_core.backends import question_key
-from toolscope_core.config import Budget, Endpoint, Key, Patience, Prices
+from toolscope_core.config import ApiKey, Budget, Endpoint, Patience, Prices
 from toolscope_core.datamodel import Catalog
 from toolscope_core.llm import EndpointModel
 from toolscope_core.store import Store, StoredLedger, get_run, open_run, read_calls, save_catalog
@@ -41,7 +41,7 @@ def store(tmp_path):
 
 def model_of(server, secret=SECRET, **changes):
     endpoint = Endpoint(**{"base_url": server.url, "model": "m", "deadline": 5.0, **changes})
-    return EndpointModel(endpoint, Key(server.origin, secret))
+    return EndpointModel(endpoint, ApiKey(server.origin, secret))
 
 
 def ask(server, store, items=ITEMS, model=None, batch=1, **terms):
@@ -217,7 +217,7 @@ def test_the_key_is_sent_to_its_origin_only(server, store):
             ask(
                 server,
                 store,
-                model=EndpointModel(Endpoint(other.url, "m"), Key(server.origin, SECRET)),
+                model=EndpointModel(Endpoint(other.url, "m"), ApiKey(server.origin, SECRET)),
             )
         assert not other.received
         assert ask(other, store, model=model_of(other, secret="")).state == "done"
@@ -248,7 +248,7 @@ def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, se
     store = Store(url)
     ledger, chance, hits = StoredLedger(store), random.Random(7), 0
     for _ in range(KILLS):
-        before = ledger.known(keys)
+        before = ledger.answers(keys)
         server.received.clear()
         process = processes.Process(target=killed_run.ask, args=(url, server.url, items))
         process.start()
@@ -259,15 +259,15 @@ def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, se
         process.kill()
         process.join()
         hits += process.exitcode == -9
-        now = ledger.known(keys)
+        now = ledger.answers(keys)
         assert {key: now[key] for key in before} == before, "nothing committed is lost"
         assert not before.keys() & told(server), "nothing committed is asked again"
         assert len(told(server) - now.keys()) <= 8, "only what was in flight: 4 calls of 2"
-    assert hits == KILLS and 0 < len(ledger.known(keys)) < len(items)
+    assert hits == KILLS and 0 < len(ledger.answers(keys)) < len(items)
     killed_run.ask(url, server.url, items)
     killed_run.ask(clean, server.url, items)
     other = Store(clean)
-    found, expected = ledger.known(keys), StoredLedger(other).known(keys)
+    found, expected = ledger.answers(keys), StoredLedger(other).answers(keys)
     assert {key: found[key].value for key in keys} == {key: expected[key].value for key in keys}
     assert [found[key].value["sum"] for key in keys] == [sum(item) for item in items]
     with store.read() as session:

@@ -26,7 +26,7 @@ from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Catalog, Constra
 from toolscope_core.merging.judge import MODELS, Weights
 from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.pipeline import analyse
-from toolscope_core.questioning import opine
+from toolscope_core.questioning import ask_opinions
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
 PAIRS = {  # a, b, c are one job; d, e another; f is none of them
@@ -128,14 +128,14 @@ def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
     )
     labels = {Pair("find_notes", "search_notes"): True, Pair("find_files", "find_notes"): False}
     asker = Labels(analysis, labels)
-    told = opine(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    told = ask_opinions(analysis, Constraints(), asker, QuestionConfig(paper=True))
     outcomes = {pair: said.outcome for pair, said in told.verdicts.items()}
     assert outcomes[Pair("find_notes", "search_notes")] == "merge"
     assert outcomes[Pair("find_files", "find_notes")] == "keep"
     assert (len(asker.asked["judge"]), asker.offline) == (3, 1)
     assert [audit.groups for audit in told.audits] == [(("find_notes", "search_notes"),)]
     spent = (asker.calls, asker.tokens_in)
-    opine(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    ask_opinions(analysis, Constraints(), asker, QuestionConfig(paper=True))
     assert (asker.calls, asker.tokens_in) == spent  # what is known is not asked again
 
 

@@ -17,7 +17,7 @@ from toolscope_core.bundle import (
     zipped,
 )
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.catalog.clients import CLIENT_FILES
+from toolscope_core.catalog.formats import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict

@@ -4,9 +4,9 @@ import pytest
 
 from toolscope_core.config import (
     OPENAI,
+    ApiKey,
     Budget,
     Endpoint,
-    Key,
     Patience,
     Prices,
     key_for,
@@ -93,7 +93,7 @@ def test_prices_and_budgets_that_cannot_be_used_are_refused(make):
 
 
 def test_a_key_is_shown_nowhere():
-    key = Key(OPENAI, "sk-1")
+    key = ApiKey(OPENAI, "sk-1")
     settings = read_environment({"OPENAI_API_KEY": "sk-1"})
     assert settings.keys == (key,) and settings.keys[0].secret == "sk-1"
     assert "sk-1" not in repr(key) + str(key) + repr(settings) + repr(asdict(Endpoint(OPENAI, "m")))
@@ -112,7 +112,7 @@ def test_a_key_belongs_to_one_origin():
     ]
     assert key_for("http://localhost:11434", keys).secret == "own"
     assert key_for(OPENAI, keys).secret == "sk-1"
-    assert key_for("https://evil.test", keys) == Key("https://evil.test", "")
+    assert key_for("https://evil.test", keys) == ApiKey("https://evil.test", "")
     assert key_for("https://evil.test", keys).secret == ""
     bound = read_keys({**both, "TOOLSCOPE_API_ORIGIN": OPENAI})
     assert key_for(OPENAI, bound).secret == "own"
@@ -126,7 +126,7 @@ def test_a_key_without_an_origin_is_not_used():
 
 def test_a_key_with_an_address_that_cannot_be_used_stops_nothing_else():
     values = {"TOOLSCOPE_API_KEY": "own", "TOOLSCOPE_API_ORIGIN": "models", "OPENAI_API_KEY": "sk"}
-    assert read_keys(values) == (Key(OPENAI, "sk"),)
+    assert read_keys(values) == (ApiKey(OPENAI, "sk"),)
 
 
 def test_the_environment_names_the_endpoint():

@@ -17,11 +17,11 @@ from toolscope_core.decision_log import (
     edits,
     omitted,
     recorded,
-    suspended,
+    suspended_decisions,
     version_of,
     versions_of,
 )
-from toolscope_core.decisions import decision_row, resolve
+from toolscope_core.decisions import decision_of_row, decision_row
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
@@ -134,7 +134,7 @@ def test_a_threshold_is_the_catalogs_and_a_share():
         return Decision("threshold", (), (), "ann", detail={"similarity": 0.7, **detail})
 
     (row,) = logged(threshold(probability=0.9))
-    assert resolve(CATALOG, decision_row(row)) == row
+    assert decision_of_row(CATALOG, decision_row(row)) == row
     for bad in ({}, {"probability": 2}, {"probability": True}, {"probability": "0.7"}):
         with pytest.raises(DecisionError, match="probability"):
             logged(threshold(**bad))
@@ -294,7 +294,7 @@ def test_the_same_tools_as_another_relation_are_another_decision():
 def test_the_relation_survives_a_file():
     for decision in (decide("accept", "abc"), decide("drop", "abc", drop="c")):
         (before,) = logged(as_family(decision))
-        after = resolve(CATALOG, json.loads(json.dumps(decision_row(before))))
+        after = decision_of_row(CATALOG, json.loads(json.dumps(decision_row(before))))
         assert recorded((), after) == before
 
 
@@ -482,14 +482,14 @@ def test_a_line_may_name_tools_by_id_only():
         "at": "2026-01-02",
         "detail": {"groups": [["a", "c"], [TOOLS["b"].fingerprint]]},
     }
-    assert resolve(CATALOG, line) == decide("split", "abc", groups=["ac", "b"])
+    assert decision_of_row(CATALOG, line) == decide("split", "abc", groups=["ac", "b"])
     chosen = {"action": "canonical", "ids": ["a"], "detail": {"canonical": "a", "note": "a"}}
-    assert resolve(CATALOG, chosen).detail == {"canonical": fps("a")[0], "note": "a"}
+    assert decision_of_row(CATALOG, chosen).detail == {"canonical": fps("a")[0], "note": "a"}
 
 
 def test_a_line_may_name_tools_by_fingerprint_only():
     line = {"action": "accept", "members": list(fps("ba"))}
-    assert resolve(CATALOG, line).ids == ("b", "a")
+    assert decision_of_row(CATALOG, line).ids == ("b", "a")
 
 
 @pytest.mark.parametrize(
@@ -507,7 +507,7 @@ def test_a_line_may_name_tools_by_fingerprint_only():
 )
 def test_a_line_that_cannot_be_read_is_refused(line, words):
     with pytest.raises(DecisionError, match=words):
-        resolve(CATALOG, line)
+        decision_of_row(CATALOG, line)
 
 
 # Properties
@@ -618,7 +618,7 @@ def test_lines_of_a_file_replay_to_the_same_log(log):
     lines = [json.loads(json.dumps(decision_row(item))) for item in log]
     replayed = ()
     for line in lines:
-        read = resolve(CATALOG, line)
+        read = decision_of_row(CATALOG, line)
         replayed += (admit(replayed, replace(read, seq=0)),)
     assert [decision_row(item) for item in replayed] == lines
 
@@ -695,9 +695,9 @@ def test_a_suspended_decision_contradicts_nothing():
     apart, today = decide("reject", "ac"), changed(CATALOG, "b")
     with pytest.raises(DecisionError, match="contradicts"):
         admit(log, apart)
-    assert suspended(CATALOG, log) == frozenset()
-    assert suspended(today, log) == {1}
-    assert admit(log, apart, None, suspended(today, log)).action == "reject"
+    assert suspended_decisions(CATALOG, log) == frozenset()
+    assert suspended_decisions(today, log) == {1}
+    assert admit(log, apart, None, suspended_decisions(today, log)).action == "reject"
 
 
 def test_a_recorded_log_replays_whatever_it_contradicts_today():

@@ -86,7 +86,7 @@ def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
     ],
 )
 def test_what_is_heard_of_a_family(verdict, offline, heard):
-    chances = opinions_of(verdict).heard_family([AB, AC], at(offline), BARS)
+    chances = opinions_of(verdict).family_probabilities([AB, AC], at(offline), BARS)
     assert chances.tolist() == pytest.approx([heard, offline])
 
 
@@ -94,8 +94,8 @@ def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be
     opinions = opinions_of(
         fixed(0.9, AB), fixed(0.9, BC), audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),)
     )
-    assert opinions.heard_family([AB, AC, BC], at(0.7), BARS).tolist() == [0.9, 0.7, 0.0]
-    assert opinions.heard([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
+    assert opinions.family_probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [0.9, 0.7, 0.0]
+    assert opinions.probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be
     ],
 )
 def test_what_correction_hears_of_a_pair(verdict, offline, heard):
-    chances = opinions_of(verdict).heard([AB, AC], at(offline), BARS)
+    chances = opinions_of(verdict).probabilities([AB, AC], at(offline), BARS)
     assert chances.tolist() == pytest.approx([heard, offline])
 
 
@@ -122,7 +122,7 @@ def test_an_audit_is_heard_above_the_verdicts():
         verdict_of("keep", 0.0, BC),
         audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),),
     )
-    assert opinions.heard([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
+    assert opinions.probabilities([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
 
 
 def test_a_rejected_audit_is_not_heard():
@@ -131,7 +131,9 @@ def test_a_rejected_audit_is_not_heard():
         verdict_of("merge", 0.95), audits=(Audit(("a", "b", "c"), (), "no partition"),)
     )
     pairs = [AB, AC, BC]
-    assert np.array_equal(rejected.heard(pairs, at(0.5), BARS), bare.heard(pairs, at(0.5), BARS))
+    assert np.array_equal(
+        rejected.probabilities(pairs, at(0.5), BARS), bare.probabilities(pairs, at(0.5), BARS)
+    )
     assert [audit.reason for audit in rejected.rejected] == ["no partition"]
     assert "no partition" in rejected.doubts("ab", at(0.99), BARS)[0]
 

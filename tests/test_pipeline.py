@@ -25,7 +25,7 @@ from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import makings
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.judge import OfflineJudge
-from toolscope_core.pipeline import analyse, foresee, graph_of, groups_at, plan_merge
+from toolscope_core.pipeline import analyse, graph_of, groups_at, judge_lowest_cut, plan_merge
 from toolscope_core.workspace.example import example_path
 
 
@@ -60,25 +60,25 @@ def test_the_plan_without_decisions_makes_nothing_anew(example, monkeypatch):
     def fail(*_):
         raise AssertionError("the analysis has made this")
 
-    before = plan_merge(example.forgetful(), (), PlanConfig())
+    before = plan_merge(example.without_cache(), (), PlanConfig())
     monkeypatch.setattr(makings, "synthesise", fail)
     monkeypatch.setattr(makings, "guards", fail)
     assert plan_merge(example, (), PlanConfig()) == before
     with pytest.raises(AssertionError, match="has made this"):
-        plan_merge(example.forgetful(), (), PlanConfig())
+        plan_merge(example.without_cache(), (), PlanConfig())
 
 
 def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
     def fail(*_):
         raise AssertionError("this was foreseen")
 
-    found = example.forgetful()
-    foresee(found)
+    found = example.without_cache()
+    judge_lowest_cut(found)
     monkeypatch.setattr(OfflineJudge, "chances", fail)
     low = Cut(found.threshold, LEAST_PROBABILITY)
     assert groups_at(found, Constraints(), low)
     with pytest.raises(AssertionError, match="foreseen"):
-        groups_at(found.forgetful(), Constraints(), low)
+        groups_at(found.without_cache(), Constraints(), low)
 
 
 def test_every_stage_reports_its_end(tmp_path):
@@ -236,7 +236,7 @@ def test_families_do_not_depend_on_what_was_asked_before(apps):
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
         return [c.members for c in clusters if c.relation == "parametric"]
 
-    asked = apps.forgetful()
+    asked = apps.without_cache()
     before = families(asked)
     every_third = [tool.id for tool in apps.catalog.tools][::3]
     asked.family_probabilities([Pair(*two) for two in combinations(every_third, 2)])

@@ -90,7 +90,7 @@ def test_silhouettes_of_too_many_clusters_are_empty_and_each_number_is_told():
 
 def test_what_libraries_print_becomes_steps():
     steps = []
-    heard = projection._Heard(steps.append, 1_000)
+    heard = projection._PassCounter(steps.append, 1_000)
     for text in ("[t-SNE] Iteration 50: error = 7", "\r7/500", "nothing", "\n"):
         heard.write(text)
     heard.flush()
@@ -102,8 +102,8 @@ def test_the_process_of_its_own_writes_what_it_made(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.__stdout__", said)
     monkeypatch.setattr(projection, "_end_with_the_parent", lambda: None)
     vectors = unit(20, groups=2)
-    np.save(tmp_path / projection.GIVEN, vectors)
+    np.save(tmp_path / projection.VECTORS_FILE, vectors)
     projection._main("silhouettes", str(tmp_path), ["2", "3"])
-    made = np.load(tmp_path / projection.MADE)
+    made = np.load(tmp_path / projection.RESULT_FILE)
     assert np.array_equal(made, projection.silhouettes(vectors, (2, 3)))
     assert said.getvalue() == "cluster 0 2\ncluster 1 2\n"

@@ -18,14 +18,14 @@ from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.opinions import disagreements, most_contested
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
-from toolscope_core.prompts.judge_prompt import Judging
+from toolscope_core.prompts.judge_prompt import JudgeTask
 from toolscope_core.questioning import (
     Asking,
     _Joined,
-    opine,
+    ask_opinions,
     pairs_to_ask,
     side_by_side,
-    two_of,
+    tool_pairs,
     wary_of,
     with_documents,
     with_grades,
@@ -66,7 +66,7 @@ def judged(model):
 
 def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
     ask, _ = asking(answering(same_verb))
-    told = opine(example, NOBODY, ask, PAPER)
+    told = ask_opinions(example, NOBODY, ask, PAPER)
     assert ask.spent[0].questions == len(told.verdicts)
     tools = example.catalog.tools
     candidates = {
@@ -84,7 +84,7 @@ def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
 
 def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example):
     ask, _ = asking(answering(same_verb))
-    opinions = opine(example, NOBODY, ask)
+    opinions = ask_opinions(example, NOBODY, ask)
     least, pairs = QuestionConfig().sure_below, list(opinions.verdicts)
     assert (example.probabilities(pairs) >= least).all()
     assert opinions.saved.sure == sum(example.scores.probability < least)
@@ -121,10 +121,10 @@ def test_pairs_of_one_call_share_a_tool_with_its_first_and_calls_keep_the_order(
 
 
 def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
-    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, Judging(batch=8)
+    pairs, task = pairs_to_ask(example, NOBODY, PAPER).pairs, JudgeTask(batch=8)
 
     def tokens(order):
-        twos = two_of(example, order)
+        twos = tool_pairs(example, order)
         calls = [twos[at : at + 8] for at in range(0, len(twos), 8)]
         return sum(task.request({str(n): two for n, two in enumerate(c)}).tokens for c in calls)
 
@@ -135,7 +135,7 @@ def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
 def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
     ask, _ = asking(always(outcome))
     config = QuestionConfig(sure_below=0.0)
-    told = opine(example, NOBODY, ask, config)
+    told = ask_opinions(example, NOBODY, ask, config)
     plan = pairs_to_ask(example, NOBODY, config)
     implied = [pair for pair in plan.pairs if pair not in told.verdicts]
     merge_at = example.judge.weights.merge_at
@@ -160,7 +160,7 @@ def test_joined_is_reachability(edges):
 def test_the_size_of_a_batch_changes_nothing(example, batch):
     def verdicts(size):
         ask, _ = asking(answering(same_verb))
-        return opine(example, NOBODY, ask, QuestionConfig(batch=size))
+        return ask_opinions(example, NOBODY, ask, QuestionConfig(batch=size))
 
     one, other = verdicts(1), verdicts(batch)
     assert (one.verdicts, one.audits) == (other.verdicts, other.audits)
@@ -168,19 +168,19 @@ def test_the_size_of_a_batch_changes_nothing(example, batch):
 
 def test_asking_again_costs_nothing_and_says_the_same(example):
     ledger = MemoryLedger()
-    first = opine(example, NOBODY, asking(answering(same_verb), ledger)[0])
+    first = ask_opinions(example, NOBODY, asking(answering(same_verb), ledger)[0])
     again, model = asking(answering(same_verb), ledger)
-    assert opine(example, NOBODY, again).verdicts == first.verdicts
+    assert ask_opinions(example, NOBODY, again).verdicts == first.verdicts
     assert not model.requests
     silent = ScriptedModel(answering(same_verb))
-    remembered = opine(example, NOBODY, Asking(silent, ledger, None))
+    remembered = ask_opinions(example, NOBODY, Asking(silent, ledger, None))
     assert (remembered.verdicts, remembered.audits) == (first.verdicts, first.audits)
     assert not silent.requests
 
 
 def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
     ask, model = asking(always("merge"), purse=Purse(Budget(calls=1)), concurrency=1)
-    told = opine(example, NOBODY, ask)
+    told = ask_opinions(example, NOBODY, ask)
     assert len(model.requests) == 1
     assert "budget" in told.message and told.unanalysed
     assert all("budget" in reason for reason in told.unanalysed.values())
@@ -190,7 +190,7 @@ def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
 
 def test_broken_answers_are_unanalysed_with_the_reason(example):
     ask, _ = asking(answering(lambda one, other: ("MERGE", 0.9)))
-    opinions = opine(example, NOBODY, ask)
+    opinions = ask_opinions(example, NOBODY, ask)
     assert {v.outcome for v in opinions.verdicts.values()} == {"unanalysed"}
     assert all("relation is 'MERGE'" in reason for reason in opinions.unanalysed.values())
     assert not opinions.audits
@@ -211,7 +211,7 @@ def test_a_relation_is_a_verdict_with_two_probabilities(
     example, relation, confidence, outcome, probability, family
 ):
     ask, _ = asking(answering(lambda one, other: (relation, confidence)))
-    opinions = opine(example, NOBODY, ask, PAPER)
+    opinions = ask_opinions(example, NOBODY, ask, PAPER)
     for verdict in opinions.verdicts.values():
         assert verdict.outcome == outcome
         assert (verdict.probability, verdict.family) == (probability, family)
@@ -224,7 +224,7 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
     def verdict(one, other):
         return "subsumes", 0.9, int(one["name"] > other["name"])
 
-    opinions = opine(example, NOBODY, asking(answering(verdict))[0], PAPER)
+    opinions = ask_opinions(example, NOBODY, asking(answering(verdict))[0], PAPER)
     tools = example.catalog.by_id
     names = [(tools[p.left].name, tools[p.right].name, v) for p, v in opinions.verdicts.items()]
     sides = {v.serves: left < right for left, right, v in names if left != right}
@@ -242,7 +242,7 @@ def test_a_family_that_is_surely_no_merge_costs_no_question(example):
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
-    opinions = opine(example, NOBODY, asking(always("family"))[0], PAPER)
+    opinions = ask_opinions(example, NOBODY, asking(always("family"))[0], PAPER)
     assert {verdict.outcome for verdict in opinions.verdicts.values()} == {
         "family"
     } and not opinions.audits
@@ -272,7 +272,7 @@ def test_clusters_of_two_that_the_model_is_sure_of_are_not_audited(example):
     def verdict(one, other):
         return ("merge", 0.95) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
-    told = opine(example, NOBODY, asking(answering(verdict))[0])
+    told = ask_opinions(example, NOBODY, asking(answering(verdict))[0])
     two = [p for p, v in told.verdicts.items() if v.outcome == "merge"]
     assert two
     audited = [set(audit.members) for audit in told.audits]
@@ -283,7 +283,7 @@ def test_a_hesitant_model_is_asked_about_the_cluster(example):
     def verdict(one, other):
         return ("merge", 0.3) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
-    told = opine(example, NOBODY, asking(answering(verdict))[0])
+    told = ask_opinions(example, NOBODY, asking(answering(verdict))[0])
     assert 2 in [len(audit.members) for audit in told.audits]
 
 
@@ -298,7 +298,7 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(
     analysis = analyse(
         Catalog((long, other)), AnalysisConfig(threshold=0.4), WordEmbedder(), VectorCache(tmp_path)
     )
-    opinions = opine(analysis, NOBODY, asking(always(outcome))[0], PAPER)
+    opinions = ask_opinions(analysis, NOBODY, asking(always(outcome))[0], PAPER)
     (verdict,) = opinions.verdicts.values()
     assert (verdict.outcome, verdict.serves) == ("unsure", "none")
     assert any("were not shown" in line for line in verdict.evidence)
@@ -310,12 +310,12 @@ def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     analysis = analyse(
         Catalog(tuple(tools)), AnalysisConfig(threshold=0.1), WordEmbedder(), VectorCache(tmp_path)
     )
-    opinions = opine(analysis, NOBODY, asking(always("keep"))[0], PAPER)
+    opinions = ask_opinions(analysis, NOBODY, asking(always("keep"))[0], PAPER)
     assert opinions.notes.keys() == {"sh\u200belf"}
 
 
 def test_grades_are_by_tool(example):
-    told = opine(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
     told = with_grades(told, example.catalog, asking(answering(score=4))[0])
     assert told.grades.keys() == example.catalog.by_id.keys()
     assert {grade.band for grade in told.grades.values()} == {"High"}
@@ -323,7 +323,7 @@ def test_grades_are_by_tool(example):
 
 def test_words_are_asked_for_clusters_that_are_no_copies(example):
     ask, _ = asking(answering(same_verb))
-    told = opine(example, NOBODY, ask)
+    told = ask_opinions(example, NOBODY, ask)
     plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
     told = with_documents(told, plan, ask)
     tools = plan.catalog.by_id
@@ -336,14 +336,14 @@ def test_words_are_asked_for_clusters_that_are_no_copies(example):
 
 def test_a_plan_is_not_changed_by_words_or_grades(example):
     ask, _ = asking(answering(same_verb))
-    told = opine(example, NOBODY, ask)
+    told = ask_opinions(example, NOBODY, ask)
     plan = plan_merge(replace(example, opinions=told), (), PlanConfig("auto"))
     more = with_grades(with_documents(told, plan, ask), example.catalog, ask)
     assert plan_merge(replace(example, opinions=more), (), PlanConfig("auto")) == plan
 
 
 def test_verdicts_name_who_said_them(example):
-    told = opine(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
     pair = next(iter(told.verdicts))
     tools = example.catalog.tools
     other = next(
@@ -373,7 +373,7 @@ def test_knobs_out_of_range_are_refused():
 
 
 def test_people_come_above_the_model(example):
-    told = opine(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
     plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
     cluster = next(c for c in plan.clusters if len(c.members) == 2)
     prints = [example.catalog.by_id[m].fingerprint for m in cluster.members]
@@ -383,7 +383,7 @@ def test_people_come_above_the_model(example):
 
 
 def test_disagreements_lead_to_their_cards(example):
-    told = opine(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
     found = disagreements(told, example.offline)
     assert found and all(one.offline.outcome != one.model.outcome for one in found)
     plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
@@ -396,7 +396,7 @@ def test_a_catalog_without_candidates_costs_nothing(tmp_path):
     analysis = analyse(lone, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
     for config in (QuestionConfig(), PAPER):
         ask, model = asking(answering(same_verb))
-        told = opine(analysis, NOBODY, ask, config)
+        told = ask_opinions(analysis, NOBODY, ask, config)
         assert not told.verdicts and not told.audits and not model.requests
         heard = replace(analysis, opinions=told)
         assert plan_merge(heard, (), PlanConfig()) == plan_merge(analysis, (), PlanConfig())

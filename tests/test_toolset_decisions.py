@@ -15,7 +15,7 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.config import Cut, PlanConfig
 from toolscope_core.datamodel import Catalog, Pair, Tool
 from toolscope_core.decision_log import admit
-from toolscope_core.decisions import resolve
+from toolscope_core.decisions import decision_of_row
 from toolscope_core.imported_decisions import read_decisions
 from toolscope_core.merging.calls import relabel_query
 from toolscope_core.pipeline import alone, cut_of, graph_of, own_cut, plan_merge
@@ -39,7 +39,7 @@ def logged(analysis, *rows):
     log = ()
     for row in rows:
         said = {"reviewer": "ann", "at": "2026-01-02", **row}
-        log = (*log, admit(log, resolve(analysis.catalog, said)))
+        log = (*log, admit(log, decision_of_row(analysis.catalog, said)))
     return log
 
 
@@ -184,7 +184,7 @@ def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(exam
     assert set(graph_of(example, log).edges) < set(graph_of(example, ()).edges)
     said = json.loads(files(example, log)["manifest.json"])["configuration"]
     assert (said["threshold"], said["probability"]) == (0.9, 0.95)
-    back = (*log, admit(log, resolve(example.catalog, undo(1))))
+    back = (*log, admit(log, decision_of_row(example.catalog, undo(1))))
     assert cut_of(example, back) == own
     assert plan_merge(example, back, PlanConfig()) == before
     low = logged(example, threshold(0.0, 0.0))

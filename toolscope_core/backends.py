@@ -1,4 +1,4 @@
-"""The seams to what is replaceable: models, and whoever watches long work."""
+"""Protocols of what is replaceable (embedder, chat model, ledger) and of progress."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Progress = Callable[[Step], None]
 
 
 def silent(step: Step) -> None:
-    """The progress nobody watches."""
+    """Progress that is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,12 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What came of a call: ``value``, an object that is valid against the schema, or a ``reason``.
+    """The outcome of a call: ``value``, an object valid against the schema, or a ``reason``.
 
-    ``final`` is false where the model has not spoken (no connection, 429, a time-out): asking
-    again may bring an answer, after ``wait`` seconds; ``None`` where this very request would meet
-    the same again. ``text`` is what it said, ``finish`` why it stopped (``length``: cut off),
-    ``seconds`` the time it took. ``counted`` is false where the endpoint does not report tokens.
+    ``final`` is false where the model has not answered (no connection, 429, a time-out): asking
+    again may succeed after ``wait`` seconds; ``None`` where this very request would fail again.
+    ``text`` is the reply as it came, ``finish`` why it ended (``length``: cut off), ``seconds`` the
+    time it took. ``counted`` is false where the endpoint does not report tokens.
     """
 
     value: JsonObject | None
@@ -129,7 +129,7 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
 class Task(Protocol[Item_contra]):
-    """What a model is asked about items of one kind, and how its reply is read.
+    """A kind of question to a model about items of one kind, and the parser of its reply.
 
     ``version`` changes with the prompt; ``batch`` is the most items of one call.
     """
@@ -156,7 +156,7 @@ class Task(Protocol[Item_contra]):
     def read(
         self, items: Mapping[str, Item_contra], value: JsonObject
     ) -> dict[str, JsonObject | str]:
-        """Of each key the answer, or (text) what is wrong with it; pure, never raises."""
+        """By key the answer, or (text) what is wrong with it; pure, never raises."""
         ...
 
 
@@ -184,7 +184,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One line of the log of calls, failed ones too (``error``); ``run`` names who asked.
+    """One line of the log of calls, failed ones too (``error``); ``run`` names the run.
 
     ``cost`` is in the currency of the price table, ``None`` where there is no price.
     """
@@ -207,10 +207,10 @@ class Call:
 class Ledger(Protocol):
     """Answers that were paid for. What is committed is never asked again."""
 
-    def known(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         """The committed ones among ``keys``."""
         ...
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
-        """Keep a call and its answers, all or nothing; a key that is known stays as it is."""
+        """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
         ...

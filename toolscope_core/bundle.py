@@ -16,9 +16,10 @@ from typing import Any
 
 from toolscope_core.catalog.bundle_versions import READABLE
 from toolscope_core.catalog.clients import client_files
-from toolscope_core.catalog.splitting import Part, servers_of
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.splitting import ToolsetPart, servers_of
 from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, plan_tokens, tokenizer
+from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
 from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.config import Cut, PlanConfig
 from toolscope_core.datamodel import (
@@ -110,7 +111,7 @@ def bundle_files(
     return files
 
 
-def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, Part]:
+def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
     """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
     parts = toolsets(plan, shape, fix)
     if len(parts) == 1:
@@ -122,29 +123,31 @@ def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, Part]:
 def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
     """One row a judged pair, by left and right id; of clear *keep*s only the main evidence."""
     scores = analysis.scores
-    for said in map(analysis.heard, analysis.judge.verdicts(scores.left, scores.right, brief=True)):
-        yield verdict_row(said.pair.left, said.pair.right, said)
+    for verdict in map(
+        analysis.effective_verdict, analysis.judge.verdicts(scores.left, scores.right, brief=True)
+    ):
+        yield verdict_row(verdict.pair.left, verdict.pair.right, verdict)
 
 
-def verdict_row(left: str, right: str, said: Verdict) -> JsonObject:
+def verdict_row(left: str, right: str, verdict: Verdict) -> JsonObject:
     """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked: the sides
     in ``serves`` and ``differs`` are those of this row.
     """
-    serves, differs = said.serves, said.differs
-    if left != said.pair.left:
+    serves, differs = verdict.serves, verdict.differs
+    if left != verdict.pair.left:
         serves, differs = _TURNED.get(serves, serves), differs[::-1]
     return {
         "left": left,
         "right": right,
-        "similarity": round(said.similarity, 6),
-        "relation": said.relation,
-        "probability": said.probability,
-        "family": round(said.family, 6),
+        "similarity": round(verdict.similarity, 6),
+        "relation": verdict.relation,
+        "probability": verdict.probability,
+        "family": round(verdict.family, 6),
         "serves": serves,
         "differs": {"left": list(differs[0]), "right": list(differs[1])},
-        "verdict": said.outcome,
-        "judge": said.judge,
-        "evidence": list(said.evidence),
+        "verdict": verdict.outcome,
+        "judge": verdict.judge,
+        "evidence": list(verdict.evidence),
     }
 
 
@@ -277,7 +280,9 @@ def _manifest(
             {"file": name, "tools": len(part), "servers": servers_of(part)}
             for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
         ],
-        "violations": [asdict(found) for found in checked(plan, chosen["shape"], chosen["fix"])],
+        "violations": [
+            asdict(violation) for violation in checked(plan, chosen["shape"], chosen["fix"])
+        ],
     }
 
 
@@ -299,7 +304,7 @@ def _json(value: object, levels: int = 2) -> bytes:
 
 
 def _laid_out(value: object, levels: int) -> str:
-    """JSON with one entry a line for the outer ``levels``: good to read and to compare."""
+    """JSON with one entry a line for the outer ``levels``, easy to read and to compare."""
     if levels and isinstance(value, dict) and value:
         rows = (f"{_compact(key)}: {_laid_out(item, levels - 1)}" for key, item in value.items())
         return "\n".join(["{", ",\n".join(rows), "}"])

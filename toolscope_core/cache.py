@@ -1,4 +1,4 @@
-"""Vectors on disk, so that a text is embedded once per model, and what was counted of them."""
+"""Vectors on disk, so that a text is embedded once per model, and numbers computed from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolscope_core.errors import ConfigError
 
 CHUNK = 512
 PIECE = 128
-"""Texts between two steps of progress, two full batches of the embedder."""
+"""Texts between two steps of progress: two full batches of the embedder."""
 
 _MAGIC = b"TSVEC001"
 _HEADER = struct.Struct("<8sII")
@@ -39,7 +39,7 @@ class VectorCache:
         self._folder = folder
 
     def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The known ones of ``texts`` with their vectors, each float32 of shape (d,)."""
+        """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
         wanted = {_key(text): text for text in texts}
         if not wanted:
             return {}
@@ -79,7 +79,7 @@ class VectorCache:
 
 
 class ArrayCache:
-    """What was computed of a set of vectors, in a folder, one small file each.
+    """Numbers computed from a set of vectors, in a folder, one small file for each array.
 
     A file starts with the SHA-256 of its key and content: a damaged one counts as absent and is
     written again.
@@ -89,12 +89,12 @@ class ArrayCache:
         self._folder = folder
 
     def counts(self, key: str, size: int) -> NDArray[np.int64] | None:
-        """The ``size`` whole numbers under this key, where they are known."""
+        """The ``size`` cached whole numbers under this key; ``None`` where there are none."""
         body = self._read(key, size)
         return None if body is None else np.frombuffer(body, dtype="<i8").astype(np.int64)
 
     def points(self, key: str, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-        """The float64 numbers of this shape under this key, where they are known."""
+        """The cached float64 numbers of this shape under this key; ``None`` without any."""
         body = self._read(key, math.prod(shape))
         if body is None:
             return None
@@ -111,10 +111,10 @@ class ArrayCache:
 
     def _read(self, key: str, size: int) -> bytes | None:
         try:
-            found = self._path(key).read_bytes()
+            content = self._path(key).read_bytes()
         except OSError:
             return None
-        sealed, body = found[:_KEY_BYTES], found[_KEY_BYTES:]
+        sealed, body = content[:_KEY_BYTES], content[_KEY_BYTES:]
         return body if sealed == _seal(key, body) and len(body) == 8 * size else None
 
     def _path(self, key: str) -> Path:
@@ -131,9 +131,9 @@ def embed_cached(
     ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
     """
     distinct = sorted(set(texts), key=lambda text: (len(text), text))
-    known = cache.read(embedder.name, distinct)
-    missing = [text for text in distinct if text not in known]
-    progress(Step("embed", len(known), len(distinct)))
+    vectors = cache.read(embedder.name, distinct)
+    missing = [text for text in distinct if text not in vectors]
+    progress(Step("embed", len(vectors), len(distinct)))
     for start in range(0, len(missing), CHUNK):
         fresh: dict[str, Vectors] = {}
         end = min(start + CHUNK, len(missing))
@@ -141,13 +141,13 @@ def embed_cached(
             piece = missing[at : min(at + PIECE, end)]
             fresh.update(zip(piece, embedder.encode(piece), strict=True))
             if at + PIECE < end:
-                progress(Step("embed", len(known) + len(fresh), len(distinct)))
+                progress(Step("embed", len(vectors) + len(fresh), len(distinct)))
         cache.write(embedder.name, fresh)
-        known.update(fresh)
-        progress(Step("embed", len(known), len(distinct)))
-    if not known:
+        vectors.update(fresh)
+        progress(Step("embed", len(vectors), len(distinct)))
+    if not vectors:
         return np.zeros((0, 0), dtype=np.float32)
-    return np.stack([known[text] for text in texts])
+    return np.stack([vectors[text] for text in texts])
 
 
 def _key(text: str) -> bytes:

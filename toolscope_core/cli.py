@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 import typer
 
 from toolscope_core.backends import Progress, Step, silent
+from toolscope_core.catalog.formats import OFFERED
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.errors import ConfigError, ToolScopeError
 from toolscope_core.numbers import quantity
@@ -52,17 +53,6 @@ class Accept(StrEnum):
     none = "none"
 
 
-class Shape(StrEnum):
-    """The shape of the toolset that is written."""
-
-    openai_chat = "openai-chat"
-    openai_responses = "openai-responses"
-    anthropic = "anthropic"
-    mcp = "mcp"
-    gemini = "gemini"
-    neutral = "neutral"
-
-
 class Judge(StrEnum):
     """Who says which tools are one."""
 
@@ -92,6 +82,13 @@ class FailOn(StrEnum):
     warn = "warn"
 
 
+def _offered(name: str) -> str:
+    """The name of a format that an export offers. Raises ``typer.BadParameter`` for another."""
+    if name not in OFFERED:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, OFFERED))}.")
+    return name
+
+
 def _errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -113,7 +110,13 @@ def merge(
         float | None, typer.Option(help="Least cosine of a candidate pair; default by model.")
     ] = None,
     shape: Annotated[
-        Shape | None, typer.Option("--format", help="Shape of toolset.json; default the input's.")
+        str | None,
+        typer.Option(
+            "--format",
+            parser=_offered,
+            metavar=f"<{'|'.join(OFFERED)}>",
+            help="Shape of toolset.json; default the input's.",
+        ),
     ] = None,
     fix: Annotated[
         bool,
@@ -171,7 +174,7 @@ def merge(
         out=out,
         analysis=AnalysisConfig(threshold=threshold),
         plan=PlanConfig(accept=accept.value, routers=routers, correct=correct),
-        shape=shape.value if shape else None,
+        shape=shape,
         fix=fix,
         fail_on=fail_on.value if fail_on else None,
         decisions=decisions,
@@ -329,8 +332,8 @@ def estimate(
         for task, one in estimates.tasks.items():
             cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
             _say(
-                f"{kind:8} {task}: {one.questions - one.known} questions in {one.calls} calls, "
-                f"{one.known} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
+                f"{kind:8} {task}: {one.questions - one.reused} questions in {one.calls} calls, "
+                f"{one.reused} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
                 f"{cost}"
             )
     questions, tokens = found["judge"].saved
@@ -397,7 +400,7 @@ def _fail_for(reason: str) -> None:
 def _tell_spent(spent: Spent | None) -> None:
     if spent is not None:
         _say(
-            f"{spent.task}: {spent.questions} questions, {spent.known} known before"
+            f"{spent.task}: {spent.questions} questions, {spent.reused} known before"
             f"{_more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
             f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
         )

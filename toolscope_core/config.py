@@ -1,4 +1,4 @@
-"""Frozen knobs, and the one place where the environment is read."""
+"""Frozen settings, and the one function that reads the environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """A secret that goes to ``origin`` and nowhere else; it is never shown, stored or compared."""
 
     origin: str
@@ -31,7 +31,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where data lives, and who may be asked. See ``read_environment``."""
+    """Where data is kept, and the endpoint with its keys. See ``read_environment``."""
 
     store_url: str
     cache_dir: Path
@@ -40,12 +40,12 @@ class Settings:
     base_url: str = ""
     model: str = ""
     embeddings_model: str = ""
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ApiKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisConfig:
-    """What decides which pairs are judged.
+    """The settings that decide which pairs are judged.
 
     ``threshold`` is the least cosine of a candidate pair, ``None`` for the default of the
     embedding model; ``neighbours`` how many nearest tools are looked at for each tool (ToolScope,
@@ -65,16 +65,16 @@ class AnalysisConfig:
 
     @property
     def key(self) -> str:
-        """Hash (64 hex digits) of the knobs: equal keys give equal analyses."""
+        """Hash (64 hex digits) of the settings: equal keys give equal analyses."""
         return digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
 class PlanConfig:
-    """What decides how judged pairs become a toolset.
+    """The settings that decide how judged pairs become a toolset.
 
-    ``accept`` says which proposed clusters are taken without a recorded decision (DESIGN,
-    auto-accept); ``routers`` whether accepted clusters that need a gateway are exported;
+    ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
+    ones); ``routers`` whether accepted clusters that need a gateway are exported;
     ``correct`` switches Auto-Correction off (ToolScope, section 3.2).
     """
 
@@ -121,7 +121,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long an endpoint that does not answer is asked again.
+    """The limits on asking an endpoint again that does not answer.
 
     One call is sent at most ``attempts`` times and not again after ``seconds`` spent in calls; a
     wait that the endpoint asks for is kept up to ``longest_wait`` seconds. ``failures`` calls given
@@ -134,14 +134,14 @@ class Patience:
     first_wait: float = 0.5
     failures: int = 3
 
-    def pause(self, attempt: int, told: float) -> float | None:
-        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``told``.
+    def pause(self, attempt: int, asked_wait: float) -> float | None:
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``asked_wait``.
 
         ``None`` where that attempt is one too many, or the wait too long.
         """
-        if attempt >= self.attempts or told > self.longest_wait:
+        if attempt >= self.attempts or asked_wait > self.longest_wait:
             return None
-        return max(told, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
+        return max(asked_wait, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,30 +198,30 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{host}" if standard else f"{parts.scheme}://{host}:{port}"
 
 
-def read_keys(values: Mapping[str, str]) -> tuple[Key, ...]:
+def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
     """The keys in the environment, or in a file of secrets with the same names.
 
     ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
-    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and whoever needs
-    it is told so. ``OPENAI_API_KEY`` belongs to OpenAI.
+    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and the error of a
+    call without a key names the remedy. ``OPENAI_API_KEY`` belongs to OpenAI.
     """
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     own = values.get("TOOLSCOPE_API_KEY", "").strip()
     openai = values.get("OPENAI_API_KEY", "").strip()
-    keys = [Key(OPENAI, openai)] if openai else []
+    keys = [ApiKey(OPENAI, openai)] if openai else []
     with suppress(ConfigError):
-        keys[:0] = [Key(origin_of(address), own)] if own else []
+        keys[:0] = [ApiKey(origin_of(address), own)] if own else []
     return tuple(keys)
 
 
-def key_for(origin: str, keys: Sequence[Key]) -> Key:
+def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
     """The first key given for ``origin``; one with an empty secret where there is none."""
-    return next((key for key in keys if key.origin == origin), Key(origin, ""))
+    return next((key for key in keys if key.origin == origin), ApiKey(origin, ""))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionConfig:
-    """What a model is asked about.
+    """The settings that decide what a model is asked about.
 
     ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
     pairs that the offline judge gives less than ``sure_below`` for the same job
@@ -246,12 +246,12 @@ class QuestionConfig:
 
 
 LEAST_PROBABILITY = 0.5
-"""Below it the judge holds two tools for different, so nobody is offered to merge them."""
+"""Below it the judge considers two tools different, so merging them is not proposed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Which candidate pairs are merges: those of at least this cosine and this probability."""
+    """The least cosine and the least probability of candidate pairs that are merges."""
 
     similarity: float
     probability: float

@@ -1,4 +1,4 @@
-"""The nouns: tools, catalogs, pairs, verdicts, clusters, argument maps, decisions, plans.
+"""The data model: tools, catalogs, pairs, verdicts, clusters, argument maps, decisions, plans.
 
 Everything that crosses a module border is one of these frozen values. Ids are text; ``φ`` and
 ``α`` are the relabel mapping and the argument maps of ToolScope (arXiv 2510.20036, section 3.2),
@@ -116,8 +116,8 @@ class Tool:
 
     @property
     def home(self) -> str:
-        """What tells it from others of its name: its server, else its id unless that is its name,
-        else nothing.
+        """What distinguishes it from others of its name: its server, else its id unless that is its
+        name, else nothing.
         """
         return self.server or ("" if self.id == self.name else self.id)
 
@@ -173,7 +173,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """What one file of an import is taken for, and how many of its records are tools."""
+    """One file of an import: its format, and how many of its records are tools and problems."""
 
     label: str
     format: str
@@ -185,7 +185,7 @@ class InputFile:
 class Catalog:
     """Tools and their servers, sorted by id and by name, with what could not be read.
 
-    ``files`` tells of each file that was just read; a stored catalog has forgotten them.
+    ``files`` describes each file that was just read; a stored catalog has none.
     ``by_id`` has the tools by their ids.
     """
 
@@ -243,20 +243,20 @@ class PairScores:
 
     @property
     def expected_merges(self) -> int:
-        """How many of the pairs are merges if the probabilities hold: over ``len``, the catalog's
-        own share of merges, which nobody has labelled.
+        """The number of pairs that are merges if the probabilities hold. Divided by ``len`` it is
+        the catalog's own share of merges, which is not labelled.
         """
         return round(float(self.probability.sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of a pair, with its reasons as sentences; ``judge`` names who said it.
+    """The verdict of a judge on a pair, with its reasons as sentences; ``judge`` names the judge.
 
     ``probability`` is that of the same job (*duplicate* or *subsumes*), ``family`` that of a
     family (*parametric*: the same operation for another provider or fixed value); both in [0, 1].
-    ``serves`` tells which of the two could serve every caller of the other as it is. ``differs``
-    are the words that only the left and only the right one says.
+    ``serves`` says which of the two could serve every caller of the other as it is. ``differs``
+    are the words that only the left and only the right one has.
     """
 
     pair: Pair
@@ -305,7 +305,7 @@ class ArgumentMap:
 
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
     place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
-    ``surmised`` which arguments were taken for one only because nothing else was left. ``nested``
+    ``surmised`` which arguments were matched only because nothing else was left. ``nested``
     are applied after the moves, in their order.
     """
 
@@ -325,15 +325,15 @@ class ArgumentMap:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What people decided, as links between tool ids.
+    """Decisions of people as links between tool ids.
 
     ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
     that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
     ``conflict``. ``asked`` holds the pairs that a person wants to see proposed. ``families`` are
     the sets that were put together as a family: a group that holds one stays one. ``earlier`` are
-    those put together before decisions said as what. ``omitted`` tools are left out of the toolset,
-    and of everything above.
+    those put together before decisions recorded the relation. ``omitted`` tools are left out of the
+    toolset, and of everything above.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -347,12 +347,12 @@ class Constraints:
     omitted: frozenset[str] = frozenset()
 
     def is_earlier(self, members: Iterable[str]) -> bool:
-        """Whether these tools, or some of them, were put together before decisions said as what."""
+        """Whether some of these tools were put together before decisions recorded the relation."""
         ids = set(members)
         return any(held <= ids for held in self.earlier)
 
     def is_family(self, members: Iterable[str]) -> bool:
-        """Whether these tools, or some of them, were put together as a family."""
+        """Whether some of these tools were put together as a family."""
         ids = set(members)
         return any(held <= ids for held in self.families)
 
@@ -361,11 +361,11 @@ class Constraints:
 class Group:
     """Tool ids (sorted) that correction leaves together.
 
-    ``weakest_edge`` is the lowest merge probability over all pairs inside, ``cut`` tells whether
+    ``weakest_edge`` is the lowest merge probability over all pairs inside, ``cut`` says whether
     the connected component it came from was divided, ``intransitive`` whether two members are
     joined only through a third, ``decided`` whether people put exactly these together.
     ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
-    to it; ``asked`` tells whether a person put the group forward. ``doubts`` are sentences on what
+    to it; ``asked`` says whether a person put the group forward. ``doubts`` are sentences on what
     judges do not agree on. A ``family`` is the same operation for several providers or fixed
     values: its weakest edge is the lowest probability of that.
     """
@@ -383,7 +383,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What an agent reads of a merged tool: the part a person may edit."""
+    """The documentation of a merged tool that agents read: the part a person may edit."""
 
     name: str
     description: str
@@ -400,7 +400,7 @@ class Cluster:
     read; ``arguments`` one map per member in member order. ``reasons`` are sentences that say why
     it is not safe to accept without a person; empty means safe.
     ``newcomers`` are tools that the judge would add to an accepted cluster; a person must.
-    ``asked`` tells whether a person, not the judge, put it forward. ``version`` is what a decision
+    ``asked`` says whether a person, not the judge, put it forward. ``version`` is what a decision
     on this cluster must carry, ``grown`` one that is on its newcomers too. ``relation`` is
     *duplicate*, *subsumes* or, of a family, *parametric*; ``selector`` the argument that says
     which member is meant, empty for a prune.
@@ -430,8 +430,8 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Relabel:
-    """One row of φ: what became of a tool that came in. One that people left out is *removed* and
-    has neither new id nor new name.
+    """One row of φ: the new id and name of a tool that came in. One that people left out is
+    *removed* and has neither.
     """
 
     old_id: str
@@ -463,7 +463,7 @@ class Dangling:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person said of a set of tools: one line of the append-only log.
+    """A decision of a person on a set of tools: one line of the append-only log.
 
     ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
@@ -506,7 +506,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What people chose for a set of tools: a canonical id, and fields of the document
+    """The choices of people for a set of tools: a canonical id, and fields of the document
     (``name``, ``description``, ``schema``).
     """
 

@@ -1,4 +1,4 @@
-"""People's decisions: what may join the append-only log, and what the log asks of a merge."""
+"""The log of people's decisions: what may be appended, and the constraints it puts on a merge."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from toolscope_core.datamodel import (
     Pair,
     digest,
 )
-from toolscope_core.decisions import JOINING, LINKING, SPOKEN, check_form, listed
+from toolscope_core.decisions import JOINING, LINKING, ON_SEVERAL, check_form, id_list
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
-Node = TypeVar("Node", bound=Hashable)
+Member = TypeVar("Member", bound=Hashable)
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The decisions that stand, in order: without the retracted ones and without undo rows."""
+    """The decisions in force, in order: without the retracted ones and without undo rows."""
     retracted = {item.detail["retracts"] for item in log if item.action == "undo"}
     return tuple(item for item in log if item.action != "undo" and item.seq not in retracted)
 
 
 def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
-    """What a form on these fingerprints was based on: a hash of them and of who touched them."""
+    """The version of a set of fingerprints: a hash of them and of the decisions on them."""
     return versions_of([members], log)[0]
 
 
@@ -53,7 +53,7 @@ def admit(
     seen_version: str | None = None,
     ignoring: frozenset[int] = frozenset(),
 ) -> Decision:
-    """The gatekeeper of the log: ``proposal`` as the row to append, with the next ``seq``.
+    """``proposal`` as the row to append, with the next ``seq``; every new row passes here.
 
     Call it inside the transaction that appends. A repeat of the last standing decision on these
     members by the same reviewer (a double click on any but canonical, edit) is no new row: the
@@ -77,8 +77,8 @@ def admit(
         _check_undo(log, proposal)
     elif (other := _contradicted(standing, proposal, ignoring)) is not None:
         raise DecisionError(
-            f"this {proposal.action} of {listed(proposal.ids)} contradicts {_cite(other)} on "
-            f"{listed(other.ids)}; undo that one first"
+            f"this {proposal.action} of {id_list(proposal.ids)} contradicts {_cite(other)} on "
+            f"{id_list(other.ids)}; undo that one first"
         )
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
 
@@ -86,7 +86,7 @@ def admit(
 def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """A decision that a log already admitted, as the next row of a replay, with its own ``seq``.
 
-    Only its form and place are checked: what it contradicts today ``constraints`` reports.
+    Only its form and place are checked; ``constraints`` reports what it contradicts today.
     Raises ``DecisionError``.
     """
     if log and decision.seq <= log[-1].seq:
@@ -100,22 +100,23 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     return decision
 
 
-def suspended(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
+def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
     """The seqs of the active decisions of which a member has changed in this catalog."""
-    find = _Finder(catalog, log)
-    return frozenset(item.seq for item in active(log) if find(item)[1])
+    locate = _Locator(catalog, log)
+    return frozenset(item.seq for item in active(log) if locate(item)[1])
 
 
 def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
-    """What the standing decisions ask of the tools of ``catalog``, by id; ``must`` sorted.
+    """The constraints that the decisions in force put on the tools of ``catalog``, by id.
 
     A member that has left the catalog is left out. A member whose id now bears another
     fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
     each of its members is stale until a later decision includes it as it is now. A joined group
     that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
-    as both are unchanged and not kept apart. A tool that people left out is in none of it.
+    as both are unchanged and not kept apart. A tool that people left out is in none of it. The
+    groups are sorted.
     """
-    find = _Finder(catalog, log)
+    locate = _Locator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
     joined: list[tuple[str, ...]] = []
     held: list[frozenset[str]] = []
@@ -124,9 +125,11 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     apart: set[Pair] = set()
     doubtful: set[Pair] = set()
     for place, item in enumerate(linking):
-        found, changed = find(item)
+        present, changed = locate(item)
         now = {
-            i: found.get(i, old) for i, old in enumerate(item.ids) if i in found or old in changed
+            i: present.get(i, old)
+            for i, old in enumerate(item.ids)
+            if i in present or old in changed
         }
         later = linking[place + 1 :]
         for group in _links(item)[0]:
@@ -139,11 +142,11 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
             if changed.isdisjoint(ids):
                 joined.append(ids)
             else:
-                held.append(frozenset(i for i in ids if not find.spoken_of((i,), later)))
+                held.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
         for i, j in _links(item)[1]:
-            if i in found and j in found:
-                apart.add(Pair.of(found[i], found[j]))
-            elif i in now and j in now and not find.spoken_of((now[i], now[j]), later):
+            if i in present and j in present:
+                apart.add(Pair.of(present[i], present[j]))
+            elif i in now and j in now and not locate.are_decided_on((now[i], now[j]), later):
                 doubtful.add(Pair.of(now[i], now[j]))
     home = _unite(joined)
     groups = {frozenset(group) for group in home.values() if len(group) > 1}
@@ -154,16 +157,16 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
-        asked=frozenset(_asked(find, log)) - apart,
+        asked=frozenset(_asked(locate, log)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
         earlier=tuple(sorted(set(earlier), key=sorted)),
-        omitted=frozenset(find.omitted),
+        omitted=frozenset(locate.omitted),
     )
 
 
 def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
-    """The decision that left each tool out, by tool id; one that has changed since is in again."""
-    return dict(_Finder(catalog, log).omitted)
+    """By tool id the decision that left it out; a tool that has changed since is in again."""
+    return dict(_Locator(catalog, log).omitted)
 
 
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
@@ -172,19 +175,19 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     Later edits override field by field. Members that left the catalog are left out of the set; a
     changed member suspends the edit.
     """
-    find = _Finder(catalog, log)
+    locate = _Locator(catalog, log)
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
-        found, changed = find(item)
-        if item.action not in ("edit", "canonical") or changed or not found:
+        present, changed = locate(item)
+        if item.action not in ("edit", "canonical") or changed or not present:
             continue
-        key = frozenset(found.values())
+        key = frozenset(present.values())
         edit = chosen.get(key, Edit())
         if item.action == "edit":
             edit = replace(edit, document={**edit.document, **item.detail})
         else:
             position = item.members.index(item.detail["canonical"])
-            edit = replace(edit, canonical=found.get(position))
+            edit = replace(edit, canonical=present.get(position))
         chosen[key] = edit
     return chosen
 
@@ -226,7 +229,7 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
 
 def _repeats(standing: Decision, proposal: Decision) -> bool:
     return (
-        proposal.action in SPOKEN
+        proposal.action in ON_SEVERAL
         and standing.action == proposal.action
         and standing.reviewer == proposal.reviewer
         and standing.detail.get("relation") == proposal.detail.get("relation")
@@ -238,7 +241,7 @@ def _contradicted(
     standing: Sequence[Decision], proposal: Decision, ignoring: frozenset[int]
 ) -> Decision | None:
     """The standing decision that completes a contradiction with ``proposal``, if there is one."""
-    if proposal.action not in SPOKEN:
+    if proposal.action not in ON_SEVERAL:
         return None
     linking = [i for i in standing if i.action in LINKING and i.seq not in ignoring]
     meanings = [_meaning(item) for item in (proposal, *linking)]
@@ -262,7 +265,7 @@ def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
     recent = _touching(log, proposal.members)
     happened = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
     return (
-        f"{listed(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
+        f"{id_list(proposal.ids)} changed since you loaded them: {happened}; reload and look again"
     )
 
 
@@ -278,7 +281,7 @@ Copy = tuple[str, int]
 
 
 def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
-    """Who stays together and who apart, as positions in ``members``."""
+    """The groups that stay together and the pairs kept apart, as positions in ``members``."""
     everybody = tuple(range(len(decision.members)))
     match decision.action:
         case "accept" | "propose":
@@ -296,9 +299,9 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
             return [rest], list(product(dropped, rest))
 
 
-def _asked(find: _Finder, log: Sequence[Decision]) -> Iterator[Pair]:
-    """The pairs that belong on one card. A recut asks for what stays together, which the judge
-    alone might divide further now; in a family every two have to be one operation anyway.
+def _asked(locate: _Locator, log: Sequence[Decision]) -> Iterator[Pair]:
+    """The pairs that a person wants to see proposed. A recut asks for what stays together, which
+    the judge alone might divide further; in a family every two have to be one operation anyway.
     """
     for item in active(log):
         if item.action == "propose":
@@ -307,9 +310,9 @@ def _asked(find: _Finder, log: Sequence[Decision]) -> Iterator[Pair]:
             groups = item.places(item.detail["groups"])
         else:
             continue
-        found, _ = find(item)
+        present, _ = locate(item)
         for group in groups:
-            ids = (found[i] for i in group if i in found)
+            ids = (present[i] for i in group if i in present)
             yield from (Pair.of(a, b) for a, b in combinations(ids, 2))
 
 
@@ -324,9 +327,9 @@ def _meaning(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, 
     )
 
 
-def _unite(groups: Iterable[Collection[Node]]) -> dict[Node, set[Node]]:
+def _unite(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
     """For every member the set it ends up in when groups that share a member become one."""
-    home: dict[Node, set[Node]] = {}
+    home: dict[Member, set[Member]] = {}
     for group in groups:
         merged = set(group).union(*(home[item] for item in group if item in home))
         home.update(dict.fromkeys(merged, merged))
@@ -336,8 +339,8 @@ def _unite(groups: Iterable[Collection[Node]]) -> dict[Node, set[Node]]:
 # Fingerprints in a catalog ------------------------------------------------------------------
 
 
-class _Finder:
-    """Where the members of the decisions of a log are in one catalog today."""
+class _Locator:
+    """The tools of one catalog that are the members of the decisions of a log."""
 
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
@@ -357,24 +360,24 @@ class _Finder:
         """Tool ids by position in ``members``, and the ids of members that have changed; without
         those that people left out.
         """
-        found, changed = self._in_catalog(decision)
-        kept = {at: tool_id for at, tool_id in found.items() if tool_id not in self.omitted}
+        present, changed = self._in_catalog(decision)
+        kept = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
         return kept, changed - self.omitted.keys()
 
     def _in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
         """Among tools with one fingerprint the one that bears the recorded id comes first."""
         named = enumerate(zip(decision.members, decision.ids, strict=True))
-        found = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
-        taken = set(found.values())
+        present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
+        taken = set(present.values())
         for i, member in enumerate(decision.members):
             free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)
-            if i not in found and (tool_id := next(free, None)) is not None:
-                found[i] = tool_id
+            if i not in present and (tool_id := next(free, None)) is not None:
+                present[i] = tool_id
                 taken.add(tool_id)
-        missing = {old for i, old in enumerate(decision.ids) if i not in found}
-        return found, {old for old in missing - taken if old in self._by_id}
+        missing = {old for i, old in enumerate(decision.ids) if i not in present}
+        return present, {old for old in missing - taken if old in self._by_id}
 
-    def spoken_of(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
-        """Whether one of the decisions is on all of these tools as they are today."""
+    def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
+        """Whether one of the decisions names all of these tools as they are today."""
         prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
         return any(prints <= set(item.members) for item in log)

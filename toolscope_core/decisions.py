@@ -1,4 +1,4 @@
-"""What a decision looks like: its kinds, its form, and its line in a ``decisions.jsonl``."""
+"""The actions of decisions, their form, and their line in a ``decisions.jsonl``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolscope_core.errors import DecisionError
 
 @dataclass(frozen=True, slots=True)
 class ActionRule:
-    """One row of the table of actions: ``done`` is said when it was done, ``addresses`` are the
+    """One row of the table of actions: ``done`` is its name in the history, ``addresses`` are the
     tools it names, ``implies`` is what it asks of every later merge, ``undo`` what takes it back.
     ``merge --decisions`` replays every one of them.
     """
@@ -86,18 +86,18 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "none: decide again",
     ),
 }
-"""What a person can decide."""
+"""The table of actions that a person can decide."""
 
 LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
-"""The actions that say who stays together and who apart."""
+"""The actions that keep tools together or apart."""
 
 JOINING: tuple[Action, ...] = ("accept", "split", "drop")
 """Those that put tools together."""
 
-SHOWN_AS: tuple[Action, ...] = (*JOINING, "recut")
-"""Those whose detail says as what relation the tools were shown."""
+WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
+"""Those whose detail holds the relation of the cluster on the screen."""
 
-SPOKEN: tuple[Action, ...] = (*LINKING, "propose")
+ON_SEVERAL: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
 EDITABLE = ("name", "description", "schema", "renames")
@@ -107,12 +107,14 @@ EDITABLE = ("name", "description", "schema", "renames")
 def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
     size = len(decision.members)
-    least = 2 if decision.action in SPOKEN else int(decision.action not in ("threshold", "undo"))
+    least = (
+        2 if decision.action in ON_SEVERAL else int(decision.action not in ("threshold", "undo"))
+    )
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
         raise DecisionError(
-            f"{size} members and the ids {listed(decision.ids)} do not match; give each member "
+            f"{size} members and the ids {id_list(decision.ids)} do not match; give each member "
             "its own tool id"
         )
     if size < least:
@@ -133,17 +135,17 @@ def check_form(decision: Decision) -> None:
     ):
         raise DecisionError(
             f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
-            f"{listed(decision.ids)}"
+            f"{id_list(decision.ids)}"
         )
 
 
-def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
+def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
 
     ``members`` may be missing where ``ids`` name tools of ``catalog``, and the other way round;
     ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
     """
-    action = next((known for known in ACTIONS if known == row.get("action")), None)
+    action = next((one for one in ACTIONS if one == row.get("action")), None)
     if action is None:
         raise DecisionError(f"action is {row.get('action')!r}; give one of {', '.join(ACTIONS)}")
     detail = row.get("detail") or {}
@@ -155,10 +157,10 @@ def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     ids = _texts(row.get("ids") or (), "ids")
     members = _texts(row.get("members") or (), "members")
     if not members:
-        members = tuple(_known(catalog.by_id, "tool id", i).fingerprint for i in ids)
+        members = tuple(_tool_with(catalog.by_id, "tool id", i).fingerprint for i in ids)
     if not ids:
         owner = {tool.fingerprint: tool for tool in reversed(catalog.tools)}
-        ids = tuple(_known(owner, "fingerprint", member).id for member in members)
+        ids = tuple(_tool_with(owner, "fingerprint", member).id for member in members)
     return Decision(
         action=action,
         members=members,
@@ -171,7 +173,7 @@ def resolve(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
 
 
 def decision_row(decision: Decision) -> dict[str, Any]:
-    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``resolve``."""
+    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``decision_of_row``."""
     return {
         "seq": decision.seq,
         "at": decision.at,
@@ -183,8 +185,8 @@ def decision_row(decision: Decision) -> dict[str, Any]:
     }
 
 
-def listed(ids: Sequence[str]) -> str:
-    """Tool ids in a sentence: the first five."""
+def id_list(ids: Sequence[str]) -> str:
+    """The first five tool ids, as a part of a sentence."""
     shown = ", ".join(ids[:5]) or "nothing"
     return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
 
@@ -197,7 +199,7 @@ def _check_groups(decision: Decision) -> None:
     whole = Counter(chain.from_iterable(parts)) == Counter(decision.members)
     if not whole or len(parts) < 2 or not all(parts):
         raise DecisionError(
-            f"the groups of the {action} do not divide {listed(decision.ids)}; put each member "
+            f"the groups of the {action} do not divide {id_list(decision.ids)}; put each member "
             "into exactly one of two or more groups"
         )
 
@@ -207,7 +209,7 @@ def _check_drop(decision: Decision) -> None:
     inside = Counter(dropped) <= Counter(decision.members)
     if not inside or not 0 < len(dropped) < len(decision.members):
         raise DecisionError(
-            f"drop names {listed(dropped)}; give some, not all, of {listed(decision.ids)}"
+            f"drop names {id_list(dropped)}; give some, not all, of {id_list(decision.ids)}"
         )
 
 
@@ -221,17 +223,17 @@ def _check_edit(decision: Decision) -> None:
     description, schema = decision.detail.get("description", ""), decision.detail.get("schema", {})
     if not isinstance(description, str):
         raise DecisionError(
-            f"the edited description of {listed(decision.ids)} is {description!r}; give a text"
+            f"the edited description of {id_list(decision.ids)} is {description!r}; give a text"
         )
     renames = decision.detail.get("renames", {})
     if not isinstance(renames, dict) or not all(isinstance(new, str) for new in renames.values()):
         raise DecisionError(
-            f"the renames of {listed(decision.ids)} are {renames!r}; give an object of old and new "
-            "parameter names"
+            f"the renames of {id_list(decision.ids)} are {renames!r}; give an object of old and "
+            "new parameter names"
         )
     if not isinstance(schema, dict):
         raise DecisionError(
-            f"the edited schema of {listed(decision.ids)} is {schema!r}; give a JSON object"
+            f"the edited schema of {id_list(decision.ids)} is {schema!r}; give a JSON object"
         )
 
 
@@ -239,7 +241,7 @@ def _check_omit(decision: Decision) -> None:
     reason = decision.detail.get("reason")
     if not isinstance(reason, str) or not reason.strip():
         raise DecisionError(
-            f"{listed(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
+            f"{id_list(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
             "few words"
         )
 
@@ -251,7 +253,7 @@ def _check_threshold(decision: Decision) -> None:
             raise DecisionError(f"the {name} of the threshold is {value!r}; give 0 to 1")
     if decision.members:
         raise DecisionError(
-            f"a threshold is the catalog's, and this one names {listed(decision.ids)}; leave "
+            f"a threshold is the catalog's, and this one names {id_list(decision.ids)}; leave "
             "members and ids empty"
         )
 
@@ -270,7 +272,7 @@ def _texts(value: object, what: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _known(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
+def _tool_with(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
     if key not in tools:
         raise DecisionError(f"the catalog has no tool with the {what} {key!r}; check the decision")
     return tools[key]
@@ -282,8 +284,8 @@ def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict
     def translate(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [translate(item) for item in value]
-        known = isinstance(value, str) and value not in named.values()
-        return named.get(value, value) if known else value
+        is_id = isinstance(value, str) and value not in named.values()
+        return named.get(value, value) if is_id else value
 
     places = ("groups", "drop", "canonical")
     return {key: translate(value) if key in places else value for key, value in detail.items()}

@@ -1,4 +1,4 @@
-"""Which embedder turns texts of tools into vectors: a local model, or one of an endpoint."""
+"""The embedder that turns texts of tools into vectors: a local model, or one of an endpoint."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def embedder_of(
     remote: str | None = None,
     base_url: str | None = None,
 ) -> Embedder:
-    """A sentence-transformers model by name or folder, or a model of an endpoint; neither: what
-    the environment says, else the default.
+    """A sentence-transformers model by name or folder, or a model of an endpoint; without either,
+    that of the environment, else the default.
     """
     if local and remote:
         raise ConfigError("--embedder and --embeddings-model were both given; give one of them")

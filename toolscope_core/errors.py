@@ -1,4 +1,4 @@
-"""The one error tree: every failure a user can mend is a ``ToolScopeError``.
+"""The one error tree: every failure a user can fix is a ``ToolScopeError``.
 
 ToolScopeError
 ├── CatalogError          no catalog can be made of the input

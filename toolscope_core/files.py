@@ -1,4 +1,4 @@
-"""The bytes of a file that is one: no pipe, device or folder, and of a size that is read."""
+"""The bytes of a regular file (no pipe, device or folder) of limited size."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""A bundle's folder: written whole or not at all, and nothing of anybody else is ever replaced.
+"""A bundle's folder: written whole or not at all, and never over files of others.
 
 The new folder is made beside its place and the two are exchanged in one step where the system can
 (Linux), so that the old or the new bundle is there at every moment. Where it cannot, a kill
-between two renames leaves the old one aside: ``restore`` puts it back before the next use.
+between two renames leaves the old one under another name: ``restore`` puts it back before the
+next use.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from toolscope_core.files import read_file
 
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
-"""What a manifest gives as the program that wrote it; those of before 1.0 say nothing."""
+"""The ``program`` of a manifest; manifests of before 1.0 have none."""
 
 _EXCHANGE, _HERE = 2, -100
 
@@ -101,7 +102,7 @@ def why_not_ours(folder: Path) -> str:
 
 
 def _hashes(path: Path) -> dict[str, str] | None:
-    """What a manifest of this program says of the other files; ``None`` for any other file."""
+    """The hashes of the other files in a manifest of this program; ``None`` for any other file."""
     try:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
@@ -122,7 +123,7 @@ def _exchanged(new: Path, folder: Path) -> bool:
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
-    """In two steps; what ``restore`` mends after a kill between them."""
+    """Exchange the two in two steps; ``restore`` repairs a kill between them."""
     folder.rename(old)
     try:
         new.rename(folder)

@@ -44,7 +44,7 @@ _SAMPLES: dict[str, Any] = {
 
 
 def guide(plan: MergePlan) -> str:
-    """Markdown, the same for equal plans."""
+    """The README as Markdown, the same for equal plans."""
     return "\n".join(_lines(plan)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Decisions brought from a file: onto a catalog that is merged, or into the log of the screen."""
+"""Decisions of a file: replayed on a catalog that is merged, or imported into a catalog's log."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject
-from toolscope_core.decision_log import active, admit, recorded, suspended
-from toolscope_core.decisions import check_form, resolve
+from toolscope_core.decision_log import active, admit, recorded, suspended_decisions
+from toolscope_core.decisions import check_form, decision_of_row
 from toolscope_core.errors import DecisionError
 from toolscope_core.json_lines import read_rows, rows_in
 from toolscope_core.merging.edit_validity import document_problems
@@ -17,9 +17,10 @@ _DOCUMENT = ("name", "description", "schema")
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What decisions of a file would add to a log: ``new`` ones, how many it has already
-    (``repeated``) or that name tools of another catalog (``of_others``), and why some are refused.
+class ImportPreview:
+    """The effect of importing a decisions file into a log: the ``new`` ones, how many the log has
+    already (``repeated``) or name tools of another catalog (``of_others``), and why some are
+    refused.
     """
 
     new: tuple[Decision, ...]
@@ -48,12 +49,12 @@ def _logged(
     log: tuple[Decision, ...] = ()
     for number, row in rows:
         try:
-            decision = resolve(catalog, row)
+            decision = decision_of_row(catalog, row)
             _check_document(decision)
             if decision.seq:
                 admitted = recorded(log, decision)
             else:
-                admitted = admit(log, decision, None, suspended(catalog, log))
+                admitted = admit(log, decision, None, suspended_decisions(catalog, log))
         except DecisionError as error:
             raise DecisionError(f"{name}, line {number}: {error}") from error
         if admitted not in log:
@@ -62,7 +63,7 @@ def _logged(
 
 
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
-    """How many decisions name tools, and none that the catalog has, by id or by content."""
+    """The number of decisions that name tools, but none of the catalog, by id or by content."""
     names_tools = _tools_of(catalog)
     return sum(not names_tools(one) for one in log if one.members)
 
@@ -73,9 +74,11 @@ def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
     return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.members))
 
 
-def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]) -> Brought:
-    """The standing decisions of another log on top of ``log``, in their order. Each keeps who
-    decided and when; a refused one is passed over.
+def import_preview(
+    catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision]
+) -> ImportPreview:
+    """A preview of adding the decisions in force of another log to ``log``, in their order.
+    Each keeps who decided and when; a refused one is left out.
     """
     grown, new, refused = tuple(log), list[Decision](), list[str]()
     repeated = of_others = 0
@@ -88,18 +91,18 @@ def bring(catalog: Catalog, log: Sequence[Decision], theirs: Sequence[Decision])
             repeated += 1
         else:
             try:
-                row = admit(grown, replace(one, seq=0), None, suspended(catalog, grown))
+                row = admit(grown, replace(one, seq=0), None, suspended_decisions(catalog, grown))
             except DecisionError as error:
                 refused.append(f"{one.action} by {one.reviewer}: {error}")
                 continue
             if row not in grown:
                 new.append(replace(one, seq=0))
                 grown = (*grown, row)
-    return Brought(tuple(new), repeated, of_others, tuple(refused))
+    return ImportPreview(tuple(new), repeated, of_others, tuple(refused))
 
 
 def _content(decision: Decision) -> tuple[object, ...]:
-    """What makes two rows of two logs the same decision."""
+    """The content by which rows of two logs are the same decision."""
     return decision.action, decision.members, decision.reviewer, decision.at, decision.detail
 
 
@@ -109,7 +112,7 @@ def _check_document(decision: Decision) -> None:
         return
     check_form(decision)
     before = Document("", "told", None)
-    said = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
-    problems = document_problems(replace(before, **said), before, frozenset())
+    edits = {key: decision.detail[key] for key in _DOCUMENT if key in decision.detail}
+    problems = document_problems(replace(before, **edits), before, frozenset())
     if problems:
         raise DecisionError(f"the document is not valid: {'; '.join(problems)}")

@@ -24,7 +24,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
 
 
 def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
-    """The objects of JSON lines with their line numbers; blank lines are passed over. Raises
+    """The objects of JSON lines with their line numbers; blank lines are skipped. Raises
     ``ConfigError``, naming ``label`` and the line.
     """
     try:

@@ -1,4 +1,4 @@
-"""What a model said of a catalog, beside the offline judge: verdicts, audits, words, grades.
+"""A model's answers about a catalog, beside the offline judge: verdicts, audits, words, grades.
 
 A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever
 would then be accepted without a person is held against the offline judge in ``doubts``.
@@ -42,7 +42,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a model made of a cluster: ``groups`` partition its ``members`` (ids, sorted).
+    """A model's answer on a cluster: ``groups`` partition its ``members`` (ids, sorted).
 
     No groups: there is no usable answer, and ``reason`` says why; the cluster stays as it was.
     """
@@ -54,7 +54,7 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How well a tool is documented, 1 to 5, and which aspects lack something."""
+    """The documentation quality of a tool, 1 to 5, and the aspects that lack something."""
 
     score: int
     lacking: tuple[str, ...] = ()
@@ -68,13 +68,13 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a task took: ``questions`` of which the ledger ``known`` some, and those without a
-    usable answer.
+    """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
+    how many have no usable answer.
     """
 
     task: str
     questions: int = 0
-    known: int = 0
+    reused: int = 0
     unanalysed: int = 0
     calls: int = 0
     tokens_in: int = 0
@@ -95,11 +95,11 @@ class Saved:
 
 @dataclass(frozen=True)
 class Opinions:
-    """Everything ``judge`` (a model at an origin) said; what it was not asked is not in here.
+    """All answers of ``judge`` (a model at an origin) on a catalog.
 
     ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
     common. ``documents`` are stored answers by member ids, ``grades`` by tool id. ``notes`` say by
-    tool id what the model did not get to read. ``wary`` are ids of tools whose text speaks to
+    tool id what was left out of the prompt. ``wary`` are ids of tools whose text addresses
     models. ``message`` says why questions are left open, if any are; ``configuration`` is all that
     decided the questions (it holds no key).
     """
@@ -147,44 +147,46 @@ class Opinions:
         by_model = self._edges_of("family", lambda verdict: verdict.family, bars.family_at, least)
         return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
-    def heard(
+    def probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Probabilities of the same job for correction: the audit's word above the verdict on the
+        """Probabilities of the same job for correction: an audit counts above the verdict on the
         pair, that above the offline judge.
 
-        *merge* is at least ``bars.merge_at``, whatever else was said is below it; two that an
-        audit told apart are at 0.
+        *merge* is at least ``bars.merge_at``, every other verdict is below it; two that an audit
+        put into different groups are at 0.
         """
-        chances = offline(pairs).copy()
+        values = offline(pairs).copy()
         for row, pair in enumerate(pairs):
             audited, verdict = self._together(pair), self.verdicts.get(pair)
             if verdict is not None:
                 meant = verdict.outcome == "merge"
-                chances[row] = _heard(
-                    verdict, verdict.probability, meant, chances[row], bars.merge_at
+                values[row] = _by_verdict(
+                    verdict, verdict.probability, meant, values[row], bars.merge_at
                 )
             if audited is not None:
-                chances[row] = max(chances[row], bars.merge_at) if audited else 0.0
-        return chances
+                values[row] = max(values[row], bars.merge_at) if audited else 0.0
+        return values
 
-    def heard_family(
+    def family_probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
         """Probabilities of a family, in the same way; ``offline`` gives those of a family too.
 
-        *family* is at least ``bars.family_at``, whatever else was said is below it; two that an
+        *family* is at least ``bars.family_at``, every other verdict is below it; two that an
         audit put together do the same job and are at 0.
         """
-        chances = offline(pairs).copy()
+        values = offline(pairs).copy()
         for row, pair in enumerate(pairs):
             verdict = self.verdicts.get(pair)
             if self._together(pair):
-                chances[row] = 0.0
+                values[row] = 0.0
             elif verdict is not None:
                 meant = verdict.outcome == "family"
-                chances[row] = _heard(verdict, verdict.family, meant, chances[row], bars.family_at)
-        return chances
+                values[row] = _by_verdict(
+                    verdict, verdict.family, meant, values[row], bars.family_at
+                )
+        return values
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Why a cluster that rests on the model must wait for a person, as sentences; empty where
@@ -209,11 +211,11 @@ class Opinions:
         return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
 
     def _edges_of(
-        self, outcome: Outcome, chance: Callable[[Verdict], float], at: float, least: float
+        self, outcome: Outcome, probability_of: Callable[[Verdict], float], at: float, least: float
     ) -> dict[Pair, float]:
         """The pairs of one verdict, at least at a bar."""
         return {
-            pair: max(chance(verdict), at)
+            pair: max(probability_of(verdict), at)
             for pair, verdict in self.verdicts.items()
             if verdict.outcome == outcome and verdict.similarity >= least
         }
@@ -241,8 +243,8 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A pair on which the model and the offline judge differ; ``gap`` is how far their
-    probabilities lie apart, those of the same job or those of a family, whichever is more.
+    """A pair on which the model and the offline judge differ; ``gap`` is the distance of their
+    probabilities of the same job or of a family, whichever is more.
     """
 
     pair: Pair
@@ -258,38 +260,42 @@ class Disagreement:
 def disagreements(
     opinions: Opinions, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
 ) -> tuple[Disagreement, ...]:
-    """The pairs with two different verdicts, the widest gap first, then by ids; the unanalysed
-    are none.
+    """The pairs with two different verdicts, the widest gap first, then by ids, without the
+    unanalysed.
     """
-    spoken = sorted(p for p, v in opinions.verdicts.items() if v.outcome != "unanalysed")
-    found = (
-        Disagreement(pair, said, opinions.verdicts[pair])
-        for pair, said in zip(spoken, offline(spoken), strict=True)
-        if said.outcome != opinions.verdicts[pair].outcome
+    pairs = sorted(p for p, v in opinions.verdicts.items() if v.outcome != "unanalysed")
+    differing = (
+        Disagreement(pair, verdict, opinions.verdicts[pair])
+        for pair, verdict in zip(pairs, offline(pairs), strict=True)
+        if verdict.outcome != opinions.verdicts[pair].outcome
     )
-    return tuple(sorted(found, key=lambda one: (-one.gap, one.pair)))
+    return tuple(sorted(differing, key=lambda one: (-one.gap, one.pair)))
 
 
-def most_contested(clusters: Sequence[Cluster], found: Sequence[Disagreement]) -> tuple[str, ...]:
-    """Ids of the clusters that hold a pair of ``found``, the widest gap first, then by id: an order
-    for ``Review.queue``.
+def most_contested(
+    clusters: Sequence[Cluster], contested: Sequence[Disagreement]
+) -> tuple[str, ...]:
+    """Ids of the clusters that hold a pair of ``contested``, the widest gap first, then by id: an
+    order for ``Review.queue``.
     """
     home = {member: cluster.id for cluster in clusters for member in cluster.members}
     widest: dict[str, float] = {}
-    for one in found:
+    for one in contested:
         here = home.get(one.pair.left)
         if here is not None and here == home.get(one.pair.right):
             widest[here] = max(one.gap, widest.get(here, 0.0))
-    return tuple(sorted(widest, key=lambda known: (-widest[known], known)))
+    return tuple(sorted(widest, key=lambda cluster_id: (-widest[cluster_id], cluster_id)))
 
 
-def _heard(verdict: Verdict, chance: float, meant: bool, offline: float, at: float) -> float:
+def _by_verdict(
+    verdict: Verdict, probability: float, meant: bool, offline: float, at: float
+) -> float:
     """A probability by the model's verdict: from ``at`` on where the verdict is ``meant``, below
     it otherwise.
     """
     if meant:
-        return max(chance, at)
-    return min(offline if verdict.outcome == "unanalysed" else chance, at - _JUST_BELOW)
+        return max(probability, at)
+    return min(offline if verdict.outcome == "unanalysed" else probability, at - _JUST_BELOW)
 
 
 def _listed(pairs: Sequence[str]) -> str:

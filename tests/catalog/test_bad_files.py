@@ -1,4 +1,4 @@
-"""RELIABILITY 29, 30, 32, 37: files that are odd, and text that is."""
+"""Odd files and odd text: empty, cut off, in another encoding, nested too deeply."""
 
 import json
 
@@ -14,7 +14,7 @@ def read(value, label="t.json"):
     return read_catalog([Source(label, json.dumps(value).encode())])
 
 
-def test_29_one_tool_fifty_copies_blank_names_and_missing_schemas():
+def test_one_tool_fifty_copies_blank_names_and_missing_schemas():
     assert len(read({"name": "one"}).tools) == 1
     copies = read([{"name": "a", "description": "b", "inputSchema": {}}] * 50)
     assert len({tool.id for tool in copies.tools}) == 50
@@ -36,7 +36,7 @@ def test_29_one_tool_fifty_copies_blank_names_and_missing_schemas():
             read_catalog([Source("empty.txt", empty)])
 
 
-def test_30_one_name_on_three_servers_is_three_tools():
+def test_one_name_on_three_servers_is_three_tools():
     catalog = read([{"server": s, "tools": [{"name": "go"}]} for s in "abc"])
     assert [tool.id for tool in catalog.tools] == ["a/go", "b/go", "c/go"]
 
@@ -50,14 +50,14 @@ def test_30_one_name_on_three_servers_is_three_tools():
         ("- {name: a, x: %s}" % ("9" * 5000), "x is a number of 5000 digits"),
     ],
 )
-def test_32_what_cannot_be_kept_exactly_is_a_problem_in_yaml_too(text, reason):
+def test_what_cannot_be_kept_exactly_is_a_problem_in_yaml_too(text, reason):
     catalog = read_catalog([Source("t.yaml", f"- name: ok\n{text}\n".encode())])
     assert [tool.name for tool in catalog.tools] == ["ok"]
     assert catalog.problems[0].position == "t.yaml: tool 2"
     assert catalog.problems[0].reason.startswith(reason)
 
 
-def test_32_depth_without_end_is_refused_in_every_syntax():
+def test_depth_without_end_is_refused_in_every_syntax():
     for data in (b"[" * 100_000, b'{"a":' * 100_000, b"- " * 100_000, b"a: {" * 100_000):
         for label in ("t.json", "t.yaml"):
             with pytest.raises(CatalogError):
@@ -65,7 +65,7 @@ def test_32_depth_without_end_is_refused_in_every_syntax():
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
-def test_37_odd_text_stands_unchanged_in_every_field(encoding):
+def test_odd_text_stands_unchanged_in_every_field(encoding):
     record = {
         "id": f"id{ODD}",
         "name": f"n{ODD}",
@@ -89,7 +89,7 @@ def test_37_odd_text_stands_unchanged_in_every_field(encoding):
     assert tool.annotations == {"title": ODD}
 
 
-def test_37_a_table_and_yaml_in_utf_16():
+def test_a_table_and_yaml_in_utf_16():
     for label, text in (
         ("t.csv", "name,description\nä,ö\n"),
         ("t.yaml", "- name: ä\n  description: ö\n"),
@@ -98,7 +98,7 @@ def test_37_a_table_and_yaml_in_utf_16():
         assert (tool.name, tool.description) == ("ä", "ö")
 
 
-def test_37_lone_surrogates_are_problems_wherever_they_stand():
+def test_lone_surrogates_are_problems_wherever_they_stand():
     for field in ("id", "name", "server", "description", "parameters", "returns", "\ud800"):
         catalog = read([{"name": "ok"}, {"name": "bad", field: "\ud800"}])
         assert [tool.name for tool in catalog.tools] == ["ok"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.properties import examples
 from toolscope_core.catalog import Source, flattening, parts, read_catalog
-from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.datamodel import canonical_json
 
@@ -54,7 +54,7 @@ def size(tool):
 
 @pytest.fixture
 def small_budget(monkeypatch):
-    monkeypatch.setattr(parts, "Budget", lambda: Budget(2_000))
+    monkeypatch.setattr(parts, "ExpansionBudget", lambda: ExpansionBudget(2_000))
 
 
 def test_a_part_that_leads_back_through_a_property_is_read():

@@ -4,7 +4,8 @@ from dataclasses import replace
 import yaml
 
 from tests.workspace.desk import FILES, MAIL, SUM, catalog, on
-from toolscope_core.catalog.clients import CLIENT_FILES, client_files, switches_of
+from toolscope_core.catalog.clients import client_files, switches_of
+from toolscope_core.catalog.formats import CLIENT_FILES
 from toolscope_core.datamodel import ArgumentMap, Cluster, Document, Relabel
 from toolscope_core.merging.plan import apply_clusters
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 36: names such as null, 007, 1e5 exact; an unclosed quote is an error."""
+"""Names such as null, 007, 1e5 stay exact; an unclosed quote is an error."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""RELIABILITY 46: importing opens no socket or foreign file, starts and unpickles nothing."""
+"""Importing opens no socket or foreign file, starts and unpickles nothing."""
 
 import json
 import os
@@ -52,7 +52,7 @@ TEXTS = {
 }
 
 
-def test_46_reading_touches_nothing_but_the_files_given(tmp_path):
+def test_reading_touches_nothing_but_the_files_given(tmp_path):
     for name, value in HOSTILE.items():
         (tmp_path / name).write_text(json.dumps(value))
     for name, text in TEXTS.items():
@@ -87,7 +87,7 @@ sys.addaudithook(watch)
 """
 
 
-def test_46_one_process_is_started_and_what_it_splits_off_starts_and_touches_nothing(tmp_path):
+def test_one_process_is_started_and_what_it_splits_off_starts_and_touches_nothing(tmp_path):
     hook, files = tmp_path / "hook", tmp_path / "files"
     hook.mkdir()
     files.mkdir()

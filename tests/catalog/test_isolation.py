@@ -1,4 +1,4 @@
-"""RELIABILITY 33 and the limits: what is too large is refused, in words, before it does harm."""
+"""What is larger than the limits is refused, in words, before it does harm."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ ODD = Source("a\0 \ud800.json", b'[{"name": "a"}]')
 SLOW = Source("slow.json", b"[" + b'{"name": "a"},' * 400_000 + b"{}]")
 
 
-def test_33_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
+def test_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(200 * 2**20)
@@ -133,7 +133,7 @@ def test_a_process_that_was_ended_is_started_again():
 
 
 def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(isolation, "_waiting", isolation._Waiting())
+    monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
     monkeypatch.setattr(isolation.sys, "executable", "./no such program")
     with pytest.raises(CatalogError, match=r"cannot be started \(.*No such file"):
         read_isolated([ODD])
@@ -142,7 +142,7 @@ def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
 def test_it_takes_no_module_from_where_its_parent_stands(monkeypatch, tmp_path):
     (tmp_path / "json.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(isolation, "_waiting", isolation._Waiting())
+    monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
     assert read_isolated([ODD]).tools
     isolation._waiting.end()
 

@@ -80,7 +80,7 @@ values = st.recursive(
 @examples(400)
 @given(st.dictionaries(names, values, max_size=5))
 def test_every_schema_that_is_read_is_valid(keywords):
-    """Issue 3, schemas: whatever a record says, what is kept passes the meta-schema."""
+    """Whatever a record declares, what is kept passes the meta-schema."""
     for read in (read_parameters, read_returns):
         try:
             schema = read({"type": "object", "properties": {"a": keywords}, **keywords})

@@ -1,4 +1,4 @@
-"""RELIABILITY 31: mutated files over every reader; only ``CatalogError``, every record accounted.
+"""Mutated files over every reader: only ``CatalogError``, every record accounted for.
 
 Half of the files are damaged as bytes, half in a value of theirs.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from toolscope_core.catalog import INPUTS, Source, read_catalog
-from toolscope_core.catalog.parts import read_parts
+from toolscope_core.catalog.parts import read_contents
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.datamodel import canonical_json
 from toolscope_core.errors import CatalogError
@@ -94,7 +94,7 @@ TREES = [tree for label, data in SEEDS for tree in values_of(label, data)]
 @pytest.mark.parametrize(
     ("count", "seed"), [(4_000, 31), pytest.param(40_000, None, marks=pytest.mark.nightly)]
 )
-def test_31_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(count, seed):
+def test_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(count, seed):
     rng = random.Random(seed)
     read = refused = 0
     for number in range(count):
@@ -114,7 +114,7 @@ def test_31_mutated_files_are_read_or_refused_and_every_record_is_accounted_for(
         except Exception as error:
             raise AssertionError((label, source.format, source.data)) from error
         assert time.process_time() - started < SECONDS, (label, source.data)
-        (part,) = read_parts([source], None, lambda label: None)
+        (part,) = read_contents([source], None, lambda label: None)
         assert len(catalog.tools) + len(catalog.problems) == len(part.items)
         for tool in catalog.tools:
             canonical_json(tool.raw).encode()

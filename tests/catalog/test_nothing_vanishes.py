@@ -1,4 +1,4 @@
-"""RELIABILITY 62: each object that looks like a tool is a tool or a problem, wherever it stands."""
+"""Each object that looks like a tool is a tool or a problem, wherever it stands."""
 
 import json
 from random import Random
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.documents import KINDS, MARKER, PLACES, SPELLINGS, Grammar, planted, vanished
-from toolscope_core.catalog import FORMATS, Source, read_catalog
+from toolscope_core.catalog import OUTPUTS, Source, read_catalog
 from toolscope_core.errors import CatalogError
 
 
@@ -170,7 +170,7 @@ def test_two_places_hide_nothing_from_each_other(first, second, rng):
 
 
 @settings(max_examples=60)
-@given(forced=st.sampled_from([*FORMATS, "openapi", "mcp-client"]), rng=st.randoms())
+@given(forced=st.sampled_from([*OUTPUTS, "openapi", "mcp-client"]), rng=st.randoms())
 def test_a_format_that_somebody_says_hides_nothing(forced, rng):
     assert lost(Grammar(rng).document().source, forced) == []
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolscope_core.catalog.formats import FORMATS
 from toolscope_core.catalog.parameter_names import property_names, renaming
-from toolscope_core.catalog.targets import TARGETS
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, NestedRename, canonical_json
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
 
-GEMINI = TARGETS["gemini"].parameter_rule
+GEMINI = FORMATS["gemini"].rules.parameter_rule
 TEXT = {"type": "string"}
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import examples
-from toolscope_core.catalog import FORMATS, Source, load_paths, read_catalog
+from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog
 from toolscope_core.datamodel import Server, canonical_json
 from toolscope_core.errors import CatalogError
 
@@ -304,7 +304,7 @@ json_values = st.recursive(
 
 
 @examples(200)
-@given(st.lists(json_values, max_size=4), st.sampled_from([None, *FORMATS]))
+@given(st.lists(json_values, max_size=4), st.sampled_from([None, *OUTPUTS]))
 def test_any_json_is_a_catalog_or_a_catalog_error(values, forced):
     try:
         catalog = read([{"name": "one"}, *values], forced=forced)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
 from tests.properties import examples
-from toolscope_core.catalog import FORMATS, Source, read_catalog, write_toolset
+from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
 from toolscope_core.catalog.shapes import SHAPES
 from toolscope_core.datamodel import MergedTool, Server, Tool
 
@@ -65,7 +65,7 @@ def exported(catalog):
     return write_toolset(kept, catalog.servers, catalog.format)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", OUTPUTS)
 @examples(40)
 @given(data=st.data())
 def test_any_record_comes_back_as_it_was(format, data):
@@ -145,7 +145,7 @@ def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_ou
 
 
 @examples(200)
-@given(format=st.sampled_from(FORMATS), other=st.sampled_from(FORMATS), data=st.data())
+@given(format=st.sampled_from(OUTPUTS), other=st.sampled_from(OUTPUTS), data=st.data())
 def test_any_shape_carries_what_it_can_of_any_other(format, other, data):
     catalog = read(data.draw(records(other)), other)
     kept = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog.splitting import servers_of, split, told
+from toolscope_core.catalog.splitting import parts_in_words, servers_of, split
 from toolscope_core.datamodel import MergedTool, Tool
 
 
@@ -21,7 +21,7 @@ def sizes(parts):
 def test_servers_stay_whole_and_fill_up():
     parts = split(items(a=3, b=4, c=2, d=1), 5)
     assert sizes(parts) == [(("a", "c"), 5), (("b", "d"), 5)]
-    assert told(parts) == "a, c (5); b, d (5)"
+    assert parts_in_words(parts) == "a, c (5); b, d (5)"
 
 
 def test_only_a_server_that_is_too_large_is_cut():
@@ -41,9 +41,11 @@ def test_what_fits_is_one_part():
 
 
 def test_many_parts_are_told_in_short():
-    words = told(split(items(**{f"s{n}": 2 for n in range(6)}), 2))
+    words = parts_in_words(split(items(**{f"s{n}": 2 for n in range(6)}), 2))
     assert words == "s0 (2); s1 (2); s2 (2); s3 (2); and 2 more"
-    assert told(split(items(**{f"s{n}": 1 for n in range(12)}), 6)).startswith("s0, s1, s10, s11 …")
+    assert parts_in_words(split(items(**{f"s{n}": 1 for n in range(12)}), 6)).startswith(
+        "s0, s1, s10, s11 …"
+    )
 
 
 @given(

@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
-from toolscope_core.catalog.target_rules import counted, fixed, folded, violations
-from toolscope_core.catalog.targets import MATRIX, TARGETS, target_named
+from toolscope_core.catalog.formats import FORMATS, MATRIX, OUTPUTS, target_named
+from toolscope_core.catalog.target_rules import (
+    comparable_name,
+    fixed,
+    rule_violations,
+    violation_counts,
+)
 from toolscope_core.datamodel import MergedTool, Tool
 from toolscope_core.errors import ExportError
 
@@ -18,7 +23,7 @@ def kept(*tools):
 
 
 def told(tools, target):
-    return [(v.tool_id, v.rule, v.value, v.fix) for v in violations(kept(*tools), target)]
+    return [(v.tool_id, v.rule, v.value, v.fix) for v in rule_violations(kept(*tools), target)]
 
 
 def schema(**properties):
@@ -59,14 +64,16 @@ def test_names_by_hand():
 
 def test_a_name_of_a_tool_that_went_is_not_offered():
     tools = kept(Tool("1", "a.b"))
-    assert violations(tools, "anthropic")[0].fix == "a_b"
-    assert violations(tools, "anthropic", {"A_b"})[0].fix.startswith("a_b_")
+    assert rule_violations(tools, "anthropic")[0].fix == "a_b"
+    assert rule_violations(tools, "anthropic", {"A_b"})[0].fix.startswith("a_b_")
 
 
 def test_a_blocked_tool_gives_way_to_the_one_it_copies():
     tools = kept(Tool("1", "note", server="odd"), Tool("2", "note", server="own"))
-    assert [(v.tool_id, v.fix) for v in violations(tools, "openai-chat")] == [("2", "own_note")]
-    found = violations(tools, "openai-chat", blocked={"1"})
+    assert [(v.tool_id, v.fix) for v in rule_violations(tools, "openai-chat")] == [
+        ("2", "own_note")
+    ]
+    found = rule_violations(tools, "openai-chat", blocked={"1"})
     assert [(v.tool_id, v.fix) for v in found] == [("1", "odd_note")]
     assert set(fixed(tools, "openai-chat", blocked={"1"})) == {"1"}
     assert set(fixed(tools, "openai-chat", blocked={"1", "2"})) == {"2"}
@@ -79,8 +86,10 @@ def test_counts_lengths_and_parameters():
         assert (rule, value) == ("count", "129")
         assert fix.startswith(f"{-(-129 // most)} ")
         assert told(many[:most], target) == []
-    assert violations(kept(*many), "cursor")[0].fix.startswith("4 sets, one switched on at a time")
-    assert violations(kept(*many), "openai-chat")[0].fix.endswith("tools (128); tools (1)")
+    assert rule_violations(kept(*many), "cursor")[0].fix.startswith(
+        "4 sets, one switched on at a time"
+    )
+    assert rule_violations(kept(*many), "openai-chat")[0].fix.endswith("tools (128); tools (1)")
     assert told(many, "anthropic") == told(many, "mcp") == []
     long = Tool("1", "a", "x" * 1025)
     assert told([long], "openai-chat") == [
@@ -96,10 +105,10 @@ def test_counts_lengths_and_parameters():
 def test_schemas():
     top = Tool("1", "a", schema={"type": "object", "anyOf": [{"required": ["x"]}]})
     assert [row[1:3] for row in told([top], "openai-responses")] == [("schema", "anyOf")]
-    assert violations(kept(top), "openai-chat")[0].fix.startswith("without 'anyOf'")
+    assert rule_violations(kept(top), "openai-chat")[0].fix.startswith("without 'anyOf'")
     assert fixed(kept(top), "anthropic")["1"].tool.schema == {"type": "object", "required": ["x"]}
     closed = {**top.schema, "properties": {"y": {"$ref": "#/anyOf/0"}}}
-    (kept_so,) = violations(kept(replace(top, schema=closed)), "anthropic")
+    (kept_so,) = rule_violations(kept(replace(top, schema=closed)), "anthropic")
     assert (kept_so.fix, kept_so.remedy[:12]) == ("", "A reference ")
     assert fixed(kept(replace(top, schema=closed)), "anthropic") == {}
     assert [row[1:3] for row in told([top], "anthropic")] == [("schema", "anyOf")]
@@ -118,7 +127,7 @@ def test_a_client_counts_its_prefix():
     over = replace(fits, name="t" * 51)
     ((_, rule, _, fix),) = told([over], "claude-code")
     assert (rule, len(fix)) == ("name", 50)
-    hopeless = violations(kept(Tool("1", "t", server="s" * 60)), "claude-code")[0]
+    hopeless = rule_violations(kept(Tool("1", "t", server="s" * 60)), "claude-code")[0]
     assert re.fullmatch(r"the server called s{8}_[0-9a-f]{8}", hopeless.fix)
     assert "client's configuration" in hopeless.remedy
     shorter = Tool("1", "t", server=hopeless.fix.rpartition(" ")[2])
@@ -126,21 +135,21 @@ def test_a_client_counts_its_prefix():
     long = Tool("1", "t" * 60, server="s" * 60)
     server, tool = re.findall(r"called (\S+), the tool (\S+)", told([long], "claude-code")[0][3])[0]
     assert told([Tool("1", tool, server=server)], "claude-code") == []
-    assert "at its server" in violations(kept(over), "claude-code")[0].remedy
+    assert "at its server" in rule_violations(kept(over), "claude-code")[0].remedy
     braces = Tool("1", "t", server="{server}{0}")
     assert told([braces], "claude-code") == []
 
 
 def test_targets():
-    assert set(MATRIX) <= set(TARGETS)
-    assert target_named("seal-tools").unique == "toolset"
-    assert [t.name for t in TARGETS.values() if not t.is_shape] == [
+    assert {target_named(name).name for name in MATRIX} == set(MATRIX)
+    assert target_named("seal-tools").rules.unique == "toolset"
+    assert [row.name for row in FORMATS.values() if row.is_client] == [
         "claude-code",
         "cursor",
         "vscode",
     ]
     with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
-        violations([], "xml")
+        rule_violations([], "xml")
 
 
 names = st.sampled_from(
@@ -162,30 +171,32 @@ tools = st.lists(
 )
 
 
-@given(tools, st.sampled_from([name for name in TARGETS if TARGETS[name].is_shape]))
+@given(tools, st.sampled_from(OUTPUTS))
 def test_what_is_fixed_is_not_broken_any_more(items, target):
     changed = fixed(items, target)
     after = [
         replace(item, tool=changed[item.tool.id].tool if item.tool.id in changed else item.tool)
         for item in items
     ]
-    assert violations(after, target) == ()
-    if TARGETS[target].unique == "toolset":
-        assert len({folded(item.tool.name) for item in after}) == len(after)
-    offered = {v.tool_id: v.fix for v in violations(items, target) if v.rule in ("name", "unique")}
+    assert rule_violations(after, target) == ()
+    if FORMATS[target].rules.unique == "toolset":
+        assert len({comparable_name(item.tool.name) for item in after}) == len(after)
+    offered = {
+        v.tool_id: v.fix for v in rule_violations(items, target) if v.rule in ("name", "unique")
+    }
     for tool_id, name in offered.items():
         assert changed[tool_id].tool.name == name
 
 
 @given(tools, st.sampled_from(MATRIX))
 def test_what_is_counted_is_what_is_found(items, target):
-    found, known = Counter(item.rule for item in violations(items, target)), {}
-    assert counted(items, target, known) == found
-    assert counted(items, target, known) == found, "from what it remembers"
+    found, known = Counter(item.rule for item in rule_violations(items, target)), {}
+    assert violation_counts(items, target, known) == found
+    assert violation_counts(items, target, known) == found, "from what it remembers"
 
 
 @given(tools, st.sampled_from(MATRIX), st.randoms(use_true_random=False))
 def test_the_order_of_tools_does_not_matter(items, target, random):
     shuffled = list(items)
     random.shuffle(shuffled)
-    assert violations(shuffled, target) == violations(items, target)
+    assert rule_violations(shuffled, target) == rule_violations(items, target)

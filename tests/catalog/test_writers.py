@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
 from toolscope_core.catalog import (
-    FORMATS,
     INPUTS,
+    OUTPUTS,
     Source,
     load_paths,
     read_catalog,
@@ -106,7 +106,7 @@ def test_unchanged_records_come_back_exactly(file):
         assert [tool.raw for tool in back.tools] == [tool.raw for tool in catalog.tools]
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", OUTPUTS)
 @pytest.mark.parametrize("file", [*FILES, *DOCUMENTS])
 def test_every_shape_carries_every_catalog(file, format):
     catalog = load(file)
@@ -138,7 +138,7 @@ tools = st.lists(
 )
 
 
-@given(tools, st.sampled_from(FORMATS))
+@given(tools, st.sampled_from(OUTPUTS))
 def test_any_tools_can_be_read_again(tools, format):
     back = again(write_toolset(kept(tools), [Server("s", "Served.")], format))
     assert back.problems == ()

@@ -59,7 +59,7 @@ SWEPT = Sweep(
 
 
 def test_the_sweep_shows_what_is_removed_and_what_people_said():
-    figure = curve_charts.sweep(SWEPT, 2)
+    figure = curve_charts.sweep_chart(SWEPT, 2)
     removed, now, accepted, rejected = figure.data
     assert list(removed.y) == [5, 3, 1]
     assert (list(now.x), list(now.y)) == ([0.8], [2])
@@ -73,6 +73,6 @@ def test_the_sweep_shows_what_is_removed_and_what_people_said():
 def test_without_labels_the_sweep_has_one_part():
     none = np.zeros(3, dtype=np.int64)
     view = Sweep("probability", SWEPT.values, 0.8, SWEPT.removed, none, none)
-    figure = curve_charts.sweep(view, 2)
+    figure = curve_charts.sweep_chart(view, 2)
     assert len(figure.data) == 2
     assert figure.layout.xaxis.title.text == "least probability"

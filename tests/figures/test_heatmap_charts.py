@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from toolscope_core.figures import heatmap_charts, style, table_twins
-from toolscope_core.figures.heatmap_charts import chosen, heatmap
+from toolscope_core.figures.heatmap_charts import cell_at, heatmap
 from toolscope_core.figures.views import Grid
 
 HOSTILE = "<b>x</b>"
@@ -64,13 +64,13 @@ def test_every_cell_to_choose_has_a_point_on_both_sides_of_the_diagonal():
         (two, two, "100"),
         (one, two, "10"),
     ]
-    assert [chosen(COUNTS, point) for point in range(5)] == [0, 1, 0, 1, None]
+    assert [cell_at(COUNTS, point) for point in range(5)] == [0, 1, 0, 1, None]
 
 
 def test_a_grid_of_two_kinds_has_each_point_once():
     figure = heatmap(WIDE, 0.6)
     assert (list(figure.data[1].x), list(figure.data[1].y)) == (["b"], ["q"])
-    assert [chosen(WIDE, point) for point in (-1, 0, 1)] == [None, 0, None]
+    assert [cell_at(WIDE, point) for point in (-1, 0, 1)] == [None, 0, None]
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
     assert list(figure.layout.yaxis.ticktext) == ["q"]
 

@@ -48,9 +48,9 @@ def test_panels_share_their_axes_and_one_scale():
 
 def test_the_points_chosen_are_rows_of_the_catalog():
     points = [{"curve_number": 1, "point_index": 0}, {"curve_number": 2, "point_index": 0}]
-    assert map_charts.chosen(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
-    assert map_charts.chosen(MAP, points) == {0, 1, 2}
-    assert map_charts.chosen(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a contour"
+    assert map_charts.tools_at(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
+    assert map_charts.tools_at(MAP, points) == {0, 1, 2}
+    assert map_charts.tools_at(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a contour"
 
 
 def test_what_is_not_picked_is_dimmed():
@@ -69,8 +69,11 @@ def test_only_the_picked_are_drawn_where_and_as_they_were():
     assert first.marker.color == every.data[0].marker.color
     assert some.layout.xaxis.range == every.layout.xaxis.range
     points = [{"curve_number": 0, "point_index": 0}]
-    assert map_charts.chosen(MAP, points, [1], only=True) == {1}
-    assert map_charts.chosen(MAP, [{"curve_number": 1, "point_index": 0}], [1], only=True) == {0, 1}
+    assert map_charts.tools_at(MAP, points, [1], only=True) == {1}
+    assert map_charts.tools_at(MAP, [{"curve_number": 1, "point_index": 0}], [1], only=True) == {
+        0,
+        1,
+    }
     assert len(map_charts.tool_map(MAP, picked=[], only=True).data) == len(every.data), (
         "none is picked"
     )
@@ -107,7 +110,7 @@ def test_words_stand_on_every_panel_and_can_be_left_out():
 
 
 @pytest.mark.parametrize(
-    "figure", [map_charts.tool_map(MAP, contours=True), map_charts.silhouettes(SCORES)]
+    "figure", [map_charts.tool_map(MAP, contours=True), map_charts.silhouette_chart(SCORES)]
 )
 def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(figure):
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
@@ -136,10 +139,10 @@ def test_twins_say_the_same_as_the_pictures():
 
 
 def test_silhouettes_are_lines_and_a_sentence():
-    before, after = map_charts.silhouettes(SCORES).data
+    before, after = map_charts.silhouette_chart(SCORES).data
     assert (before.name, list(before.y)) == ("before, 9 tools", [0.3, 0.4, 0.5])
     assert list(after.y) == [0.2, 0.5, None]
-    assert "Of 9 tools 5 are left" in SCORES.reading
-    assert "lower at 1 of 2" in SCORES.reading
+    assert "Of 9 tools 5 are left" in SCORES.summary
+    assert "lower at 1 of 2" in SCORES.summary
     none = Silhouettes((2,), (("a", 3, np.array([0.1])), ("b", 1, np.array([np.nan]))))
-    assert "too few" in none.reading
+    assert "too few" in none.summary

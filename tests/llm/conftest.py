@@ -1,9 +1,9 @@
 import pytest
 
 from tests.model_server import ModelServer
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.chat import _habits
+from toolscope_core.llm.chat import _capabilities
 
 SECRET = "sk-secret/0123456789"
 
@@ -17,7 +17,7 @@ def server():
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """Ports are used again: what one test found out of its server is not true of the next."""
-    _habits.clear()
+    _capabilities.clear()
 
 
 @pytest.fixture
@@ -30,4 +30,4 @@ def endpoint_at(server, **changes):
 
 
 def model_at(server, secret=SECRET, **changes):
-    return EndpointModel(endpoint_at(server, **changes), Key(server.origin, secret))
+    return EndpointModel(endpoint_at(server, **changes), ApiKey(server.origin, secret))

@@ -4,7 +4,7 @@ from tests.llm.conftest import SECRET, model_at
 from tests.model_server import MALFORMED, completion
 from toolscope_core.backends import ChatRequest
 from toolscope_core.errors import ModelStopError
-from toolscope_core.llm.chat import Habits, read_value
+from toolscope_core.llm.chat import Capabilities, read_value
 
 SCHEMA = {
     "type": "object",
@@ -50,11 +50,11 @@ def test_what_the_server_supports_is_found_out_once(server, mode, form):
     while not (reply := model.ask(REQUEST)).final:
         assert reply.wait == 0.0 and "response_format" in reply.reason
         tries += 1
-    assert reply.value == {"ready": True} and model.habits.form == form
+    assert reply.value == {"ready": True} and model.capabilities.form == form
     assert tries == {"object": 1, "text": 2}[form]
     assert '"ready"' in server.received[-1].system and "JSON Schema" in server.received[-1].system
     assert model_at(server).ask(REQUEST).final, "another model of the same endpoint remembers"
-    assert model_at(server, model="other").habits == Habits()
+    assert model_at(server, model="other").capabilities == Capabilities()
 
 
 def test_parameters_that_a_model_does_not_know_are_left_out(server, model):
@@ -65,8 +65,8 @@ def test_parameters_that_a_model_does_not_know_are_left_out(server, model):
     assert sent["max_completion_tokens"] == 77 and "temperature" not in sent
 
 
-def test_habits_that_are_refused_to_the_end_teach_nothing():
-    last = Habits("text", "max_completion_tokens", temperature=False)
+def test_capabilities_that_are_refused_to_the_end_teach_nothing():
+    last = Capabilities("text", "max_completion_tokens", temperature=False)
     assert last.after("response_format max_completion_tokens temperature") is None
 
 

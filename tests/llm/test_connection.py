@@ -1,12 +1,12 @@
 import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
-from toolscope_core.config import Key
+from toolscope_core.config import ApiKey
 from toolscope_core.llm import check_connection
 
 
 def told(server, secret=SECRET):
-    return check_connection(endpoint_at(server), Key(server.origin, secret))
+    return check_connection(endpoint_at(server), ApiKey(server.origin, secret))
 
 
 @pytest.mark.parametrize(

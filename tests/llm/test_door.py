@@ -12,7 +12,7 @@ import pytest
 from tests.llm.conftest import SECRET, endpoint_at, model_at
 from tests.llm.test_chat import REQUEST
 from tests.model_server import ModelServer
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.errors import ConfigError, ModelStopError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.door import Door, retry_after
@@ -32,7 +32,7 @@ def test_a_handshake_ends_by_the_deadline_too():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         origin = f"https://127.0.0.1:{silent.getsockname()[1]}"
         started = time.monotonic()
-        model = EndpointModel(Endpoint(origin, "m", deadline=0.4), Key(origin, SECRET))
+        model = EndpointModel(Endpoint(origin, "m", deadline=0.4), ApiKey(origin, SECRET))
         assert "no answer within 0.4 s" in model.ask(REQUEST).reason
         assert time.monotonic() - started < 1.5
 
@@ -58,7 +58,7 @@ def test_deadlines_of_threads_do_not_mix(server):
 
 
 def test_a_server_that_is_not_there_is_a_failure_in_words():
-    model = EndpointModel(Endpoint("http://127.0.0.1:9/v1", "m"), Key("http://127.0.0.1:9", ""))
+    model = EndpointModel(Endpoint("http://127.0.0.1:9/v1", "m"), ApiKey("http://127.0.0.1:9", ""))
     reply = model.ask(REQUEST)
     assert not reply.final and "no connection" in reply.reason and "refused" in reply.reason
 
@@ -68,7 +68,7 @@ def test_a_host_that_is_not_known_is_a_failure_in_words(monkeypatch):
         raise OSError("no such host")
 
     monkeypatch.setattr("socket.getaddrinfo", unknown)
-    model = EndpointModel(Endpoint("http://nowhere.test", "m"), Key("http://nowhere.test", ""))
+    model = EndpointModel(Endpoint("http://nowhere.test", "m"), ApiKey("http://nowhere.test", ""))
     assert "nowhere.test" in model.ask(REQUEST).reason
 
 
@@ -93,7 +93,7 @@ def test_nothing_of_the_environment_goes_along(server, monkeypatch):
 
 
 def test_a_key_of_another_origin_is_refused(server):
-    model = EndpointModel(endpoint_at(server), Key("https://api.openai.com", SECRET))
+    model = EndpointModel(endpoint_at(server), ApiKey("https://api.openai.com", SECRET))
     with pytest.raises(ConfigError, match=r"belongs to https://api.openai.com and not") as refused:
         model.ask(REQUEST)
     assert SECRET not in str(refused.value) and not server.received
@@ -116,7 +116,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays(server):
 
 def test_the_transport_sends_to_no_other_origin(server):
     with ModelServer() as other:
-        door = Door(endpoint_at(server), Key(server.origin, SECRET))
+        door = Door(endpoint_at(server), ApiKey(server.origin, SECRET))
         door._client.base_url = other.url
         page = door.chat({"model": "m", "messages": []})
         assert "nothing was sent" in page.failure and not other.received
@@ -138,7 +138,7 @@ def test_a_key_that_is_said_back_goes_nowhere(server, model, content, caplog):
 def test_a_key_in_the_words_of_a_network_failure_is_masked_before_they_are_cut(monkeypatch):
     monkeypatch.setattr("toolscope_core.llm.door._cause", lambda _: f"{'x' * 220}{SECRET}")
     nobody = Endpoint("http://127.0.0.1:9/v1", "m")
-    page = Door(nobody, Key(nobody.origin, SECRET)).chat({"model": "m", "messages": []})
+    page = Door(nobody, ApiKey(nobody.origin, SECRET)).chat({"model": "m", "messages": []})
     assert page.failure.endswith("x[key])")
 
 
@@ -184,7 +184,7 @@ def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
 
 def test_opening_the_door_reads_no_key_from_the_environment(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    door = Door(endpoint_at(server), Key(server.origin, ""))
+    door = Door(endpoint_at(server), ApiKey(server.origin, ""))
     assert SECRET not in str(vars(door._client)) and os.environ["OPENAI_API_KEY"] == SECRET
 
 

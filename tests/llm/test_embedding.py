@@ -3,7 +3,7 @@ import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
 from tests.model_server import ModelServer, vectors
-from toolscope_core.config import Key, Patience
+from toolscope_core.config import ApiKey, Patience
 from toolscope_core.errors import ModelError, ModelStopError
 from toolscope_core.llm import EndpointEmbedder
 
@@ -12,7 +12,7 @@ TEXTS = ["send a mail", "send a mail to me", "", "weather of a city \ud800"]
 
 def embedder(server, **changes):
     patience = Patience(attempts=3, first_wait=0.001)
-    return EndpointEmbedder(endpoint_at(server, **changes), Key(server.origin, SECRET), patience)
+    return EndpointEmbedder(endpoint_at(server, **changes), ApiKey(server.origin, SECRET), patience)
 
 
 def test_vectors_are_normalised_and_in_the_order_of_the_texts(server):

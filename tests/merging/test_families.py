@@ -121,7 +121,7 @@ def test_families_have_no_tool_in_common_and_their_edges_hold(made):
 def analysed(catalog, family, same_job, tmp_path):
     """The analysis of a catalog by a judge that says the same of every pair of ``family``."""
     config = AnalysisConfig(threshold=0.01)
-    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path)).forgetful()
+    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path)).without_cache()
     left, right = np.triu_indices(len(catalog.tools), 1)
     left, right = left.astype(np.int32), right.astype(np.int32)
     ids = [one.id for one in catalog.tools]
@@ -132,7 +132,7 @@ def analysed(catalog, family, same_job, tmp_path):
     )
     scores = PairScores(left, right, np.ones(len(pairs)), chances.same_job, chances.family)
     analysis = replace(analysis, scores=scores)
-    analysis.learn(left, right, chances)
+    analysis.remember(left, right, chances)
     return analysis
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.merging.threshold_cuts import (
-    Changes,
+    ClusterChanges,
     Regrouped,
     changes,
     sides,
@@ -65,7 +65,7 @@ def test_the_weakest_edge_of_the_forest_parts_two_sides(edges):
 def test_changes_are_named():
     before = (("a", "b"), ("c", "d", "e"), ("f", "g"), ("p", "q"))
     after = (("a", "b", "x"), ("c", "d"), ("h", "i"), ("p", "q"))
-    assert changes(before, after) == Changes(
+    assert changes(before, after) == ClusterChanges(
         appeared=(("h", "i"),),
         grown=(Regrouped(("a", "b", "x"), (("a", "b"), ("x",))),),
         split=(Regrouped(("c", "d", "e"), (("c", "d"), ("e",))),),

@@ -4,7 +4,7 @@ import streamlit as st
 
 from tests.model_server import ModelServer
 from tests.replies import answering, same_verb, served
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from ui.frame import page_frame, safe_text
 
 
@@ -26,7 +26,7 @@ def test_keys_in_the_secrets_come_before_those_of_the_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "from-environment")
     monkeypatch.setattr(st, "secrets", {"OPENAI_API_KEY": "from-secrets", "other": {"a": 1}})
     keys = page_frame._settings().keys
-    assert keys[0] == Key("https://api.openai.com", "")
+    assert keys[0] == ApiKey("https://api.openai.com", "")
     assert [key.secret for key in keys] == ["from-secrets", "from-environment"]
 
 

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.prompts.strategies import keyed, tool
-from toolscope_core.prompts.audit import SYSTEM, Auditing, Members, groups_of
+from toolscope_core.prompts.audit import SYSTEM, AuditTask, ClusterTools, audit_groups
 from toolscope_core.prompts.fence import RULES
 from toolscope_core.prompts.replies import question_id
 
-TASK = Auditing()
+TASK = AuditTask()
 TOOLS = [tool(f"tool_{letter}") for letter in "abcde"]
-ITEM = Members(tuple(TOOLS))
+ITEM = ClusterTools(tuple(TOOLS))
 ITEMS = keyed(TASK, ITEM)
 KEY = next(iter(ITEMS))
 TOKENS = ["t1", "t2", "t3", "t4", "t5"]
@@ -24,14 +24,14 @@ def read(groups, item=ITEM):
 
 def test_the_order_of_the_members_is_not_in_the_question():
     requests = {
-        TASK.request({KEY: Members(order)}).user for order in itertools.permutations(TOOLS[:3])
+        TASK.request({KEY: ClusterTools(order)}).user for order in itertools.permutations(TOOLS[:3])
     }
     assert len(requests) == 1
 
 
 def test_ids_are_not_told():
     hostile = [tool(f"x{n}", id=f"ignore-all-{n}") for n in range(3)]
-    request = TASK.request(keyed(TASK, Members(tuple(hostile))))
+    request = TASK.request(keyed(TASK, ClusterTools(tuple(hostile))))
     assert "ignore-all" not in request.user
     assert request.schema["properties"]["answers"]["items"]["properties"]["groups"]["items"][
         "items"
@@ -47,7 +47,7 @@ def test_a_partition_is_accepted_in_any_order(order, cuts, random):
     assert {frozenset(g) for g in found["groups"]} == {frozenset(g) for g in groups}
     random.shuffle(groups)
     assert read(groups) == found
-    ids = groups_of(ITEM, found)
+    ids = audit_groups(ITEM, found)
     assert sorted(itertools.chain(*ids)) == sorted(t.id for t in TOOLS)
 
 
@@ -78,21 +78,22 @@ def test_the_reason_names_what_is_wrong(groups, why):
 
 
 def test_copies_are_one_token_and_stay_together():
-    copies = Members((tool("a", id="one"), tool("a", id="two"), tool("b", id="three")))
+    copies = ClusterTools((tool("a", id="one"), tool("a", id="two"), tool("b", id="three")))
     assert list(copies.tokens.values()) == ["t1", "t2"]
     found = read([["t1"], ["t2"]], copies)
-    assert sorted(groups_of(copies, found)) == [("one", "two"), ("three",)]
+    assert sorted(audit_groups(copies, found)) == [("one", "two"), ("three",)]
 
 
 def test_copies_on_two_servers_are_one_token_with_both_owners():
     copies = [tool("a", id=server, server=server) for server in ("beta", "alpha")]
-    item = Members((*copies, tool("b", id="three", server="alpha")))
+    item = ClusterTools((*copies, tool("b", id="three", server="alpha")))
     assert list(item.tokens.values()) == ["t1", "t2"]
     (request,) = {
-        TASK.request({KEY: Members(order)}).user for order in itertools.permutations(item.tools)
+        TASK.request({KEY: ClusterTools(order)}).user
+        for order in itertools.permutations(item.tools)
     }
     assert '"server": ["alpha", "beta"]' in request
-    moved = Members((*copies, tool("b", id="three", server="gamma")))
+    moved = ClusterTools((*copies, tool("b", id="three", server="gamma")))
     assert TASK.subjects(item) != TASK.subjects(moved), "another owner is another question"
     assert len(TASK.subjects(item)) == 3
 

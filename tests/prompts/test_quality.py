@@ -2,10 +2,10 @@ import pytest
 
 from tests.prompts.strategies import keyed, tool
 from toolscope_core.opinions import Grade
-from toolscope_core.prompts.quality import Grading
+from toolscope_core.prompts.quality import QualityTask
 from toolscope_core.prompts.replies import question_id
 
-TASK = Grading()
+TASK = QualityTask()
 ITEMS = keyed(TASK, tool())
 (KEY,) = ITEMS
 

@@ -3,9 +3,9 @@ import pytest
 from tests.prompts.strategies import keyed, tool
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.prompts.replies import question_id
-from toolscope_core.prompts.synthesis_prompt import Drafted, Writing, written
+from toolscope_core.prompts.synthesis_prompt import MergeDraft, SynthesisTask, written
 
-TASK = Writing()
+TASK = SynthesisTask()
 
 
 def takes(*names):
@@ -18,7 +18,7 @@ def takes(*names):
 
 def drafted(*members):
     made = synthesise(members)
-    return Drafted(members, made.document, made.kind)
+    return MergeDraft(members, made.document, made.kind)
 
 
 PRUNE = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("text")))
@@ -86,14 +86,14 @@ def test_hidden_characters_do_not_get_out():
 def test_another_canonical_is_another_question():
     members = PRUNE.members
     made = [synthesise(members, chosen=one.id) for one in members]
-    subjects = {TASK.subjects(Drafted(members, m.document, m.kind)) for m in made}
+    subjects = {TASK.subjects(MergeDraft(members, m.document, m.kind)) for m in made}
     assert len({m.canonical for m in made}) == 2
     assert len(subjects) == 2
 
 
 def test_the_order_of_the_members_is_not_in_the_question():
     (key,) = keyed(TASK, ROUTER)
-    turned = Drafted(ROUTER.members[::-1], ROUTER.document, ROUTER.kind)
+    turned = MergeDraft(ROUTER.members[::-1], ROUTER.document, ROUTER.kind)
     assert TASK.request({key: ROUTER}) == TASK.request({key: turned})
 
 

@@ -115,7 +115,7 @@ def readings(store, tmp_path):
     yield lambda: (get_job(store, "job"), latest_job(store, 1))
     yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
     yield lambda: (get_run(store, "run"), list_runs(store))
-    yield lambda: StoredLedger(store).known([ANSWER.key])
+    yield lambda: StoredLedger(store).answers([ANSWER.key])
     yield lambda: count_earlier(store, {"pair": "2"}, {"a", "b"})
     yield lambda: read_calls(store, CALL.run)
     yield lambda: (desk.get(), desk.prices())

@@ -18,8 +18,8 @@ CALL = Call("run", "pair", "m", "http://127.0.0.1", 2, 10, 5, False, 0.25, 1.5, 
 def test_answers_and_calls_come_back_as_they_were(store):
     ledger = StoredLedger(store)
     ledger.commit(CALL, (ANSWER, FAILED))
-    assert ledger.known(["k2", "none", "k1"]) == {"k2": FAILED, "k1": ANSWER}
-    assert list(ledger.known(["k2", "k1"])) == ["k2", "k1"]
+    assert ledger.answers(["k2", "none", "k1"]) == {"k2": FAILED, "k1": ANSWER}
+    assert list(ledger.answers(["k2", "k1"])) == ["k2", "k1"]
     assert read_calls(store, "run") == (CALL,)
     assert read_calls(store, "other") == ()
 
@@ -28,21 +28,21 @@ def test_the_store_gives_the_time(store):
     ledger = StoredLedger(store)
     ledger.commit(replace(CALL, at=""), (replace(ANSWER, at=""),))
     (call,) = read_calls(store, "run")
-    assert call.at.endswith("+00:00") and ledger.known(["k1"])["k1"].at == call.at
+    assert call.at.endswith("+00:00") and ledger.answers(["k1"])["k1"].at == call.at
 
 
 def test_an_answer_that_is_known_stays_and_the_call_is_logged(store):
     ledger = StoredLedger(store)
     ledger.commit(CALL, (ANSWER,))
     ledger.commit(replace(CALL, run="second"), (replace(ANSWER, value={"x": 2}), FAILED))
-    assert ledger.known(["k1", "k2"]) == {"k1": ANSWER, "k2": FAILED}
+    assert ledger.answers(["k1", "k2"]) == {"k1": ANSWER, "k2": FAILED}
     assert len(read_calls(store, "second")) == 1
 
 
 def test_a_call_and_its_answers_are_kept_all_or_nothing(store):
     with pytest.raises(StatementError, match="not JSON"):
         StoredLedger(store).commit(CALL, (ANSWER, replace(ANSWER, key="k3", value={"x": object()})))
-    assert read_calls(store, "run") == () and not StoredLedger(store).known(["k1"])
+    assert read_calls(store, "run") == () and not StoredLedger(store).answers(["k1"])
 
 
 def test_many_keys_are_found(store):
@@ -50,7 +50,7 @@ def test_many_keys_are_found(store):
     answers = [replace(ANSWER, key=f"k{number}") for number in range(2_000)]
     ledger.commit(CALL, answers)
     keys = [answer.key for answer in answers] + ["none"]
-    assert list(ledger.known(keys)) == keys[:-1]
+    assert list(ledger.answers(keys)) == keys[:-1]
 
 
 def test_threads_commit_at_the_same_time(store):
@@ -65,7 +65,7 @@ def test_threads_commit_at_the_same_time(store):
         lane.start()
     for lane in lanes:
         lane.join()
-    assert len(ledger.known([f"{lane}-{n}" for lane in range(8) for n in range(20)])) == 160
+    assert len(ledger.answers([f"{lane}-{n}" for lane in range(8) for n in range(20)])) == 160
     assert all(len(read_calls(store, f"r{lane}")) == 20 for lane in range(8))
 
 

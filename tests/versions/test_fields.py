@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 
 from tests.merging.strategies import calls, tools
-from toolscope_core.catalog import FORMATS, Source, read_catalog
+from toolscope_core.catalog import OUTPUTS, Source, read_catalog
 from toolscope_core.catalog.writers import write_record
 from toolscope_core.datamodel import Tool
 from toolscope_core.versions.fields import FieldChange, field_changes
@@ -229,7 +229,7 @@ def test_what_known_fields_say_is_not_said_again():
     assert seen(read(silent), read(MCP)) == {"description": False}
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", OUTPUTS)
 def test_another_shape_alone_is_no_change_of_a_tool(format):
     plain = Tool("find", "find", "Find it.", "", {"type": "object", "properties": {}})
     rows = [write_record(replace(plain, raw={}), shape) for shape in (format, "anthropic")]

@@ -68,7 +68,7 @@ def test_a_run_by_the_earlier_prompt_is_not_heard(work):
 def test_its_answers_are_counted_with_what_asking_again_takes(work):
     takes = work.judging.estimate(TOWN)
     assert takes.earlier == work.judging.earlier(TOWN) == 14
-    assert all(task.known == 0 for task in takes.tasks.values())
+    assert all(task.reused == 0 for task in takes.tasks.values())
     assert takes.questions > 0 and takes.calls > 0 and takes.cost > 0
     assert work.judging.earlier(1) == 0, "no model was asked about the example"
     assert work.judging.earlier(TOWN, "quality") == 0, "that prompt is still the same"

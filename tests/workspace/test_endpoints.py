@@ -6,7 +6,7 @@ import pytest
 
 from tests.model_server import ModelServer
 from tests.workspace.desk import catalog
-from toolscope_core.config import Budget, Endpoint, Key, Prices, read_environment
+from toolscope_core.config import ApiKey, Budget, Endpoint, Prices, read_environment
 from toolscope_core.errors import ConfigError
 from toolscope_core.store import Store
 from toolscope_core.workspace.endpoints import Endpoints, on_this_machine
@@ -58,7 +58,7 @@ def test_without_an_endpoint_the_remedy_is_told(store):
 
 
 def test_a_key_is_found_for_its_own_origin_only(store):
-    keys = (Key("https://models.example", SECRET),)
+    keys = (ApiKey("https://models.example", SECRET),)
     found = endpoints(store, keys=keys)
     assert found.key_found(Endpoint("https://models.example/v1", "m"))
     assert not found.key_found(Endpoint("https://models.example:8443/v1", "m"))
@@ -81,7 +81,7 @@ def test_what_is_on_this_machine(origin, here):
 
 def test_a_connection_is_tested_with_the_key_and_told_in_words(store):
     with ModelServer() as server:
-        found = endpoints(store, keys=(Key(server.origin, SECRET),))
+        found = endpoints(store, keys=(ApiKey(server.origin, SECRET),))
         found.save(Endpoint(server.url, "m"))
         assert found.test().works
         assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"

@@ -12,7 +12,7 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.config import AnalysisConfig, Prices, QuestionConfig
 from toolscope_core.datamodel import Constraints
 from toolscope_core.pipeline import analyse
-from toolscope_core.questioning import Asking, opine
+from toolscope_core.questioning import Asking, ask_opinions
 from toolscope_core.views.estimates import Estimates, judging_takes
 
 NOBODY, QUESTIONS = Constraints(), QuestionConfig()
@@ -39,7 +39,7 @@ def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, 
     takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS, Prices(1.0, 1.0))
     assert not model.requests and takes["audit"].questions == 1 and takes["audit"].cost > 0
     asking = Asking(model, ledger, Terms("run"))
-    opine(three, NOBODY, asking, QUESTIONS)
+    ask_opinions(three, NOBODY, asking, QUESTIONS)
     spent = {one.task: (one.questions, one.calls) for one in asking.spent}
     assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
     assert takes["judge"].questions == 2, "the third follows from two"
@@ -47,7 +47,7 @@ def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, 
 
 def test_what_is_known_is_heard_above_the_offline_judge(three):
     model, ledger = ScriptedModel(answering(lambda one, other: "keep")), MemoryLedger()
-    opine(three, NOBODY, Asking(model, ledger, Terms("run")), QUESTIONS)
+    ask_opinions(three, NOBODY, Asking(model, ledger, Terms("run")), QUESTIONS)
     takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS)
     assert takes["audit"].questions == 0 and Estimates(takes).questions == 0
-    assert takes["judge"].known == takes["judge"].questions == 3
+    assert takes["judge"].reused == takes["judge"].questions == 3

@@ -10,12 +10,12 @@ import pytest
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
 from toolscope_core import run_configuration
-from toolscope_core.config import Budget, Endpoint, Key, PlanConfig, Prices, read_environment
+from toolscope_core.config import ApiKey, Budget, Endpoint, PlanConfig, Prices, read_environment
 from toolscope_core.datamodel import canonical_json
 from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.prompts.audit import Auditing
-from toolscope_core.prompts.fence import shown
-from toolscope_core.prompts.judge_prompt import Judging
+from toolscope_core.prompts.audit import AuditTask
+from toolscope_core.prompts.fence import prompt_text
+from toolscope_core.prompts.judge_prompt import JudgeTask
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.pair_list import PairFilter
 from toolscope_core.workspace.judging import OFFLINE
@@ -32,7 +32,7 @@ def server():
 
 def opened(server, secret=""):
     settings = read_environment()
-    keys = (Key(server.origin, secret),) if secret else ()
+    keys = (ApiKey(server.origin, secret),) if secret else ()
     work = Workspace(replace(settings, keys=keys))
     record = work.prepare()
     return work, record.id
@@ -59,7 +59,8 @@ def like_the_offline_judge(work, catalog_id):
     tools, own = work.catalogs.open(catalog_id).by_id, {}
     for row in work.explore.pairs(catalog_id, PairFilter()).rows:
         sides = (
-            shown(tools[side], (tools[side].server,)).text for side in (row.left_id, row.right_id)
+            prompt_text(tools[side], (tools[side].server,)).text
+            for side in (row.left_id, row.right_id)
         )
         own[frozenset(canonical_json(json.loads(side)) for side in sides)] = row.verdict
     return answering(lambda a, b: own[frozenset((canonical_json(a), canonical_json(b)))])
@@ -249,7 +250,7 @@ def test_another_model_is_another_run(server, desk):
 def test_a_run_under_an_older_prompt_is_not_mixed_in(server, desk, monkeypatch):
     work, catalog_id = desk
     run(work, catalog_id)
-    changed = (Judging(version="next"), Auditing())
+    changed = (JudgeTask(version="next"), AuditTask())
     monkeypatch.setitem(run_configuration._TASKS, "judge", changed)
     other, _ = opened(server)
     assert other.judging.judge_of(catalog_id) == OFFLINE and not other.judging.choices(catalog_id)

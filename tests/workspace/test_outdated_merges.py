@@ -13,7 +13,7 @@ from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig, read_environment
 from toolscope_core.datamodel import Pair
 from toolscope_core.decision_log import admit
-from toolscope_core.decisions import resolve
+from toolscope_core.decisions import decision_of_row
 from toolscope_core.errors import DecisionError, StaleDecisionError
 from toolscope_core.store import append_decision
 from toolscope_core.workspace.workspace import Workspace
@@ -58,7 +58,7 @@ def accept_as_before(work, catalog_id, action, ids, detail=None):
     """A decision as the store of version 1 has them: without a relation."""
     catalog = work.catalogs.open(catalog_id)
     row = {"action": action, "ids": ids, "reviewer": "ann", "detail": detail or {}}
-    decision = resolve(catalog, row)
+    decision = decision_of_row(catalog, row)
     return append_decision(work.store, catalog_id, lambda log: admit(log, decision))
 
 

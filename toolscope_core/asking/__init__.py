@@ -1,7 +1,7 @@
-"""Ask a model what the ledger does not know yet: within a budget, and nothing twice."""
+"""Ask a model what the ledger has no answer to yet: within a budget, and nothing twice."""
 
-from toolscope_core.asking.lanes import Outcome, Terms, repair
+from toolscope_core.asking.lanes import AskingState, Terms, repair
 from toolscope_core.asking.purse import Purse
 from toolscope_core.asking.questions import Asked, Estimate, ask_all, estimate
 
-__all__ = ["Asked", "Estimate", "Outcome", "Purse", "Terms", "ask_all", "estimate", "repair"]
+__all__ = ["Asked", "AskingState", "Estimate", "Purse", "Terms", "ask_all", "estimate", "repair"]

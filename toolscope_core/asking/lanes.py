@@ -1,4 +1,4 @@
-"""The lanes of a run: each sends one call at a time, repeats and repairs it, keeps its answers."""
+"""The threads of a run: each sends one call at a time, repairs it, and keeps its answers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ModelStopError
 
 Item = TypeVar("Item")
-Outcome = Literal["done", "paused", "stopped"]
+AskingState = Literal["done", "paused", "stopped"]
 REASON_LENGTH = 300
-"""Characters of a reason that are told to the model."""
+"""Characters of a reason that are sent to the model."""
 HEARTBEAT = 1.0
-"""Seconds after which progress is told even if nothing arrived: that is when cancelling acts."""
+"""Seconds after which progress is reported even if nothing arrived: then cancelling acts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a run asks: ``run`` names it in the log of calls, ``concurrency`` calls at a time."""
+    """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time."""
 
     run: str
     purse: Purse = field(default_factory=Purse)
@@ -34,12 +34,12 @@ class Terms:
 
 
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
-    """The same request, told why what came the first time could not be used."""
+    """The same request with the reasons why the first reply could not be used."""
     lines = sorted({" ".join(reason.split())[:REASON_LENGTH] for reason in reasons})
-    told = "\n".join(f"- {line}" for line in lines)
+    list_of_reasons = "\n".join(f"- {line}" for line in lines)
     user = (
         f"{request.user}\n\n"
-        f"A first reply to this could not be used:\n{told}\n"
+        f"A first reply to this could not be used:\n{list_of_reasons}\n"
         "Reply again, with one JSON object that follows the schema and nothing else."
     )
     return ChatRequest(request.system, user, request.name, request.schema, request.most_tokens)
@@ -59,7 +59,7 @@ class Run(Generic[Item]):
         self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
         self.answered = 0
         self.calls: list[Call] = []
-        self.state: Outcome = "done"
+        self.state: AskingState = "done"
         self.message = ""
         self.trouble = ""
         self.halted = threading.Event()
@@ -85,7 +85,7 @@ class Run(Generic[Item]):
         finally:
             self.news.set()
 
-    def halt(self, state: Outcome, message: str) -> None:
+    def halt(self, state: AskingState, message: str) -> None:
         """No further call is sent; the first reason given stands."""
         with self._lock:
             if self.state == "done":
@@ -112,11 +112,11 @@ class Run(Generic[Item]):
         missing = reply.reason or "the reply says nothing about this item"
         answers, failed = [], {}
         for key, item in items.items():
-            found = read.get(key, missing)
-            if isinstance(found, str):
-                failed[key] = found
-            if last or not isinstance(found, str):
-                answers.append(self._row(key, item, found))
+            answer = read.get(key, missing)
+            if isinstance(answer, str):
+                failed[key] = answer
+            if last or not isinstance(answer, str):
+                answers.append(self._row(key, item, answer))
         self._keep(call, answers)
         if last or not failed:
             return []
@@ -200,7 +200,7 @@ class Run(Generic[Item]):
             error=reply.reason,
         )
 
-    def _row(self, key: str, item: Item, found: JsonObject | str) -> Answer:
+    def _row(self, key: str, item: Item, answer: JsonObject | str) -> Answer:
         return Answer(
             key=key,
             task=self.task.name,
@@ -208,8 +208,8 @@ class Run(Generic[Item]):
             subjects=tuple(sorted(self.task.subjects(item))),
             model=self.model.name,
             origin=self.model.origin,
-            value=None if isinstance(found, str) else found,
-            reason=found if isinstance(found, str) else "",
+            value=None if isinstance(answer, str) else answer,
+            reason=answer if isinstance(answer, str) else "",
         )
 
 

@@ -1,4 +1,4 @@
-"""What a run may spend and has spent: a budget that holds whatever is in flight."""
+"""The budget of a run and what it has spent; it holds whatever is in flight."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolscope_core.errors import ConfigError
 
 
 class Purse:
-    """What a run has spent and may still spend; shared by all of its questions.
+    """The spending of a run and its budget, shared by all of its questions.
 
     Every call is paid for before it is sent, at the most it can cost, so that the budget holds
     whatever is in flight. ``calls`` and ``cost`` are what earlier parts of the run spent.
@@ -37,7 +37,7 @@ class Purse:
         return None if self.prices is None else self.prices.cost(tokens_in, tokens_out)
 
     def reserve(self, request: ChatRequest) -> float | None:
-        """What is set aside for a call (``settle`` takes it back), ``None``: it would be too much.
+        """The money reserved for a call until ``settle``; ``None`` where it would be too much.
 
         Waits for calls in flight where the money they do not need would make room.
         """

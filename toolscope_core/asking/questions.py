@@ -1,4 +1,4 @@
-"""The questions of some items: which are new, what asking them takes, and what came of it."""
+"""The questions about some items: which are new, what asking takes, and the answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from toolscope_core.asking.lanes import Item, Outcome, Run, Terms, drive
+from toolscope_core.asking.lanes import AskingState, Item, Run, Terms, drive
 from toolscope_core.backends import (
     Answer,
     ChatModel,
@@ -22,19 +22,19 @@ from toolscope_core.config import Prices
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the ledger knows of some items after asking.
+    """The answers to questions about some items, after asking.
 
     ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
-    usable or not; ``known`` is how many of the distinct keys needed no question this time. The
+    usable or not; ``reused`` is how many of the distinct keys needed no question this time. The
     ``state`` is ``paused`` (budget, or an endpoint that does not answer) or ``stopped`` (it refuses
     every call) with a ``message`` where questions are left open; asking again goes on from there.
     """
 
     keys: tuple[str, ...]
     answers: Mapping[str, Answer]
-    state: Outcome = "done"
+    state: AskingState = "done"
     message: str = ""
-    known: int = 0
+    reused: int = 0
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -53,8 +53,8 @@ class Asked:
 
     @property
     def saved(self) -> int:
-        """Items that needed no question: known before, or the same as another."""
-        return len(self.keys) - self.questions + self.known
+        """Items that needed no question: answered before, or the same as another."""
+        return len(self.keys) - self.questions + self.reused
 
     @property
     def unanalysed(self) -> Mapping[str, str]:
@@ -64,15 +64,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What asking would take at the least, if no answer has to be repaired.
+    """The least that asking would take, if no answer has to be repaired.
 
-    ``questions`` different ones of ``items``, ``known`` of them answered; ``tokens_in`` estimated
-    from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
+    ``questions`` different ones of ``items``, ``reused`` of them answered before; ``tokens_in``
+    estimated from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
     """
 
     items: int
     questions: int
-    known: int
+    reused: int
     calls: int
     tokens_in: int
     tokens_out: int
@@ -87,20 +87,20 @@ def ask_all(
     terms: Terms,
     progress: Progress = silent,
 ) -> Asked:
-    """Ask about ``items``, the first ones first, and keep each answer as it arrives.
+    """The answers on ``items``, asked about from the first on; each is kept as it arrives.
 
-    Items of equal content are one question; what the ledger knows is not asked. An answer that
+    Items of equal content are one question; what the ledger has is not asked. An answer that
     cannot be used is asked for once more, with the reason; after that it stays without a value.
     ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
     it raises, calls in flight are waited for and kept. Raises what the ledger raises.
     """
     keys = tuple(_key(task, item, model) for item in items)
     questions = dict(zip(keys, items, strict=True))
-    known = ledger.known(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in known}
+    stored = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in stored}
     run = Run(task, model, ledger, terms, _batches(fresh, task.batch))
-    drive(run, lambda done: progress(Step(task.name, len(known) + done, len(questions))))
-    answers = {**known, **ledger.known(list(fresh))}
+    drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
+    answers = {**stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
         run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
     return Asked(
@@ -108,7 +108,7 @@ def ask_all(
         answers={key: answers[key] for key in questions if key in answers},
         state=run.state,
         message=run.message,
-        known=len(known),
+        reused=len(stored),
         calls=len(run.calls),
         tokens_in=sum(call.tokens_in for call in run.calls),
         tokens_out=sum(call.tokens_out for call in run.calls),
@@ -124,17 +124,17 @@ def estimate(
     ledger: Ledger,
     prices: Prices | None = None,
 ) -> Estimate:
-    """What ``ask_all`` would take; sends nothing."""
+    """An estimate of what ``ask_all`` would take; sends nothing."""
     questions = {_key(task, item, model): item for item in items}
-    known = ledger.known(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in known}
+    stored = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in stored}
     requests = [task.request(batch) for batch in _batches(fresh, task.batch)]
     tokens_in = sum(request.tokens for request in requests)
     tokens_out = sum(request.most_tokens for request in requests)
     return Estimate(
         items=len(items),
         questions=len(questions),
-        known=len(known),
+        reused=len(stored),
         calls=len(requests),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
@@ -154,5 +154,5 @@ def _batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
 
 def _total(costs: Iterable[float | None]) -> float | None:
     """The sum, ``None`` where a price is missing."""
-    known = list(costs)
-    return None if None in known else sum(cost or 0.0 for cost in known)
+    amounts = list(costs)
+    return None if None in amounts else sum(amount or 0.0 for amount in amounts)

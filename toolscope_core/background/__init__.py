@@ -1,1 +1,1 @@
-"""Long work beside the screen: jobs in a thread, heavy numbers in a process."""
+"""Long work beside the screen: jobs in a thread, projections in a child process."""

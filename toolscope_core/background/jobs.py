@@ -134,7 +134,7 @@ class _Reporter:
 
 
 def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
-    """Do the work; how it ended, and what to tell the user about it."""
+    """The state in which the work ended, and the message for the user."""
     try:
         report(Step("", 0, 0))
         task.work(report)

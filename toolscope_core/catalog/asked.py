@@ -1,7 +1,7 @@
 """Secrets that a tool asks for in its parameters.
 
 A login tool needs a password, so the question is whether the secret has to do with the job:
-*info* where the tool speaks of access at all or most tools of its server ask alike, else *warn*.
+*info* where the tool mentions access at all or most tools of its server ask alike, else *warn*.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
 SHARED = 3
 
 
-def find_asked(tools: Sequence[Tool]) -> Iterator[Finding]:
+def find_asked_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
     """A finding on each parameter that is named or described as a secret."""
     usual = Counter(
         (tool.server, parameter.name) for tool in tools for parameter in tool.parameters
@@ -65,7 +65,7 @@ def find_asked(tools: Sequence[Tool]) -> Iterator[Finding]:
 
 
 def _asks(parameter: Parameter) -> re.Pattern[str] | None:
-    """What a tool that may ask for this speaks of; ``None`` if the parameter is no secret."""
+    """The words of tools that may ask for this secret; ``None`` if the parameter is no secret."""
     name = " ".join(word for word in BORDER.split(plain_text(parameter.name)) if word).lower()
     asked = ASKED.search(plain_text(parameter.description))
     text = f"{name} . {asked.group().lower()}" if asked else name

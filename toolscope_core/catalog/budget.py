@@ -1,4 +1,4 @@
-"""How much may be written out where a document refers to its own parts: one budget a document."""
+"""The budget for writing out references: how many values one document may grow by."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ TEXT = 100
 
 
 class Extent(NamedTuple):
-    """How many values a JSON value holds, itself included, and how many levels."""
+    """The number of values in a JSON value, itself included, and the number of levels."""
 
     values: int
     levels: int
 
 
 @dataclass(slots=True)
-class Budget:
-    """What all readers of one document share; ``left`` counts values."""
+class ExpansionBudget:
+    """The values that all readers of one document may still write out."""
 
     left: int = MAX_EXPANDED
 

@@ -1,4 +1,4 @@
-"""Which versions of a bundle's files can be read."""
+"""The versions of a bundle's files that can be read."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def why_unreadable(label: str, document: JsonObject) -> str:
         return ""
     return (
         f"{label} is not a bundle's file of version {' or '.join(map(str, READABLE))}: "
-        f"{_said(document)}; export the bundle again, or use the release that wrote it"
+        f"{_version_in_words(document)}; export the bundle again, or use the release that wrote it"
     )
 
 
-def _said(document: JsonObject) -> str:
+def _version_in_words(document: JsonObject) -> str:
     version = document.get("version")
     if "version" not in document:
         return "it has no version"

@@ -1,6 +1,6 @@
-"""Tools whose text speaks about other tools: by name, and to the point of redefining them.
+"""Tools whose text names other tools, or even redefines them.
 
-Only the owner of a tool may speak about it. A server that cites its own tools explains how they
+Only the server of a tool may describe it. A server that cites its own tools explains how they
 work together (*info*); a text on another server, or in a catalog that names no servers, is
 *warn*, and *block* where it says what the cited tool must do or that it is to be avoided.
 """
@@ -56,20 +56,20 @@ def find_citations(
     rare = {name for name in owners if len(name) >= SHORTEST and IDENTIFIER.search(name)}
     for tool in tools:
         own = {plain_text(tool.name), tool.name}
-        said: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         for passage in texts[tool.id]:
             if not _is_prose(passage):
                 continue
             text = plain_text(passage.text)
             for name in sorted(_cited(text, rare, owners) - own):
                 finding = _finding(tool, passage, text, name, owners[name])
-                if (finding.code, finding.severity) not in said:
-                    said.add((finding.code, finding.severity))
+                if (finding.code, finding.severity) not in reported:
+                    reported.add((finding.code, finding.severity))
                     yield finding
 
 
 def _is_prose(passage: Passage) -> bool:
-    """Whether a text can speak of something; names, keys and types cannot."""
+    """Whether a text is prose; names, keys and types are not."""
     return " " in passage.text and passage.path not in ("name", "server")
 
 

@@ -1,4 +1,4 @@
-"""A tool without the hidden characters of its texts."""
+"""Removes hidden characters from the texts of tools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from toolscope_core.catalog.hidden import cleaned, count_hidden, find_hidden
 from toolscope_core.catalog.passages import passages
-from toolscope_core.catalog.target_rules import HASH_DIGITS, folded
+from toolscope_core.catalog.target_rules import HASH_DIGITS, comparable_name
 from toolscope_core.datamodel import Finding, Tool, canonical_json, digest
 
 _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern"))
@@ -21,18 +21,18 @@ _NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions"))
 _KEPT = _VALUES | _POINTERS | _NAMES
 """Calls are made of these: their characters count, hidden or not."""
 ESCAPED = re.compile(r"\\[ubf]")
-"""What JSON writes for a control character that is no blank."""
+"""The escapes that JSON writes for a control character other than a blank."""
 _NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     """A finding for each text with hidden characters, keys and unknown fields included."""
     return tuple(
-        found
+        finding
         for tool in tools
         if _may_hide(tool)
         for passage in passages(tool)
-        if (found := find_hidden(tool.id, passage.path, passage.text))
+        if (finding := find_hidden(tool.id, passage.path, passage.text))
     )
 
 
@@ -49,14 +49,14 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
     A new name is none of ``reserved``, nor another tool's. Names of parameters and values stay:
     calls are made of them.
     """
-    taken = {folded(name) for name in (*reserved, *(tool.name for tool in tools))}
-    hiding = {found.tool_id for found in hidden_in(tools)}
+    taken = {comparable_name(name) for name in (*reserved, *(tool.name for tool in tools))}
+    hiding = {finding.tool_id for finding in hidden_in(tools)}
     changed: dict[str, Tool] = {}
     for tool in sorted((tool for tool in tools if tool.id in hiding), key=lambda tool: tool.id):
         name = tool.name
         if count_hidden(name):
-            name = next(new for new in _names(tool) if folded(new) not in taken)
-            taken.add(folded(name))
+            name = next(new for new in _names(tool) if comparable_name(new) not in taken)
+            taken.add(comparable_name(name))
         changed[tool.id] = _with_clean_texts(tool, name)
     return {tool.id: changed[tool.id] for tool in tools if changed.get(tool.id, tool) != tool}
 

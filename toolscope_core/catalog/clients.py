@@ -1,8 +1,8 @@
-"""What to put into each client's configuration so that pruned tools are no longer offered.
+"""The files that go into each client's configuration so that pruned tools are no longer offered.
 
 Only merges of kind *prune* need nothing else: one member's own schema serves every call, so the
-others can be switched off where they are. So can the tools that people left out. Each file speaks
-of tools by the names their servers give them.
+others can be switched off where they are. So can the tools that people left out. Each file
+uses the names that the servers give their tools.
 """
 
 from __future__ import annotations
@@ -10,27 +10,20 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolscope_core.catalog.formats import FORMATS
 from toolscope_core.catalog.splitting import split
-from toolscope_core.catalog.targets import TARGETS
 from toolscope_core.datamodel import MergedTool, MergePlan, Tool
 
-_VSCODE = TARGETS["vscode"]
-CLIENT_FILES = (
-    "clients/claude-code.json",
-    "clients/cursor.json",
-    "clients/vscode.json",
-    "clients/fastmcp.json",
-    "clients/toolhive.yaml",
-)
+_VSCODE = FORMATS["vscode"]
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What a server's tools become: names switched off, names that stay, texts that changed.
+    """The tools of a server: names switched off, names that stay, texts that changed.
 
     Names are sorted; ``described`` holds the new description by name.
     """
@@ -45,29 +38,22 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
     """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes,
     but for VS Code's where there are more tools than it takes at once.
 
-    Every tool of the servers is known, so the files name those that stay as well where a client
-    has only that form.
+    Where a client can only list what stays on, its file does so: all tools of the servers are in
+    the catalog.
     """
     switches = switches_of(plan)
-    vscode = _json(_vscode(switches, plan.catalog.tools)).encode("utf-8", "backslashreplace")
+    clients = [row for row in FORMATS.values() if row.client_file]
     if not any(switch.off for switch in switches):
-        many = sum(len(switch.on) for switch in switches) > (_VSCODE.most_tools or 0)
-        return {CLIENT_FILES[2]: vscode} if many else {}
-    contents = (
-        _json(_claude_code(switches)),
-        _json(_cursor(switches)),
-        vscode.decode("utf-8"),
-        _json(_fastmcp(switches)),
-        _toolhive(switches),
-    )
+        many = sum(len(switch.on) for switch in switches) > (_VSCODE.rules.most_tools or 0)
+        clients = [_VSCODE] if many else []
     return {
-        name: content.encode("utf-8", "backslashreplace")
-        for name, content in zip(CLIENT_FILES, contents, strict=True)
+        row.client_file: WRITERS[row.name](switches, plan).encode("utf-8", "backslashreplace")
+        for row in clients
     }
 
 
 def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
-    """What becomes of the tools of each named server, by server name.
+    """The switches of each named server, by server name.
 
     A name that a tool which stays has too, as with exact copies, is not switched off.
     """
@@ -115,7 +101,7 @@ def _vscode(switches: Sequence[Switch], tools: Sequence[Tool]) -> dict[str, Any]
     on = {switch.server: switch.on for switch in switches}
     kept = [MergedTool(tool, (tool.id,)) for tool in tools if tool.name in on.get(tool.server, ())]
     once = {(item.tool.server, item.tool.name): item for item in kept}
-    parts = split(list(once.values()), _VSCODE.most_tools)
+    parts = split(list(once.values()), _VSCODE.rules.most_tools)
     sets = {}
     for number, part in enumerate(parts, 1):
         names = sorted((item.tool.server, item.tool.name) for item in part)
@@ -176,3 +162,13 @@ def _resource_name(server: str) -> str:
 
 def _json(value: object) -> str:
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"
+
+
+WRITERS: dict[str, Callable[[Sequence[Switch], MergePlan], str]] = {
+    "claude-code": lambda switches, _: _json(_claude_code(switches)),
+    "cursor": lambda switches, _: _json(_cursor(switches)),
+    "vscode": lambda switches, plan: _json(_vscode(switches, plan.catalog.tools)),
+    "fastmcp": lambda switches, _: _json(_fastmcp(switches)),
+    "toolhive": lambda switches, _: _toolhive(switches),
+}
+"""The writer of each client's file, by the name of its row in the table of formats."""

@@ -1,4 +1,4 @@
-"""Tools as rows of a table (CSV, TSV): every cell is the text that it is, nothing is guessed."""
+"""Tools as rows of a table (CSV, TSV): every cell stays the text that it is."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ COLUMNS = {word: key for key, words in SPELLINGS.items() for word in words.split
 AS_JSON = ("parameters", "returns", "annotations")
 DELIMITERS = ",;\t"
 
-Row = tuple[int, Mapping[str, Any] | Flaw]
+CsvRow = tuple[int, Mapping[str, Any] | Flaw]
 
 
-def read_table(text: str, delimiter: str = "") -> tuple[Row, ...] | Flaw:
+def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
     """Each row as its last line number and its record; ``Flaw`` where the text is no such table.
 
     The first row names the columns, in any usual spelling; the others keep their heading. Cells
@@ -44,8 +44,8 @@ def read_table(text: str, delimiter: str = "") -> tuple[Row, ...] | Flaw:
         return Flaw("is a table without a cell; give a row of headings, one of them `name`")
     keys = _keys(rows[0][1])
     if "name" not in keys:
-        found = ", ".join(repr(key[:40]) for key in keys[:20])
-        return Flaw(f"has no column for the name among {found}; head one of them `name`")
+        headings = ", ".join(repr(key[:40]) for key in keys[:20])
+        return Flaw(f"has no column for the name among {headings}; head one of them `name`")
     if len(set(keys)) < len(keys):
         twice = next(key for row, key in enumerate(keys) if key in keys[:row])
         return Flaw(f"has two columns {twice[:40]!r}; rename one")
@@ -54,11 +54,11 @@ def read_table(text: str, delimiter: str = "") -> tuple[Row, ...] | Flaw:
 
 def looks_like_table(text: str) -> bool:
     """Whether the first line has a column for the name beside another known one."""
-    return len(_known(_heading(text, _delimiter(text)))) > 1
+    return len(_known_columns(_heading(text, _delimiter(text)))) > 1
 
 
 def _delimiter(text: str) -> str:
-    return max(DELIMITERS, key=lambda delimiter: len(_known(_heading(text, delimiter))))
+    return max(DELIMITERS, key=lambda delimiter: len(_known_columns(_heading(text, delimiter))))
 
 
 def _heading(text: str, delimiter: str) -> list[str]:
@@ -69,7 +69,7 @@ def _heading(text: str, delimiter: str) -> list[str]:
         return []
 
 
-def _known(heading: Sequence[str]) -> set[str]:
+def _known_columns(heading: Sequence[str]) -> set[str]:
     keys = {COLUMNS[word] for cell in heading if (word := _word(cell)) in COLUMNS}
     return keys if "name" in keys else set()
 

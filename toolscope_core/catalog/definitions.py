@@ -1,8 +1,8 @@
-"""What schemas of a document refer to, as ``$defs`` of their own and within one budget.
+"""The schemas that other schemas of a document refer to, as their own ``$defs``, within a budget.
 
 Where everything leads to everything, each of a thousand operations would carry the whole document.
-What lies furthest from a schema is left out then, the same share for all; a reference to it says
-nothing any more, so every call that was valid stays so.
+What lies furthest from a schema is left out then, the same share for all; a reference to it is
+removed, which allows any value there, so every call that was valid stays so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.references import resolve, shortened
 from toolscope_core.datamodel import JsonObject
 
@@ -23,7 +23,7 @@ class OutsideError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What a reference names: its size in values, and what it refers to itself, each once."""
+    """The target of a reference: its size in values, and its own references, each once."""
 
     schema: Any
     values: int
@@ -32,10 +32,10 @@ class _Target:
 
 @dataclass(slots=True)
 class Definitions:
-    """The schemas that a document's references name, each looked at once."""
+    """The schemas that a document's references name, each resolved once."""
 
     document: JsonObject
-    budget: Budget
+    budget: ExpansionBudget
     _targets: dict[str, _Target] = field(default_factory=dict)
 
     def carry(self, schemas: Sequence[JsonObject]) -> Iterator[JsonObject | OutsideError]:

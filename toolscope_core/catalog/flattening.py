@@ -12,7 +12,7 @@ from toolscope_core.datamodel import JsonObject, canonical_json
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
 MAX_ALTERNATIVES = 10_000
-"""So many alternatives, and so many inside each other, are opened; others are passed over."""
+"""So many alternatives, and so many inside each other, are opened; others are left out."""
 
 
 def plain_object(schema: JsonObject) -> JsonObject | None:
@@ -83,10 +83,10 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
 
 
 def _properties(schema: JsonObject) -> dict[str, Any]:
-    found = schema.get("properties")
-    return dict(found) if isinstance(found, dict) else {}
+    properties = schema.get("properties")
+    return dict(properties) if isinstance(properties, dict) else {}
 
 
 def _required(schema: JsonObject) -> list[str]:
-    found = schema.get("required")
-    return list(found) if isinstance(found, list) else []
+    required = schema.get("required")
+    return list(required) if isinstance(required, list) else []

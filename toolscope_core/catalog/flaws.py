@@ -65,7 +65,7 @@ def number(digits: str) -> float | Flaw:
 
 
 def constant(word: str) -> Flaw:
-    """What stands for ``NaN`` and the infinities."""
+    """The flaw that stands for ``NaN`` or an infinity."""
     return Flaw(f"is {word}, which JSON does not have; write null")
 
 

@@ -77,7 +77,7 @@ def cleaned(text: str) -> str:
 
 
 def count_hidden(text: str) -> int:
-    """How many characters are hidden, legitimate uses left out."""
+    """The number of hidden characters, without legitimate uses."""
     return len(_hidden_at(text))
 
 
@@ -118,9 +118,9 @@ def _hidden_at(text: str) -> list[int]:
         return []
     flags = {place for flag in FLAGS.finditer(text) for place in range(*flag.span())}
     return [
-        found.start()
-        for found in HIDDEN.finditer(text)
-        if found.start() not in flags and not _is_legitimate(text, found.start())
+        match.start()
+        for match in HIDDEN.finditer(text)
+        if match.start() not in flags and not _is_legitimate(text, match.start())
     ]
 
 
@@ -142,8 +142,8 @@ def _is_picture(char: str) -> bool:
     """Whether a character may stand in an emoji sequence; new ones are unknown to Python."""
     if not char or char.isascii():
         return False
-    known = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"
-    return known or "\U0001f000" <= char <= "\U0001faff"
+    is_symbol = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"
+    return is_symbol or "\U0001f000" <= char <= "\U0001faff"
 
 
 def _spell(text: str, hidden: set[int], start: int, end: int) -> str:

@@ -1,7 +1,7 @@
 """Catalogs are read by another process, within limits of time and memory.
 
 One process waits with everything imported and splits off a child for each reading. The child limits
-itself, reads, and answers with the catalog as JSON; whatever a file does, it does there.
+itself, reads, and answers with the catalog as JSON, so that no file can harm this process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from toolscope_core.errors import CatalogError
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from toolscope_core.catalog.isolation import wait; wait(0)"
-PARTS: dict[str, type] = {
+ITEM_TYPES: dict[str, type] = {
     "tools": Tool,
     "servers": Server,
     "problems": Problem,
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catalog:
-    """What ``read_catalog`` makes of the sources, in a process with limits.
+    """The catalog that ``read_catalog`` gives, read in a process with limits.
 
     Where the system has no such processes (Windows), it is read here. Raises ``CatalogError`` as
     ``read_catalog`` does, and where a limit is reached, which it names with the file.
@@ -110,7 +110,7 @@ def _send(connection: socket.socket, sources: Sequence[Source], forced: str | No
 
 
 def _answer_of(replies: BinaryIO) -> dict[str, Any]:
-    """The last reply, and what was read when it came; empty where the child said nothing."""
+    """The last reply, with the label of the source read last; empty where the child sent none."""
     answer: dict[str, Any] = {}
     for line in replies:
         answer |= json.loads(line)
@@ -134,7 +134,7 @@ def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _ReadingProcess:
     """The process from which readings are split off; it ends with this one."""
 
     process: subprocess.Popen[bytes] | None = None
@@ -157,7 +157,7 @@ class _Waiting:
         raise CatalogError(f"the process that reads files cannot be started ({why}); try again")
 
     def start(self) -> None:
-        with self.lock, suppress(OSError):  # whoever connects says it
+        with self.lock, suppress(OSError):  # connecting reports the failure
             self._started()
 
     def end(self) -> None:
@@ -180,12 +180,12 @@ class _Waiting:
         return self.control
 
 
-_waiting = _Waiting()
+_waiting = _ReadingProcess()
 atexit.register(_waiting.end)
 
 
 def _python_path() -> str:
-    """Where the process imports from: our own package first, then what we were told ourselves."""
+    """The ``PYTHONPATH`` of the process: our own package first, then that of this process."""
     return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 
@@ -208,7 +208,7 @@ def _read(connection: socket.socket, limit: Callable[[int, float], None]) -> Non
         reply(refused=str(error))
     except MemoryError:
         reply(limit="memory")
-    except Exception:  # noqa: BLE001 - the rim of a process: what fails is said, not lost
+    except Exception:  # noqa: BLE001 - the rim of a process: a failure is reported, not lost
         reply(failed=traceback.format_exc())
 
 
@@ -225,13 +225,13 @@ def _as_json(catalog: Catalog) -> JsonObject:
     """The catalog as plain values: of each item those of its fields, in their order."""
     items = {
         part: [[getattr(item, name) for name in _names(kind)] for item in getattr(catalog, part)]
-        for part, kind in PARTS.items()
+        for part, kind in ITEM_TYPES.items()
     }
     return {**items, "format": catalog.format}
 
 
 def _catalog(value: JsonObject) -> Catalog:
-    items = {part: tuple(kind(*item) for item in value[part]) for part, kind in PARTS.items()}
+    items = {part: tuple(kind(*item) for item in value[part]) for part, kind in ITEM_TYPES.items()}
     return Catalog(format=value["format"], **items)
 
 

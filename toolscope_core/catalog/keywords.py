@@ -2,7 +2,7 @@
 
 They stay in the schema under ``INVALID``, where nothing acts on them. The check is
 ``jsonschema-rs``: ``jsonschema`` needs 4.8 s for the 8,152 schemas of Seal-Tools, it 0.03 s. The
-schemas are only ever looked at, never compiled, so that no reference of theirs is followed.
+schemas are only validated, never compiled, so that none of their references is followed.
 """
 
 from __future__ import annotations
@@ -92,18 +92,18 @@ def _without(schema: JsonObject, paths: Iterable[Sequence[Any]]) -> JsonObject:
     kept = dict(schema)
     wrong = {}
     for key, rests in inside.items():
-        mended = _mended(key, schema[key], rests)
-        if mended is None:
+        corrected = _corrected(key, schema[key], rests)
+        if corrected is None:
             wrong[key] = kept.pop(key)
         else:
-            kept[key] = mended
+            kept[key] = corrected
     if not wrong:
         return kept
     earlier = kept.pop(INVALID, None)
     return {**kept, INVALID: {**(earlier if isinstance(earlier, dict) else {}), **wrong}}
 
 
-def _mended(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
+def _corrected(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
     """A keyword's value without what is wrong deeper inside; ``None`` where it is wrong itself."""
     if key in SINGLE and isinstance(value, dict) and all(paths):
         return _without(value, paths)

@@ -1,4 +1,4 @@
-"""How much is read: every limit is named in the error that it causes."""
+"""The limits of what is read; the error that a limit causes names it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Names and words that look alike: letters of other scripts, full-width forms, accents, case.
 
 The table lists the letters that common fonts draw like a Latin one; it is ours and small on
-purpose. A name that only looks like another tool's is read as that tool by whoever reviews it.
+purpose. A name that only looks like another tool's is read as that tool by a reviewer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def plain_text(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What names that read alike share: plain letters, no case, nothing between the words."""
+    """The key that names which read alike share: plain letters, no case, no separators."""
     return SEPARATORS.sub("", plain_text(name).casefold())
 
 
@@ -54,7 +54,7 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
     *block* for foreign letters or full-width forms in the place of plain ones; *warn* where case,
     accents, or 0 for o and 1 or I for l make the difference.
     """
-    said: set[str] = set()
+    reported: set[str] = set()
     for fold in (_by_letters, _by_strokes):
         groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for tool in tools:
@@ -62,8 +62,8 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
         for tool in tools:
             alike = groups[fold(tool.name)]
             others = [name for name in alike if name != tool.name and _is_fair(tool.name, name)]
-            if others and tool.id not in said:
-                said.add(tool.id)
+            if others and tool.id not in reported:
+                reported.add(tool.id)
                 yield _finding(tool, others)
 
 

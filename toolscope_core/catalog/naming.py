@@ -1,4 +1,4 @@
-"""What tools and servers are called in a catalog, whatever order they come in."""
+"""The ids of tools and the names of sources in a catalog, independent of the order of input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HASH_DIGITS = 64
 
 
 def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
-    """The tools sorted by id, every id unique (DESIGN, section 3, row *ids*).
+    """The tools sorted by id, every id unique.
 
     Tools come with the id their record gives. Where several hold the same, each gets ``~`` and
     the first 6 hex digits of its fingerprint; more digits where those of different tools agree or
@@ -52,7 +52,7 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
     """One name a source, in their order: the label's stem, with folders if another has that stem.
 
-    Sources that share even the label are told apart by a hash of their content.
+    Sources that share even the label get a hash of their content in their names.
     """
     spellings: tuple[Callable[[Source], str], ...] = (
         lambda source: PurePosixPath(source.label).stem,

@@ -1,7 +1,7 @@
 """An OpenAPI 3.0 / 3.1 document as an MCP ``tools/list`` page: one operation, one tool.
 
-Names follow FastMCP, so that tools are called what people already call them. What a tool's
-arguments are in HTTP, and which hints were inferred from the method, stands under ``_meta``.
+Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
+were inferred from the method, stands under ``_meta``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.definitions import Definitions
 from toolscope_core.catalog.flaws import Flaw
 from toolscope_core.catalog.operations import META, read_operations
@@ -21,7 +21,7 @@ FIELDS = frozenset(
     "jsonSchemaDialect host basePath schemes consumes produces definitions parameters responses "
     "securityDefinitions".split()
 )
-"""What stands in a document by its rules."""
+"""The keys that the specification defines at the top of a document."""
 SCHEMAS = ("inputSchema", "outputSchema")
 
 
@@ -34,7 +34,7 @@ def is_openapi(value: object) -> bool:
     return bool({"paths", "webhooks"} & value.keys() and re.match(r"[23]\.", _version(value)))
 
 
-def read_openapi(document: JsonObject, budget: Budget) -> JsonObject | Flaw:
+def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | Flaw:
     """``{"server", "description", "paths"}`` with an MCP tool for each operation, in order.
 
     An operation that cannot be read is a ``Flaw`` in its place; the whole is one for anything but
@@ -51,7 +51,7 @@ def read_openapi(document: JsonObject, budget: Budget) -> JsonObject | Flaw:
 
 
 def _on_their_own(
-    tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: Budget
+    tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: ExpansionBudget
 ) -> Iterator[JsonObject | Flaw]:
     """The tools with what their schemas refer to in the document beside these."""
     placed = [
@@ -87,16 +87,16 @@ def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
 
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding that names the hints which only the HTTP method speaks for."""
+    """An *info* finding that names the hints which were inferred from the HTTP method."""
     meta = tool.raw.get("_meta")
-    told = meta.get(META) if isinstance(meta, dict) else None
-    if not isinstance(told, dict):
+    http = meta.get(META) if isinstance(meta, dict) else None
+    if not isinstance(http, dict):
         return ()
-    hints = told.get("inferred")
+    hints = http.get("inferred")
     if not isinstance(hints, list) or not hints:
         return ()
     names = ", ".join(str(hint) for hint in hints)
-    message = f"{names} is inferred from the method {told.get('method')!s}; check it."
+    message = f"{names} is inferred from the method {http.get('method')!s}; check it."
     return (Finding(tool.id, "info", "inferred-hint", "annotations", message),)
 
 

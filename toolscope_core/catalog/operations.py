@@ -1,7 +1,7 @@
 """Operations of an OpenAPI document as MCP tools, whose schemas still refer to the document.
 
-Names follow FastMCP, so that tools are called what people already call them. What a tool's
-arguments are in HTTP, and which hints were inferred from the method, stands under ``_meta``.
+Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
+were inferred from the method, stands under ``_meta``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget, measure
+from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.references import merge_parts, resolve
@@ -30,15 +30,15 @@ NAME_LENGTH = 56
 META = "toolscope/openapi"
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
-Operation = tuple[str, str, JsonObject, JsonObject]
-"""A method in small letters, its path, the path's item and what is said of the method."""
+OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
+"""A method in small letters, its path, the path's item and the operation object."""
 
 
 class _UnclearError(ValueError):
     """An operation cannot be read; the text says why and what to do."""
 
 
-def read_operations(document: JsonObject, budget: Budget) -> list[JsonObject | Flaw]:
+def read_operations(document: JsonObject, budget: ExpansionBudget) -> list[JsonObject | Flaw]:
     """A tool for each operation, in order; a ``Flaw`` for what cannot be read as one."""
     return _Reader(document, budget).tools()
 
@@ -48,7 +48,7 @@ class _Reader:
     """Reads one document; what several operations share is charged from the second time on."""
 
     document: JsonObject
-    budget: Budget
+    budget: ExpansionBudget
     _sizes: dict[int, int] = field(default_factory=dict)
     _wholes: dict[str, JsonObject] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
@@ -56,18 +56,18 @@ class _Reader:
 
     def tools(self) -> list[JsonObject | Flaw]:
         tools: list[JsonObject | Flaw] = []
-        for found in self._operations():
-            if isinstance(found, Flaw):
-                tools.append(found)
+        for entry in self._operations():
+            if isinstance(entry, Flaw):
+                tools.append(entry)
                 continue
-            method, path, item, operation = found
+            method, path, item, operation = entry
             try:
                 tools.append(self._tool(method, path, item, operation))
             except _UnclearError as error:
                 tools.append(Flaw(f"({_place(method, path)}) {error}"))
         return tools
 
-    def _operations(self) -> Iterator[Operation | Flaw]:
+    def _operations(self) -> Iterator[OpenApiOperation | Flaw]:
         """Each operation; a ``Flaw`` for what stands in the place of one and is none."""
         paths = self.document.get("paths", {})
         for path, given in paths.items() if isinstance(paths, dict) else ():
@@ -79,7 +79,7 @@ class _Reader:
         for name in webhooks if isinstance(webhooks, dict) else ():
             yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
 
-    def _at_path(self, path: str, given: Any) -> Iterator[Operation | Flaw]:
+    def _at_path(self, path: str, given: Any) -> Iterator[OpenApiOperation | Flaw]:
         """The operations of a path: its own, and those of the path item that it refers to."""
         items = [given]
         if isinstance(given, dict) and "$ref" in given:
@@ -104,13 +104,13 @@ class _Reader:
         self._charge(operation)
         schema, places = self._arguments([*_listed(item), *_listed(operation)], operation)
         texts = (operation.get("description"), operation.get("summary"))
-        told = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
         hints = HINTS.get(method, {})
         meta = {"method": method.upper(), "path": path, "arguments": places, "inferred": [*hints]}
         return {
             "name": _name(method, path, operation),
-            "description": told or f"Executes {method.upper()} {path}",
+            "description": description or f"Executes {method.upper()} {path}",
             "inputSchema": schema,
             **({"outputSchema": returned} if returned else {}),
             **({"annotations": dict(hints)} if hints else {}),
@@ -119,7 +119,7 @@ class _Reader:
 
     def _arguments(self, listed: list[Any], operation: JsonObject) -> tuple[JsonObject, JsonObject]:
         """One object schema of all arguments, and for each its ``[location, original name]``."""
-        found: dict[tuple[str, str], tuple[Any, bool]] = {}
+        parameters: dict[tuple[str, str], tuple[Any, bool]] = {}
         for given in listed:
             parameter = self._follow(given)
             name = parameter.get("name") if isinstance(parameter, dict) else None
@@ -128,13 +128,13 @@ class _Reader:
             place = str(parameter.get("in"))
             needed = parameter.get("required") is True or place == "path"
             self._charge(parameter)
-            found[place, name] = (_parameter_schema(parameter), needed)
+            parameters[place, name] = (_parameter_schema(parameter), needed)
         body, body_needed = self._body(operation)
-        names = Counter([*(name for _, name in found), *body["properties"]])
+        names = Counter([*(name for _, name in parameters), *body["properties"]])
         properties: dict[str, Any] = {}
         places: dict[str, list[str]] = {}
         required = set()
-        for (place, name), (schema, needed) in found.items():
+        for (place, name), (schema, needed) in parameters.items():
             flat = name if names[name] == 1 else f"{name}__{place}"
             if flat in properties:
                 raise _UnclearError(f"has two arguments {flat!r}; rename one")
@@ -179,7 +179,7 @@ class _Reader:
         return None
 
     def _follow(self, value: Any) -> Any:
-        """What a reference inside the document names; any other value is itself."""
+        """The target of a reference inside the document; any other value is itself."""
         for _ in range(MAX_DEPTH):
             if not isinstance(value, dict) or "$ref" not in value:
                 return value
@@ -246,7 +246,7 @@ def _no_object(place: str, value: Any) -> Flaw:
 
 
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
-    """What a path item holds for each method, however that is spelled; OpenAPI's methods first."""
+    """The operation of each method of a path item, in any spelling; OpenAPI's methods first."""
     by_rule = [key for key in item if key.lower() in METHODS]
     yield from ((key.lower(), item[key]) for key in sorted(by_rule, key=_rank))
     more = item.get(MORE_METHODS, {})

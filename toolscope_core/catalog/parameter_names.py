@@ -21,7 +21,7 @@ from toolscope_core.datamodel import JsonObject, NestedRename, digest
 LONGEST = 64
 HASH_DIGITS = 8
 MAX_STEPS = 20_000
-"""So many subschemas are looked at; references can make more of a small schema."""
+"""So many subschemas are followed; references can make more of a small schema."""
 EVERY = "*"
 
 _UNSURE = ("patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$id", "$anchor")
@@ -49,11 +49,11 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
 
     They depend on nothing but the names of the schema's properties.
     """
-    known = set(property_names(schema))
-    refused = sorted(name for name in known if not re.fullmatch(rule, name))
+    all_names = set(property_names(schema))
+    refused = sorted(name for name in all_names if not re.fullmatch(rule, name))
     if not refused:
         return Renaming(schema=schema)
-    names = _offers(refused, known)
+    names = _offers(refused, all_names)
     try:
         _check(schema, names)
         steps = iter(range(MAX_STEPS))
@@ -78,9 +78,9 @@ class _UnsureError(Exception):
     """Why names cannot be changed safely, as a sentence."""
 
 
-def _offers(refused: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     """A free name for each, of letters, digits and underscores that every rule takes."""
-    taken = {_folded(name) for name in known}
+    taken = {_folded(name) for name in all_names}
     offered = {}
     for name in refused:
         plain = re.sub(r"[^A-Za-z0-9_]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
@@ -184,7 +184,7 @@ def _in_place(
 
 
 def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[str]) -> bool:
-    """Whether one of the names is spoken of in the schema or in what it refers to."""
+    """Whether one of the names occurs in the schema or in what it refers to."""
     if not isinstance(schema, dict):
         return False
     if names.keys() & set(_named(schema)):
@@ -194,13 +194,13 @@ def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[
         seen.add(reference)
         if _reaches(root, resolve(root, reference), names, seen):
             return True
-    found: list[bool] = []
-    map_subschemas(schema, lambda sub, _: found.append(_reaches(root, sub, names, seen)), "")
-    return any(found)
+    reached: list[bool] = []
+    map_subschemas(schema, lambda sub, _: reached.append(_reaches(root, sub, names, seen)), "")
+    return any(reached)
 
 
 def _named(schema: JsonObject) -> Iterator[str]:
-    """The property names that the schema itself speaks of."""
+    """The property names that occur in the schema itself."""
     yield from schema.get("properties", {})
     yield from schema.get("required", [])
     yield from schema.get("dependentSchemas", {})

@@ -1,32 +1,30 @@
-"""What each source holds: how it is written, its records and servers; no tools yet."""
+"""The contents of each source: its format, records and servers; not yet read as tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.flaws import excerpt
+from toolscope_core.catalog.formats import INPUTS
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
-from toolscope_core.catalog.records import Found, Page, Record, document_kind, find_records
-from toolscope_core.catalog.shapes import FORMATS, SHAPES, Shape, detect, own_server
+from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_kind, find_records
+from toolscope_core.catalog.shapes import SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.datamodel import Problem, Server
 from toolscope_core.errors import CatalogError
 
-INPUTS = (*FORMATS, "openapi", "csv", "mcp-client")
-"""What a source can be said to be: a shape of records, or another kind of document."""
-
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What one source holds, before servers and ids are settled; ``items`` are its records.
+class SourceContents:
+    """The contents of one source, before servers and ids are settled; ``items`` are its records.
 
-    ``name`` is the source's, ``kind`` (one of ``INPUTS``) how it is written, ``budget`` what all
-    readers of the source share.
+    ``name`` is the source's, ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers
+    of the source share.
     """
 
     name: str
@@ -35,8 +33,8 @@ class Part:
     shape: Shape
     items: tuple[Record | Problem, ...]
     servers: tuple[Server, ...]
-    pages: tuple[Page, ...]
-    budget: Budget
+    pages: tuple[ToolsPage, ...]
+    budget: ExpansionBudget
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
@@ -50,59 +48,59 @@ class Part:
         return (named | {server.name for server in listed}) - {""}
 
 
-def read_parts(
+def read_contents(
     sources: Sequence[Source], forced: str | None, report: Callable[[str], object]
-) -> list[Part]:
-    """What each source holds, with a ``Problem`` for each list of which pages are missing;
-    ``report`` is called with the label of each before it is read.
+) -> list[SourceContents]:
+    """The contents of each source, with a ``Problem`` for each list of which pages are missing;
+    ``report`` is called with the label of each source before it is read.
 
     Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
     """
     for format in {forced, *(source.format for source in sources)} - {None}:
         if format not in INPUTS:
             raise CatalogError(f"the format {format!r} is unknown; give one of {', '.join(INPUTS)}")
-    parts = []
+    contents = []
     count = 0
     for source, name in zip(sources, source_names(sources), strict=True):
         report(source.label)
-        parts.append(_read_part(source, name, source.format or forced))
-        count += len(parts[-1].items)
+        contents.append(_read_source(source, name, source.format or forced))
+        count += len(contents[-1].items)
         if count > MAX_RECORDS:
             raise CatalogError(
                 f"{source.label} brings the input to {count:,} records or more; at most "
                 f"{MAX_RECORDS:,} are read, split it into several catalogs"
             )
-    return _with_missing_pages(parts)
+    return _with_missing_pages(contents)
 
 
-def _read_part(source: Source, name: str, forced: str | None) -> Part:
+def _read_source(source: Source, name: str, forced: str | None) -> SourceContents:
     values = read_values(source, forced)
-    budget = Budget()
-    found: list[Found] = []
+    budget = ExpansionBudget()
+    entries: list[Entry] = []
     kinds: set[str] = set()
     for item in values.items:
         if isinstance(item, Problem):
-            found.append(item)
+            entries.append(item)
             continue
         kind = document_kind(item.value) if forced is None else forced
-        found += _bounded(find_records(item, source.label, kind, budget))
+        entries += _bounded(find_records(item, source.label, kind, budget))
         kinds.add(kind)
-    records = [item for item in found if isinstance(item, Record)]
-    servers = tuple(item for item in found if isinstance(item, Server))
+    records = [item for item in entries if isinstance(item, Record)]
+    servers = tuple(item for item in entries if isinstance(item, Server))
     if forced is None and values.syntax == "csv":
         forced = "csv"
     shape = SHAPES.get(forced or "") or _detect(records, servers, forced)
     other = kinds.pop() if len(kinds) == 1 else ""
     if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
         _check_versions(source.label, values.items)
-    return Part(
+    return SourceContents(
         name=name,
         label=source.label,
         kind=forced or other or shape.name,
         shape=shape,
-        items=tuple(item for item in found if isinstance(item, (Record, Problem))),
+        items=tuple(item for item in entries if isinstance(item, (Record, Problem))),
         servers=servers,
-        pages=tuple(item for item in found if isinstance(item, Page)),
+        pages=tuple(item for item in entries if isinstance(item, ToolsPage)),
         budget=budget,
     )
 
@@ -120,30 +118,31 @@ def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
                 raise CatalogError(refused)
 
 
-def _with_missing_pages(parts: Sequence[Part]) -> list[Part]:
-    """The parts with a ``Problem`` where the last page given of a server's list is not its last.
+def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceContents]:
+    """The contents with a ``Problem`` where the last page given of a server's list is not its last.
 
     Pages of one source come in their order. Sources come in any, so the end of a list may stand
     in any of them that holds a last page of the same server, or of none if the list names none.
     """
     ends: set[str] = set()
-    open_at: dict[str, tuple[int, Page]] = {}
-    for number, part in enumerate(parts):
-        for server, page in {page.server: page for page in part.pages}.items():
+    open_at: dict[str, tuple[int, ToolsPage]] = {}
+    for number, contents in enumerate(all_contents):
+        for server, page in {page.server: page for page in contents.pages}.items():
             if page.cursor:
                 open_at[server] = number, page
-            elif part.kind in ("mcp", "generic"):
+            elif contents.kind in ("mcp", "generic"):
                 ends.add(server)
     missing = [at for server, at in open_at.items() if server not in ends]
     return [
         replace(
-            part, items=(*part.items, *(_goes_on(page) for at, page in missing if at == number))
+            contents,
+            items=(*contents.items, *(_goes_on(page) for at, page in missing if at == number)),
         )
-        for number, part in enumerate(parts)
+        for number, contents in enumerate(all_contents)
     ]
 
 
-def _goes_on(page: Page) -> Problem:
+def _goes_on(page: ToolsPage) -> Problem:
     reason = (
         f"goes on at nextCursor {excerpt(page.cursor)[:60]}, and that page is not given, so tools "
         "are missing; ask the server for it (tools/list with this cursor) and give all pages"
@@ -151,8 +150,8 @@ def _goes_on(page: Page) -> Problem:
     return Problem(page.position, reason)
 
 
-def _bounded(inside: Iterable[Found]) -> Iterator[Found]:
-    """No more than one record too many: that is enough to refuse."""
+def _bounded(inside: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries up to one record more than allowed: that is enough to refuse."""
     count = 0
     for item in inside:
         yield item

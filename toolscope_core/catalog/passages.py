@@ -53,18 +53,20 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
     return tuple(own)
 
 
-def _collect(value: Any, path: str, found: list[Passage], known: Set[str]) -> None:
-    """Add every string of a JSON value, keys included, that is not known; with its path."""
+def _collect(value: Any, path: str, collected: list[Passage], skipped: Set[str]) -> None:
+    """Add to ``collected`` every string of a JSON value, keys included, with its path, but for
+    those in ``skipped``.
+    """
     if isinstance(value, str):
-        if value not in known:
-            found.append(Passage(path, value))
+        if value not in skipped:
+            collected.append(Passage(path, value))
     elif isinstance(value, dict):
         for key, item in value.items():
             where = below(path, key)
-            if path and key not in known:
-                found.append(Passage(where, key))
+            if path and key not in skipped:
+                collected.append(Passage(where, key))
             if isinstance(item, (str, dict, list, tuple)):
-                _collect(item, where, found, known)
+                _collect(item, where, collected, skipped)
     elif isinstance(value, (list, tuple)):
         for row, item in enumerate(value):
-            _collect(item, below(path, row), found, known)
+            _collect(item, below(path, row), collected, skipped)

@@ -1,4 +1,4 @@
-"""Where an object holds tools, and what looks like a tool where none is expected."""
+"""The places of an object that hold tools, and tools where none are expected."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Places = dict[str, list[Any]]
 
 
 def tool_places(value: JsonObject) -> Places:
-    """What stands under each key where an object holds tools, or servers with tools, in its order.
+    """By key the entries where an object holds tools, or servers with tools, in its order.
 
     A list of tools is such a place whatever it holds, anything else where its entries look like
-    tools or lead to some: whoever walks on looks at each value once. An object with neither a place
+    tools or lead to some: each value is looked at once. An object with neither a place
     nor a name holds records in its result, else in the first list it has.
     """
     places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
@@ -86,7 +86,7 @@ def holds_tools(value: Any) -> bool:
 
 
 def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
-    """What can be nothing but a tool, at any depth, and what cannot be read, in order.
+    """All that can only be tools, at any depth, and what cannot be read, in order.
 
     That is what has a name and a JSON Schema of parameters, or a name and a place in a list of
     tools. Of what a tool says of itself only lists of tools are looked through.
@@ -117,7 +117,7 @@ def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, J
 
 
 def _entries(value: JsonObject, key: str) -> list[Any] | None:
-    """What stands under the key; ``None`` where that is no place for tools."""
+    """The entries under the key; ``None`` where that is no place for tools."""
     held = value[key]
     if key in TOOL_LISTS:
         entries = _listed(held)

@@ -10,7 +10,7 @@ from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
 from toolscope_core.catalog.keywords import find_invalid
 from toolscope_core.catalog.naming import assign_ids, find_repeats
 from toolscope_core.catalog.openapi import find_inferred
-from toolscope_core.catalog.parts import Part, read_parts
+from toolscope_core.catalog.parts import SourceContents, read_contents
 from toolscope_core.catalog.records import Record
 from toolscope_core.catalog.references import find_shortened
 from toolscope_core.catalog.scan import scan_catalog
@@ -42,23 +42,33 @@ def read_catalog(
     source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
     unknown format, and for more than the limits allow.
     """
-    parts = read_parts(sources, forced, report)
-    uses = Counter(name for part in parts for name in part.server_names)
+    all_contents = read_contents(sources, forced, report)
+    uses = Counter(name for contents in all_contents for name in contents.server_names)
     shared = {name for name, count in uses.items() if count > 1}
     outcomes = []
-    for part in parts:
-        report(part.label)
-        outcomes.append(_read_tools(part, shared, part.name if len(parts) > 1 else ""))
+    for contents in all_contents:
+        report(contents.label)
+        outcomes.append(
+            _read_tools(contents, shared, contents.name if len(all_contents) > 1 else "")
+        )
     flat = [outcome for of_part in outcomes for outcome in of_part]
     problems = tuple(outcome for outcome in flat if isinstance(outcome, Problem))
     tools = assign_ids(outcome for outcome in flat if isinstance(outcome, Tool))
-    if not tools and not any(part.kind == "mcp-client" and part.servers for part in parts):
+    if not tools and not any(
+        contents.kind == "mcp-client" and contents.servers for contents in all_contents
+    ):
         raise CatalogError(_why_no_tools(sources, problems))
-    files = tuple(_file(part, read) for part, read in zip(parts, outcomes, strict=True))
-    formats = {part.shape.name for part, file in zip(parts, files, strict=True) if file.tools}
+    files = tuple(
+        _file(contents, read) for contents, read in zip(all_contents, outcomes, strict=True)
+    )
+    formats = {
+        contents.shape.name
+        for contents, file in zip(all_contents, files, strict=True)
+        if file.tools
+    }
     return Catalog(
         tools=tools,
-        servers=_all_servers(parts, shared, tools),
+        servers=_all_servers(all_contents, shared, tools),
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=problems,
         findings=(
@@ -74,35 +84,37 @@ def read_catalog(
     )
 
 
-def _file(part: Part, outcomes: Sequence[Tool | Problem]) -> InputFile:
+def _file(contents: SourceContents, outcomes: Sequence[Tool | Problem]) -> InputFile:
     tools = sum(isinstance(outcome, Tool) for outcome in outcomes)
-    return InputFile(part.label, part.kind, tools, len(outcomes) - tools)
+    return InputFile(contents.label, contents.kind, tools, len(outcomes) - tools)
 
 
-def _read_tools(part: Part, shared: set[str], source_server: str) -> list[Tool | Problem]:
+def _read_tools(
+    contents: SourceContents, shared: set[str], source_server: str
+) -> list[Tool | Problem]:
     """A tool or a problem for each record of a source, in its order.
 
     ``shared`` names the servers that other sources name as well; ``source_server`` is the server
     of tools for which the source names none.
     """
     outcomes: list[Tool | Problem] = []
-    for item in part.items:
-        outcome = item if isinstance(item, Problem) else _read_tool(item, part, shared)
+    for item in contents.items:
+        outcome = item if isinstance(item, Problem) else _read_tool(item, contents, shared)
         if isinstance(outcome, Tool) and source_server and not outcome.server:
             outcome = replace(outcome, server=source_server)
         outcomes.append(outcome)
     return outcomes
 
 
-def _read_tool(record: Record, part: Part, shared: set[str]) -> Tool | Problem:
+def _read_tool(record: Record, contents: SourceContents, shared: set[str]) -> Tool | Problem:
     value = record.value
     flaw = find_flaw(value)
     if not flaw and not isinstance(value, dict):
         flaw = f"is {excerpt(value)[:60]}, not an object; give an object with a name"
     if not flaw:
         try:
-            server = _apart(part.server_of(record), part, shared)
-            return read_record(value, part.shape, server, part.budget)
+            server = _apart(contents.server_of(record), contents, shared)
+            return read_record(value, contents.shape, server, contents.budget)
         except RecordError as error:
             flaw = str(error)
     return Problem(
@@ -110,24 +122,24 @@ def _read_tool(record: Record, part: Part, shared: set[str]) -> Tool | Problem:
     )
 
 
-def _apart(server: str, part: Part, shared: set[str]) -> str:
-    return f"{server} ({part.name})" if server in shared else server
+def _apart(server: str, contents: SourceContents, shared: set[str]) -> str:
+    return f"{server} ({contents.name})" if server in shared else server
 
 
 def _all_servers(
-    parts: Sequence[Part], shared: set[str], tools: Sequence[Tool]
+    all_contents: Sequence[SourceContents], shared: set[str], tools: Sequence[Tool]
 ) -> tuple[Server, ...]:
     """The servers that sources name or tools belong to, by name; the longest description wins."""
     servers = {tool.server: Server(tool.server) for tool in tools if tool.server}
-    for part in parts:
-        for server in part.servers:
-            name = _apart(server.name, part, shared)
+    for contents in all_contents:
+        for server in contents.servers:
+            name = _apart(server.name, contents, shared)
             alike = (servers.get(name, server), replace(server, name=name))
-            servers[name] = max(alike, key=_told)
+            servers[name] = max(alike, key=_by_length)
     return tuple(servers[name] for name in sorted(servers))
 
 
-def _told(server: Server) -> tuple[int, str, int, str]:
+def _by_length(server: Server) -> tuple[int, str, int, str]:
     raw = canonical_json(server.raw)
     return len(server.description), server.description, len(raw), raw
 

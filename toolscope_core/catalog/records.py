@@ -1,4 +1,4 @@
-"""Where the records stand in a document: in lists, pages, answers, on servers, in operations."""
+"""Finds the records in a document: in lists, pages, answers, on servers, in operations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.configurations import (
     REMEDY,
     SERVER_MAPS,
@@ -37,8 +37,8 @@ LEVELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as found: its place in words, the server that the object around it names, and the
-    key of the list that it stands in there.
+    """A record as it stands in its source: its place in words, the server that the object around it
+    names, and the key of the list that it stands in there.
     """
 
     value: Any
@@ -48,7 +48,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ToolsPage:
     """A list of tools as ``tools/list`` answers it; ``cursor`` is where it goes on, else empty."""
 
     position: str
@@ -56,7 +56,7 @@ class Page:
     cursor: str
 
 
-Found = Record | Server | Page | Problem
+Entry = Record | Server | ToolsPage | Problem
 Trail = tuple[str, ...]
 
 
@@ -67,10 +67,10 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not holds_tools(value) else ""
 
 
-def find_records(placed: Placed, label: str, kind: str, budget: Budget) -> Iterator[Found]:
+def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget) -> Iterator[Entry]:
     """The records of a value in order, the servers it names, and the pages that they stand on.
 
-    ``kind`` is what ``document_kind`` says, or a person. Each operation of an OpenAPI document
+    ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
     becomes an MCP record, each server that a client's configuration starts a server and a
     ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
     """
@@ -91,9 +91,9 @@ def find_records(placed: Placed, label: str, kind: str, budget: Budget) -> Itera
 class _Walk:
     """Through a document; its readers share the budget."""
 
-    budget: Budget
+    budget: ExpansionBudget
 
-    def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Found]:
+    def find(self, value: Any, trail: Trail, around: Record) -> Iterator[Entry]:
         held = tool_places(value) if isinstance(value, dict) else {}
         if len(trail) > LEVELS and (held or isinstance(value, list)):
             yield _refused(
@@ -110,11 +110,11 @@ class _Walk:
 
     def _each(
         self, entries: Iterable[tuple[int, Any]], trail: Trail, around: Record
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         for number, entry in entries:
             yield from self.find(entry, (*trail, f"{_word(entry)} {number}"), around)
 
-    def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Found]:
+    def _document(self, value: JsonObject, trail: Trail, around: Record) -> Iterator[Entry]:
         """The operations of an OpenAPI document, and the tools that stand beside them."""
         flaw = find_flaw(value)
         read = Flaw(flaw) if flaw else read_openapi(value, self.budget)
@@ -127,7 +127,7 @@ class _Walk:
 
     def _object(
         self, value: JsonObject, held: Places, trail: Trail, around: Record
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         """The record that an object is, unless it only holds some, and what it holds."""
         sure = is_tool(value)
         if sure or not held:
@@ -135,7 +135,7 @@ class _Walk:
             yield replace(around, value=own, position=_position(around, trail))
             strays = unexpected_tools(_unread(value, sure), held)
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
-            yield from _unexpected(tools, trail, around)  # its flaws the record tells itself
+            yield from _unexpected(tools, trail, around)  # flaws of the record are reported with it
         else:
             yield from _unexpected(unexpected_tools(value, held), trail, around)
         if held:
@@ -143,8 +143,8 @@ class _Walk:
 
     def _held(
         self, value: JsonObject, held: Places, trail: Trail, around: Record
-    ) -> Iterator[Found]:
-        """What stands at an object's places; a position names the place where there are several."""
+    ) -> Iterator[Entry]:
+        """The entries at an object's places; a position names the place where there are several."""
         server = _owner(value, held)
         yield from ([server] if server.name else [])
         yield from _listed_servers(value)
@@ -153,7 +153,7 @@ class _Walk:
             place = (*trail, key) if len(held) > 1 else trail
             if key == "tools":
                 cursor = cursor_of(value).get("nextCursor", "")
-                yield Page(_position(around, place), inside.server, cursor)
+                yield ToolsPage(_position(around, place), inside.server, cursor)
             if key in WRAPPERS:
                 yield from self.find(entries[0], (*place, ""), inside)
             elif key in SERVER_MAPS and names_servers(key, value[key]):
@@ -166,7 +166,7 @@ class _Walk:
                 ]
                 yield from self._each(own, place, inside)
 
-    def _servers(self, listed: Mapping[str, Any], trail: Trail, around: Record) -> Iterator[Found]:
+    def _servers(self, listed: Mapping[str, Any], trail: Trail, around: Record) -> Iterator[Entry]:
         """The servers of a map by name, with their tools."""
         for number, (name, entry) in enumerate(listed.items(), 1):
             if starts_server(entry):
@@ -178,7 +178,7 @@ class _Walk:
 
     def _started(
         self, name: str, number: int, entry: JsonObject, at: tuple[Trail, Record]
-    ) -> Iterator[Found]:
+    ) -> Iterator[Entry]:
         """A server that a client starts, with its tools if it has any: commands hold keys."""
         trail, around = at
         held = tool_places({**entry, "name": name})
@@ -193,7 +193,7 @@ class _Walk:
 
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
-    """Where tools of their own may stand in a record; a tool's unknown fields are the tool's."""
+    """The fields of a record in which further tools may stand; unknown fields belong to a tool."""
     keys = {*TOOL_LISTS} if sure else record.keys() - {"function"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
@@ -245,9 +245,9 @@ def _owner(value: JsonObject, held: Places) -> Server:
 
 
 def _beside_tools(namespace: JsonObject, held: Places) -> JsonObject:
-    """What a namespace says besides its tools, as far as it can be kept exactly."""
-    said = {key: value for key, value in namespace.items() if key not in held}
-    return {key: value for key, value in said.items() if not find_flaw({key: value})}
+    """The other keys of a namespace beside its tools, as far as they can be kept exactly."""
+    others = {key: value for key, value in namespace.items() if key not in held}
+    return {key: value for key, value in others.items() if not find_flaw({key: value})}
 
 
 def _is_bare_server(entry: Any) -> bool:

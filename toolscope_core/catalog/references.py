@@ -1,4 +1,4 @@
-"""``$ref`` and ``allOf``: only what stands in the schema itself is followed, and never for ever.
+"""``$ref`` and ``allOf``: only references inside the schema are followed, and circles end.
 
 A reference out of the schema, to nothing, or in a circle that consumes no value is moved under
 ``x-invalid``. A reference at the top is replaced by what it names, so that parameters are seen,
@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote
 
-from toolscope_core.catalog.budget import Budget, Extent, measure
+from toolscope_core.catalog.budget import ExpansionBudget, Extent, measure
 from toolscope_core.catalog.keywords import INVALID
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
@@ -31,7 +31,7 @@ UNMERGED = "allOf is not merged everywhere"
 VALUES = ("default", "enum", "const", "examples", INVALID)
 
 
-def settle_references(schema: JsonObject, budget: Budget | None = None) -> JsonObject:
+def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None) -> JsonObject:
     """The schema (a root) with references checked, inlined at the top, and ``allOf`` merged.
 
     Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
@@ -39,7 +39,7 @@ def settle_references(schema: JsonObject, budget: Budget | None = None) -> JsonO
     if not _mentions(schema):
         return schema
     checked = _check(schema, schema, {})
-    merger = _Merger(checked, budget or Budget())
+    merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(merger.merge(_inline(checked, checked)))
     return shortened(merged, UNMERGED) if merger.refused else merged
 
@@ -68,7 +68,7 @@ def _shortened_how(field: str, comment: str) -> str:
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
-    """What a reference such as ``#/$defs/pet`` names inside ``root``; ``None`` if nothing."""
+    """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     pointer = unquote(reference[1:])
@@ -94,17 +94,19 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
         return None
     for part in parts:
         for key, value in part.items():
-            known: Any = merged.get(key, value)
+            present: Any = merged.get(key, value)
             if key in JOINED:
-                if any(key in known and not _same(known[key], sub) for key, sub in value.items()):
+                if any(
+                    key in present and not _same(present[key], sub) for key, sub in value.items()
+                ):
                     return None
-                merged[key] = {**known, **value}
+                merged[key] = {**present, **value}
             elif key == "required":
                 required |= set(value)
                 merged[key] = sorted(required)
             elif key in NOTES:
-                merged[key] = known
-            elif not _same(known, value):
+                merged[key] = present
+            elif not _same(present, value):
                 return None
             else:
                 merged[key] = value
@@ -131,44 +133,42 @@ def _mentions(value: Any) -> bool:
     return isinstance(value, list) and any(map(_mentions, value))
 
 
-def _check(value: Any, root: JsonObject, known: dict[str, bool]) -> Any:
+def _check(value: Any, root: JsonObject, ends: dict[str, bool]) -> Any:
     """The value with every reference that leads nowhere, or round, under ``INVALID``."""
     if isinstance(value, list):
-        return [_check(item, root, known) for item in value]
+        return [_check(item, root, ends) for item in value]
     if not isinstance(value, dict):
         return value
-    checked = {
-        key: sub if key in VALUES else _check(sub, root, known) for key, sub in value.items()
-    }
+    checked = {key: sub if key in VALUES else _check(sub, root, ends) for key, sub in value.items()}
     reference = value.get("$ref")
-    if isinstance(reference, str) and not _ends(reference, root, known, ()):
+    if isinstance(reference, str) and not _ends(reference, root, ends, ()):
         del checked["$ref"]
         checked[INVALID] = {**checked.get(INVALID, {}), "$ref": reference}
     return checked
 
 
-def _ends(reference: str, root: JsonObject, known: dict[str, bool], path: tuple[str, ...]) -> bool:
+def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[str, ...]) -> bool:
     """Whether following the reference in place comes to an end."""
     if reference in path or len(path) > MAX_DEPTH:
         return False
-    if reference not in known:
+    if reference not in ends:
         target = resolve(root, reference)
-        known[reference] = isinstance(target, (dict, bool)) and all(
-            _ends(further, root, known, (*path, reference)) for further in _in_place(target)
+        ends[reference] = isinstance(target, (dict, bool)) and all(
+            _ends(further, root, ends, (*path, reference)) for further in _in_place(target)
         )
-    return known[reference]
+    return ends[reference]
 
 
 def _in_place(schema: Any) -> list[str]:
     """The references that a value of the schema itself must satisfy."""
     if not isinstance(schema, dict):
         return []
-    found = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
+    references = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
     for key in IN_PLACE:
         subs = schema.get(key)
         for sub in subs if isinstance(subs, list) else [subs]:
-            found += _in_place(sub)
-    return found
+            references += _in_place(sub)
+    return references
 
 
 def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
@@ -201,7 +201,7 @@ class _Merger:
     """
 
     root: JsonObject
-    budget: Budget
+    budget: ExpansionBudget
     refused: bool = False
     _parts: dict[str, tuple[JsonObject, Extent]] = field(default_factory=dict)
 
@@ -249,7 +249,7 @@ class _Merger:
         return _with_siblings(target, part) or part
 
     def _named(self, reference: str) -> tuple[JsonObject, Extent]:
-        """What a reference names, merged; its own parts end, for circles in place are cut."""
+        """The merged target of a reference; its own parts end, for circles in place are cut."""
         if reference not in self._parts:
             target = _inline({"$ref": reference}, self.root)
             self._keep(reference, self._joined(target, 0))

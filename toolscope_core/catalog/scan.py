@@ -1,7 +1,7 @@
-"""What is dangerous in a catalog: hostile text in a tool, and tools that interfere with others.
+"""Findings on a catalog: hostile text in a tool, and tools that interfere with others.
 
 *block*: hidden characters, names in disguise, text that redefines another tool, shadowing. *warn*:
-wording that speaks to the model, other tools by name, secrets, markup, over-long text. *info*:
+wording that addresses the model, other tools by name, secrets, markup, over-long text. *info*:
 what is good to know. The sentences of a finding say what, where and what to do.
 """
 
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolscope_core.catalog.asked import find_asked
+from toolscope_core.catalog.asked import find_asked_secrets
 from toolscope_core.catalog.citations import find_citations
 from toolscope_core.catalog.hidden import find_hidden
 from toolscope_core.catalog.lookalikes import find_lookalikes
@@ -25,15 +25,15 @@ WINDOW = 256
 
 
 def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
-    """Everything found in the tools, in their order: what each holds by itself (``scan_tool``),
+    """All findings on the tools, in their order: those on each by itself (``scan_tool``),
     and what shows only beside the others (names in disguise, citations, secrets that no sibling
     asks for, shadowing).
     """
     texts = {tool.id: passages(tool) for tool in tools}
-    read = _Read()
-    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], read)]
+    cache = _TextCache()
+    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], cache)]
     findings += find_lookalikes(tools)
-    findings += find_asked(tools)
+    findings += find_asked_secrets(tools)
     findings += find_citations(tools, texts)
     findings += find_shadowing(tools, findings)
     of_tool: defaultdict[str, list[Finding]] = defaultdict(list)
@@ -43,19 +43,19 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:
-    """What a tool holds by itself, keys and unknown fields of its record included: hidden
+    """The findings on a tool by itself, keys and unknown fields of its record included: hidden
     characters, wording, length.
 
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
     holds is under ``raw``).
     """
-    return tuple(_scan(tool, passages(tool), _Read()))
+    return tuple(_scan(tool, passages(tool), _TextCache()))
 
 
 @dataclass(slots=True)
-class _Read:
-    """Texts that were read before, since most come often: those that hold nothing, and the wording
-    of the others.
+class _TextCache:
+    """Texts that were scanned before, since most occur often: those without a finding, and the
+    wording of the others.
     """
 
     clean: set[str] = field(default_factory=set)
@@ -67,16 +67,16 @@ class _Read:
         return self.wordings[text]
 
 
-def _scan(tool: Tool, texts: Sequence[Passage], read: _Read) -> Iterator[Finding]:
-    """What each text holds."""
+def _scan(tool: Tool, texts: Sequence[Passage], cache: _TextCache) -> Iterator[Finding]:
+    """The findings on each text."""
     for passage in texts:
         # a name is held to another length
-        if passage.text in read.clean and passage.path != "name":
+        if passage.text in cache.clean and passage.path != "name":
             continue
-        findings = [*_scan_text(tool.id, passage, read.wording(passage.text))]
+        findings = [*_scan_text(tool.id, passage, cache.wording(passage.text))]
         yield from findings
         if not findings:
-            read.clean.add(passage.text)
+            cache.clean.add(passage.text)
     if len(tool.description) > WINDOW and estimate_tokens(tool.description) > WINDOW:
         yield _past_window(tool)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
 from toolscope_core.catalog.references import settle_references
@@ -52,12 +52,12 @@ class RecordError(ValueError):
 
 
 def read_parameters(
-    value: object, required: object = None, budget: Budget | None = None
+    value: object, required: object = None, budget: ExpansionBudget | None = None
 ) -> JsonObject | None:
     """JSON Schema (an object) of the parameters that a record declares in any form.
 
     ``required`` is a list of names that stands beside a flat form; ``budget`` is the document's.
-    ``None`` means that nothing is said: no value, or a schema of only ``{"type": "object"}``; an
+    ``None``: nothing is declared, no value or a schema of only ``{"type": "object"}``; an
     empty list or object says that there are no parameters. Raises ``RecordError``.
     """
     if value is None:
@@ -71,8 +71,8 @@ def read_parameters(
     return {**schema, "type": "object"} if schema.keys() - {"type"} else None
 
 
-def read_returns(value: object, budget: Budget | None = None) -> JsonObject | None:
-    """JSON Schema of what a tool returns; ``None`` where nothing is said. Raises ``RecordError``.
+def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
+    """JSON Schema of a tool's result; ``None`` where none is declared. Raises ``RecordError``.
 
     A text is a type word or becomes the description.
     """
@@ -177,9 +177,9 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
 def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
     if schema.keys() <= LEAF and all(isinstance(value, str) for value in schema.values()):
-        known = TYPES.get(schema.get("type", ""))
-        if known:  # most parameters are no more than this, and reading them takes most time
-            return {**schema, "type": known}
+        json_type = TYPES.get(schema.get("type", ""))
+        if json_type:  # most parameters are no more than this, and reading them takes most time
+            return {**schema, "type": json_type}
     plain = _modernise(
         {("description" if key == "desc" else key): sub for key, sub in schema.items()}
     )

@@ -1,4 +1,4 @@
-"""The native shapes of a tool record: where each keeps a tool's parts, and one record read so."""
+"""The native shapes of a tool record: where each keeps a tool's parts, and a record as a tool."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from toolscope_core.catalog.budget import Budget
+from toolscope_core.catalog.budget import ExpansionBudget
+from toolscope_core.catalog.formats import OUTPUTS
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
 from toolscope_core.datamodel import JsonObject, Server, Tool, canonical_json
 
-Part = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
+ToolPart = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]
 
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 GEMINI_SCHEMAS = ("parametersJsonSchema", "parameters_json_schema")
 
-READ: tuple[Part, ...] = ("server", "name", "description", "schema", "returns", "annotations")
+READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
 
 HINTS = {
     "title": str,
@@ -29,12 +30,12 @@ class Shape:
     """One way to write a tool.
 
     ``places`` lists for each part the paths where it may stand, the usual one first; a part
-    without any cannot be carried. ``marks`` tells whether a record has what only this shape has;
+    without any cannot be carried. ``marks`` decides whether a record has what only this shape has;
     ``template`` is what every record has besides its parts.
     """
 
     name: str
-    places: Mapping[Part, tuple[Path, ...]]
+    places: Mapping[ToolPart, tuple[Path, ...]]
     marks: Callable[[JsonObject], bool]
     template: JsonObject = field(default_factory=dict)
 
@@ -43,8 +44,8 @@ class Shape:
         if not self.marks(record):
             return False
         for part in READ:
-            found = SHAPES["generic"].find(record, part)
-            if found and found[0] not in self.places.get(part, ()):
+            entry = SHAPES["generic"].find(record, part)
+            if entry and entry[0] not in self.places.get(part, ()):
                 return False
         return True
 
@@ -52,28 +53,28 @@ class Shape:
         """Whether a list of records in this shape can say that they belong to the server."""
         return "server" in self.places or (self.name == "openai-responses" and bool(server.raw))
 
-    def find(self, record: JsonObject, part: Part) -> tuple[Path, Any] | None:
+    def find(self, record: JsonObject, part: ToolPart) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""
         return next(self.find_all(record, part), None)
 
-    def find_all(self, record: JsonObject, part: Part) -> Iterator[tuple[Path, Any]]:
+    def find_all(self, record: JsonObject, part: ToolPart) -> Iterator[tuple[Path, Any]]:
         """Every place of the part that holds a value other than null, with that value."""
         for path in self.places.get(part, ()):
             value = _at(record, path)
             if value is not None:
                 yield path, value
 
-    def get(self, record: JsonObject, part: Part) -> Any:
+    def get(self, record: JsonObject, part: ToolPart) -> Any:
         """The value that ``find`` gives, or ``None``."""
-        found = self.find(record, part)
-        return found[1] if found else None
+        entry = self.find(record, part)
+        return entry[1] if entry else None
 
 
 def read_record(
-    record: JsonObject, shape: Shape, server: str = "", budget: Budget | None = None
+    record: JsonObject, shape: Shape, server: str = "", budget: ExpansionBudget | None = None
 ) -> Tool:
     """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
-    else ``server/name``, else the name. ``budget`` is its document's, none a new one.
+    else ``server/name``, else the name. ``budget`` is its document's; ``None`` makes a new one.
 
     Raises ``RecordError`` where a part is missing or cannot be understood.
     """
@@ -96,7 +97,7 @@ def read_record(
 
 
 def unread(record: JsonObject) -> JsonObject:
-    """What a record holds besides the parts of a tool, wherever its shape keeps them.
+    """The record without the parts of a tool, wherever its shape keeps them.
 
     Lists of required names beside flat parameters are parts, and so is the OpenAI shapes' type.
     """
@@ -130,13 +131,13 @@ def detect(
     """
     generic = SHAPES["generic"]
     named = [record for record in records if generic.fits(record)]
-    told = {
+    allowed = {
         "mcp": ("" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in named))
         and not any(server.raw for server in servers),
         "gemini": bool(lists & set(DECLARATIONS)) or any(map(_tells_gemini, named)),
     }
     for shape in SHAPES.values():
-        possible = told.get(shape.name, True) and all(map(shape.holds, servers))
+        possible = allowed.get(shape.name, True) and all(map(shape.holds, servers))
         if possible and all(shape.fits(record) for record in named):
             return shape
     return generic
@@ -158,7 +159,7 @@ def _without(value: JsonObject, path: Path) -> JsonObject:
     return {**others, key: kept} if kept else others
 
 
-def _text(shape: Shape, record: JsonObject, part: Part) -> str:
+def _text(shape: Shape, record: JsonObject, part: ToolPart) -> str:
     value = shape.get(record, part)
     if value is not None and not isinstance(value, str):
         shown = canonical_json(value)[:60]
@@ -207,7 +208,7 @@ def _tells_gemini(record: JsonObject) -> bool:
     return kind == "OBJECT" or any(key in record for key in GEMINI_SCHEMAS)
 
 
-_SHAPES = (
+_DEFINED = (
     _shape(
         "neutral",
         lambda record: {"id", "server", "name", "parameters", "members"} <= record.keys(),
@@ -311,5 +312,6 @@ _SHAPES = (
         annotations="annotations",
     ),
 )
-SHAPES: dict[str, Shape] = {shape.name: shape for shape in _SHAPES}
-FORMATS: tuple[str, ...] = tuple(SHAPES)
+_BY_NAME = {shape.name: shape for shape in _DEFINED}
+SHAPES: dict[str, Shape] = {name: _BY_NAME[name] for name in OUTPUTS if name in _BY_NAME}
+"""In the order in which they are tried."""

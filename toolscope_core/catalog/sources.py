@@ -17,7 +17,7 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The bytes of one input; ``label`` (a file name) is how messages speak of it.
+    """The bytes of one input; ``label`` (a file name) is its name in messages.
 
     ``format`` (one of ``INPUTS``) is what a person says it is; without it, it is detected.
     """
@@ -28,7 +28,7 @@ class Source:
 
 
 def pasted(text: str, form: str | None = None) -> Source:
-    """Text that somebody pasted, under the name of the shape that it looks like."""
+    """Pasted text as a source, labelled after the syntax that it looks like."""
     start = text.lstrip()[:1]
     first = text.lstrip().partition("\n")[0]
     suffix = ".json" if start in ("{", "[") else ".yaml" if ":" in first else ".csv"
@@ -40,7 +40,7 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     a folder that is a bundle only its merged tools.
 
     The order given is kept, files of a folder come by name, a file met twice counts once. A label
-    is the file's name, with as many of its folders as tell its stem from the others'. Raises
+    is the file's name, with as many of its folders as make its stem unique. Raises
     ``CatalogError`` for what is missing, unreadable, too large (before anything of it is read) or
     empty of files.
     """

@@ -9,10 +9,10 @@ from toolscope_core.datamodel import MergedTool, sorted_ids
 
 NAMED = 4
 
-Part = tuple[MergedTool, ...]
+ToolsetPart = tuple[MergedTool, ...]
 
 
-def split(tools: Sequence[MergedTool], most: int | None) -> tuple[Part, ...]:
+def split(tools: Sequence[MergedTool], most: int | None) -> tuple[ToolsetPart, ...]:
     """Parts of at most ``most`` tools (``None``: one part), each by id; every tool is in one.
 
     Servers come by name and each goes whole into the first part with room; only one that is
@@ -35,13 +35,13 @@ def split(tools: Sequence[MergedTool], most: int | None) -> tuple[Part, ...]:
     return tuple(tuple(sorted(part, key=_id)) for part in parts)
 
 
-def servers_of(part: Part) -> tuple[str, ...]:
+def servers_of(part: ToolsetPart) -> tuple[str, ...]:
     """The named servers of a part, by name."""
     return tuple(name for name in sorted_ids(item.tool.server for item in part) if name)
 
 
-def told(parts: Sequence[Part]) -> str:
-    """The parts in words: the servers of the first ones with their numbers of tools."""
+def parts_in_words(parts: Sequence[ToolsetPart]) -> str:
+    """The parts in words: the servers of the first four parts and their numbers of tools."""
     words = [
         f"{', '.join(servers_of(part)[:NAMED]) or 'tools'}"
         f"{' …' if len(servers_of(part)) > NAMED else ''} ({len(part)})"

@@ -7,13 +7,14 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
 
 _SIGNS = r"[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
 _FORMULA = re.compile(rf"[\s\"']*{_SIGNS}|[\t\r\n]")
 _BEHIND = re.compile(rf"(;[\s\"']*)(?={_SIGNS})")
-"""Where some countries' spreadsheets end a cell, so that what follows begins one."""
+"""A semicolon, which ends a cell in the spreadsheets of some countries, before a sign."""
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
@@ -33,7 +34,7 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
     """One row a tool in the order given: parameters as JSON Schema, members as a JSON list.
 
-    ``costs`` are the token counts known already.
+    ``costs`` are token counts to reuse.
     """
     costs = costs or Costs()
     header = ("id", "server", "name", "description", "parameters", "tokens", "members")

@@ -1,4 +1,4 @@
-"""Wording that speaks to the model instead of describing the tool.
+"""Wording that addresses the model instead of describing the tool.
 
 The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
 tools also write *must* and *always* (benchmarks/scan_figures.py counts what they hit on clean
@@ -37,8 +37,8 @@ _TOOLS = r"(?:tools?|functions?|servers?|actions?|steps?|requests?|tasks?|operat
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A kind of wording: its code, what is said of it, its pattern on plain text.
+class WordingRule:
+    """A kind of wording: its code, the sentence about it, its pattern on plain text.
 
     ``needs`` are pieces of text, one of which every match holds: a quick look that saves most
     searches.
@@ -56,8 +56,10 @@ class Rule:
         return None
 
 
-def _rule(code: str, says: str, needs: str, *patterns: str) -> Rule:
-    return Rule(code, says, tuple(needs.split()), re.compile("|".join(patterns), re.IGNORECASE))
+def _rule(code: str, says: str, needs: str, *patterns: str) -> WordingRule:
+    return WordingRule(
+        code, says, tuple(needs.split()), re.compile("|".join(patterns), re.IGNORECASE)
+    )
 
 
 RULES = (
@@ -187,7 +189,7 @@ FORMATTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Wording in a plain text: how grave, which rule's code, what is said of it, and where."""
+    """A match in a plain text: severity, code of the rule, message, and position."""
 
     severity: Severity
     code: str
@@ -210,7 +212,7 @@ class Wording:
 
 
 def read_wording(text: str) -> Wording:
-    """What the rules find in a text: *warn*, or *info* for tags that only format."""
+    """The matches of the rules in a text: *warn*, or *info* for tags that only format."""
     if text.isidentifier():
         return Wording(text, ())
     plain = plain_text(text)
@@ -243,7 +245,7 @@ def _hits(plain: str) -> Iterator[Hit]:
 
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:
-    """A *warn* finding on a text or a name too long for anybody to have read it."""
+    """A *warn* finding on a text or a name that is too long to be reviewed."""
     most = LONGEST_NAME if passage.path == "name" else LONGEST_TEXT
     if len(passage.text) <= most:
         return None

@@ -1,4 +1,4 @@
-"""Where a toolset breaks the rules of a target, and the mend that is offered for it."""
+"""The rules of a target that a toolset breaks, and the fix that is offered for each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from itertools import count
 from typing import Any, Literal
 
 from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
+from toolscope_core.catalog.formats import Format, target_named
 from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
-from toolscope_core.catalog.splitting import split, told
-from toolscope_core.catalog.targets import Target, target_named
+from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
 
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
@@ -26,11 +26,11 @@ TOOL_ROOM = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class RuleViolation:
     """A rule that a tool breaks; ``tool_id`` is empty for a rule on the whole toolset.
 
     ``value`` is what breaks it, ``message`` a sentence with the rule, ``fix`` what would stand
-    there instead; empty where only a person can mend it, as ``remedy`` then says.
+    there instead; empty where only a person can fix it, as ``remedy`` then says.
     """
 
     tool_id: str
@@ -41,12 +41,12 @@ class Violation:
     remedy: str = ""
 
 
-def violations(
+def rule_violations(
     tools: Sequence[MergedTool],
     target: str,
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
-) -> tuple[Violation, ...]:
+) -> tuple[RuleViolation, ...]:
     """Every rule of ``target`` that the tools break, by tool id, those of the whole set first.
 
     Names are compared as targets do: after NFKC, case ignored. ``reserved`` are names that an
@@ -54,42 +54,42 @@ def violations(
     are of tools that give way to others of their name. Raises ``ExportError`` for an unknown
     target.
     """
-    asked = target_named(target)
+    row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, asked, reserved, blocked)
-    found = list(_of_set(tools, asked))
+    names = _new_names(ordered, row, reserved, blocked)
+    broken = list(_of_set(tools, row))
     for tool in ordered:
-        found += _of_name(tool, asked, names.get(tool.id))
-        found += _of_text(tool, asked)
-        found += _of_schema(tool, asked)
-    return tuple(found)
+        broken += _of_name(tool, row, names.get(tool.id))
+        broken += _of_text(tool, row)
+        broken += _of_schema(tool, row)
+    return tuple(broken)
 
 
-Broken = dict[tuple[str, str, str], tuple[Rule, ...]]
-"""By target, id and fingerprint: what a tool breaks whatever the others are."""
+BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
+"""By target, id and fingerprint: the rules that a tool breaks independently of the others."""
 
 
-def counted(tools: Sequence[MergedTool], target: str, known: Broken) -> Counter[Rule]:
-    """How often ``violations`` would name each rule, without looking for fixes.
+def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRules) -> Counter[Rule]:
+    """By rule the number of its ``rule_violations``, counted without looking for fixes.
 
-    ``known`` remembers what each tool breaks by itself, so that a decision costs what it changed.
+    ``cache`` keeps what each tool breaks by itself, so that a decision costs what it changed.
     Raises ``ExportError`` for an unknown target.
     """
-    asked = target_named(target)
+    row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    found = Counter[Rule]("count" for _ in _of_set(tools, asked))
-    found.update(_wrong_names(ordered, asked).values())
+    counts = Counter[Rule]("count" for _ in _of_set(tools, row))
+    counts.update(_wrong_names(ordered, row).values())
     for tool in ordered:
         key = (target, tool.id, tool.fingerprint)
-        if (own := known.get(key)) is None:
-            said = (*_of_text(tool, asked), *_of_schema(tool, asked))
-            own = known[key] = tuple(item.rule for item in said)
-        found.update(own)
-    return found
+        if (own := cache.get(key)) is None:
+            own_violations = (*_of_text(tool, row), *_of_schema(tool, row))
+            own = cache[key] = tuple(item.rule for item in own_violations)
+        counts.update(own)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedTool:
     """A tool with every offered fix applied, and its parameters that have new names."""
 
     tool: Tool
@@ -101,65 +101,66 @@ def fixed(
     target: str,
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
-) -> dict[str, Fixed]:
+) -> dict[str, FixedTool]:
     """By id, the tools that change when every offered fix is applied; the fix for too many tools
-    is ``splitting.split``. The arguments are those of ``violations``.
+    is ``splitting.split``. The arguments are those of ``rule_violations``.
 
     Raises ``ExportError`` for an unknown target.
     """
-    asked = target_named(target)
+    row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, asked, reserved, blocked)
+    names = _new_names(ordered, row, reserved, blocked)
     changed = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
-        schema, renamed = _mended(tool.schema, asked)
-        mended = replace(
+        schema, renamed = _fixed_schema(tool.schema, row)
+        result = replace(
             tool,
             name=name or tool.name,
-            description=_cut(tool.description, asked.longest_description),
+            description=_cut(tool.description, row.rules.longest_description),
             schema=schema,
         )
-        if mended != tool:
-            changed[tool.id] = Fixed(mended, renamed)
+        if result != tool:
+            changed[tool.id] = FixedTool(result, renamed)
     return changed
 
 
-def folded(name: str) -> str:
+def comparable_name(name: str) -> str:
     """A name as targets compare it."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[Violation]:
-    if target.most_tools is not None and len(tools) > target.most_tools:
-        parts = split(tools, target.most_tools)
-        form = "files, one for each agent" if target.is_shape else "sets, one switched on at a time"
-        yield Violation(
+def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[RuleViolation]:
+    most = target.rules.most_tools
+    if most is not None and len(tools) > most:
+        parts = split(tools, most)
+        form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
+        yield RuleViolation(
             "",
             "count",
             str(len(tools)),
-            f"{target.title} takes at most {target.most_tools} tools; there are {len(tools)}.",
-            f"{len(parts)} {form}: {told(parts)}",
+            f"{target.title} takes at most {most} tools; there are {len(tools)}.",
+            f"{len(parts)} {form}: {parts_in_words(parts)}",
             "Or merge more, or leave whole servers out of the catalog.",
         )
 
 
-def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterator[Violation]:
+def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterator[RuleViolation]:
     if new is None:
         return
-    name, rule = new
+    (name, rule), rules = new, target.rules
     called = _prefix(tool, target) + tool.name
     if rule == "unique":
         message = f"Another tool is called {tool.name!r} too; {target.title} asks for one of each."
-    elif target.longest_name is not None and len(called) > target.longest_name:
+    elif rules.longest_name is not None and len(called) > rules.longest_name:
         message = (
             f"The name {called!r} has {len(called)} characters; "
-            f"{target.title} takes {target.longest_name}."
+            f"{target.title} takes {rules.longest_name}."
         )
     else:
-        message = f"The name {tool.name!r} does not match {target.name_rule} of {target.title}."
+        message = f"The name {tool.name!r} does not match {rules.name_rule} of {target.title}."
     fix, remedy = name, ""
     if not name:
         short = f"{_plain(tool.server, target)[:8]}_{digest(tool.server)[:HASH_DIGITS]}"
@@ -167,15 +168,15 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         remedy = "Give the server that name in the client's configuration."
         if len(tool.name) > TOOL_ROOM:
             fix += f", the tool {_offer(replace(tool, server=short), target)}"
-    elif not target.is_shape:
+    elif not target.writes:
         remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
-    yield Violation(tool.id, rule, tool.name, message, fix, remedy)
+    yield RuleViolation(tool.id, rule, tool.name, message, fix, remedy)
 
 
-def _of_text(tool: Tool, target: Target) -> Iterator[Violation]:
-    most = target.longest_description
+def _of_text(tool: Tool, target: Format) -> Iterator[RuleViolation]:
+    most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
-        yield Violation(
+        yield RuleViolation(
             tool.id,
             "description",
             f"{len(tool.description)} characters",
@@ -184,11 +185,11 @@ def _of_text(tool: Tool, target: Target) -> Iterator[Violation]:
         )
 
 
-def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
-    schema = tool.schema or {}
-    if target.whole_object:
+def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
+    schema, rules = tool.schema or {}, target.rules
+    if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
-            yield Violation(
+            yield RuleViolation(
                 tool.id,
                 "schema",
                 key,
@@ -196,35 +197,36 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[Violation]:
                 _without(key) if plain_object(schema) else "",
                 "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
             )
-    if target.typed_items and any(map(_bare_array, _inside(schema))):
-        yield Violation(
+    if rules.typed_items and any(map(_bare_array, _inside(schema))):
+        yield RuleViolation(
             tool.id,
             "schema",
             "items",
             f"An array does not say what it holds; {target.title} asks for 'items'.",
             "items: {}",
         )
-    names = set(property_names(schema)) if target.parameter_rule else ()
-    refused = sorted(name for name in names if not re.fullmatch(target.parameter_rule, name))
-    renamed = _mended(schema, target)[1] if refused else Renaming()
+    names = set(property_names(schema)) if rules.parameter_rule else ()
+    refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
+    renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
     for name in refused:
-        yield Violation(
+        yield RuleViolation(
             tool.id,
             "parameter",
             name,
-            f"The parameter {name!r} does not match {target.parameter_rule} of {target.title}.",
+            f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}.",
             "" if renamed.obstacle else renamed.names.get(name, "left out"),
             f"{renamed.obstacle} M{AT_SERVER[1:]}" if renamed.obstacle else "",
         )
 
 
-def _mended(schema: JsonObject | None, target: Target) -> tuple[JsonObject | None, Renaming]:
+def _fixed_schema(schema: JsonObject | None, target: Format) -> tuple[JsonObject | None, Renaming]:
     """The schema with every offered fix, and the new names of its parameters."""
     if schema is None:
         return None, Renaming()
-    plain = (plain_object(schema) or schema) if target.whole_object else schema
-    whole: JsonObject = _with_items(plain) if target.typed_items else plain
-    renamed = renaming(whole, target.parameter_rule) if target.parameter_rule else Renaming()
+    rules = target.rules
+    plain = (plain_object(schema) or schema) if rules.whole_object else schema
+    whole: JsonObject = _with_items(plain) if rules.typed_items else plain
+    renamed = renaming(whole, rules.parameter_rule) if rules.parameter_rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
 
 
@@ -235,32 +237,32 @@ def _without(key: str) -> str:
 
 
 def _new_names(
-    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
+    tools: Sequence[Tool], target: Format, reserved: Iterable[str], blocked: Set[str]
 ) -> dict[str, tuple[str, Rule]]:
     """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
 
     Of tools that share a name the first by id keeps it, a blocked one only where all are; the
-    others are told apart by their server, else by a hash of their id. The name is empty where
+    others get their server in the name, else a hash of their id. The name is empty where
     none can fit.
     """
     wrong = _wrong_names(tools, target, blocked)
-    taken = {folded(name) for name in reserved}
+    taken = {comparable_name(name) for name in reserved}
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
-        if tool.id not in wrong and target.unique != "none":
-            used[_scope(tool, target)].add(folded(tool.name))
+        if tool.id not in wrong and target.rules.unique != "none":
+            used[_scope(tool, target)].add(comparable_name(tool.name))
     offered: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
         if tool.id in wrong:
             mine = used[_scope(tool, target)]
             name = _offer(tool, target, mine, taken)
-            mine.add(folded(name))
+            mine.add(comparable_name(name))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
 
 
 def _wrong_names(
-    tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
+    tools: Sequence[Tool], target: Format, blocked: Set[str] = frozenset()
 ) -> dict[str, Rule]:
     """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
     of those that share one the first keeps it, a tool that copies another's name for bad ends only
@@ -271,26 +273,26 @@ def _wrong_names(
     for tool in sorted(tools, key=lambda tool: tool.id in blocked):
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
-        elif target.unique != "none":
-            key = (_scope(tool, target), folded(tool.name))
+        elif target.rules.unique != "none":
+            key = (_scope(tool, target), comparable_name(tool.name))
             if kept.setdefault(key, tool.id) != tool.id:
                 wrong[tool.id] = "unique"
     return wrong
 
 
 def _offer(
-    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
+    tool: Tool, target: Format, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
 ) -> str:
     """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
     only for the tool itself.
     """
-    own = folded(tool.name)
+    own = comparable_name(tool.name)
 
     def free(name: str) -> bool:
-        key = folded(name)
+        key = comparable_name(name)
         return key not in used and (key == own or key not in reserved)
 
-    room = (target.longest_name or 128) - len(_prefix(tool, target))
+    room = (target.rules.longest_name or 128) - len(_prefix(tool, target))
     if room < HASH_DIGITS + 2:
         return ""
     plain = _plain(tool.name, target)
@@ -304,28 +306,28 @@ def _offer(
     return next(name for name in hashed if free(name))
 
 
-def _plain(name: str, target: Target) -> str:
+def _plain(name: str, target: Format) -> str:
     """The name in letters that every rule takes, beginning with one that all take."""
-    if not target.name_rule:
+    if not target.rules.name_rule:
         return name
     spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
     return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
 
 
-def _fits(name: str, tool: Tool, target: Target) -> bool:
-    if target.name_rule and not re.fullmatch(target.name_rule, name):
+def _fits(name: str, tool: Tool, target: Format) -> bool:
+    if target.rules.name_rule and not re.fullmatch(target.rules.name_rule, name):
         return False
-    return target.longest_name is None or (
-        len(_prefix(tool, target)) + len(name) <= target.longest_name
+    return target.rules.longest_name is None or (
+        len(_prefix(tool, target)) + len(name) <= target.rules.longest_name
     )
 
 
-def _prefix(tool: Tool, target: Target) -> str:
-    return target.prefix.format(server=tool.server) if tool.server else ""
+def _prefix(tool: Tool, target: Format) -> str:
+    return target.rules.prefix.format(server=tool.server) if tool.server else ""
 
 
-def _scope(tool: Tool, target: Target) -> str:
-    return tool.server if target.unique == "server" else ""
+def _scope(tool: Tool, target: Format) -> str:
+    return tool.server if target.rules.unique == "server" else ""
 
 
 def _cut(text: str, most: int | None) -> str:

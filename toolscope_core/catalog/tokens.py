@@ -1,6 +1,6 @@
-"""How many tokens a tool costs in every prompt that carries it: estimated, or counted.
+"""The tokens that a tool costs in every prompt that carries it: estimated, or counted.
 
-Without a tokenizer at hand every figure is an estimate, and it is labelled so. The rule counts
+Without a tokenizer every figure is an estimate, and it is labelled so. The rule counts
 what sub-word vocabularies usually keep whole: up to ten letters of a word (names are split at
 capitals and underscores), three digits, four signs of punctuation, a run of blanks, three bytes
 of any other script. Measured against tiktoken 0.14 with o200k_base on 8,214 tools (six public
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.writers import write_record
 from toolscope_core.config import read_environment
 from toolscope_core.datamodel import MergePlan, Tool
@@ -27,8 +28,6 @@ PIECE = re.compile(
     r"_?[A-Z]?[a-z]{1,10}|_?[A-Z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|\s{2,}|[\n\t]", re.ASCII
 )
 BYTES = 3
-PROMPT_SHAPES = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini")
-"""The shapes in which tools stand in prompts; the first is the one that totals are given in."""
 ENCODING = "o200k_base"
 VOCABULARY = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -66,14 +65,14 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The best way at hand to count, chosen once a process: see ``tokenizer_in``."""
+    """The tokenizer in use, chosen once a process: see ``tokenizer_in``."""
     return tokenizer_in(read_environment().token_cache)
 
 
 def tokenizer_in(folder: Path | None) -> Tokenizer:
-    """tiktoken, if it is installed and its cache ``folder`` holds the vocabulary; else the rule.
+    """tiktoken, if it is installed and its cache ``folder`` has the vocabulary; else the estimate.
 
-    ``folder`` is the one that the environment names to tiktoken (``TIKTOKEN_CACHE_DIR``).
+    ``folder`` is the one of tiktoken's environment variable ``TIKTOKEN_CACHE_DIR``.
     The vocabulary is looked for under the name and hash that tiktoken expects, since tiktoken
     replaces any other file by a download.
     """
@@ -81,8 +80,8 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
         return ESTIMATE
     file = folder / hashlib.sha1(VOCABULARY.encode(), usedforsecurity=False).hexdigest()
     try:
-        found = hashlib.sha256(file.read_bytes()).hexdigest()
-        if found != VOCABULARY_SHA256:
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        if sha256 != VOCABULARY_SHA256:
             return ESTIMATE
         import tiktoken
     except (OSError, ImportError):
@@ -106,18 +105,18 @@ class Costs:
     """Tokens of tools in any shape, each counted once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], int] = {}
+        self._counts: dict[tuple[str, str, str], int] = {}
 
     def of(self, tool: Tool, shape: str) -> int:
-        """As ``tool_tokens``; tools of equal id and definition are taken for one."""
+        """As ``tool_tokens``; tools of equal id and definition are counted once."""
         key = (tool.id, tool.fingerprint, shape)
-        if key not in self._known:
-            self._known[key] = tool_tokens(tool, shape)
-        return self._known[key]
+        if key not in self._counts:
+            self._counts[key] = tool_tokens(tool, shape)
+        return self._counts[key]
 
 
 def plan_tokens(plan: MergePlan, shape: str, costs: Costs) -> PlanTokens:
-    """What the whole toolset costs in ``shape``. Raises ``ExportError`` for an unknown shape."""
+    """Tokens of the whole toolset in ``shape``. Raises ``ExportError`` for an unknown shape."""
     before = sum(costs.of(tool, shape) for tool in plan.catalog.tools)
     return PlanTokens(shape, before, sum(costs.of(item.tool, shape) for item in plan.tools))
 

@@ -37,7 +37,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a source holds, in order, and how it is written."""
+    """The values of a source, in order, and its syntax."""
 
     syntax: Syntax
     items: tuple[Placed | Problem, ...]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolscope_core.catalog.formats import FORMATS, OUTPUTS
 from toolscope_core.catalog.keywords import INVALID, split_invalid
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schemas import (
@@ -16,12 +17,11 @@ from toolscope_core.catalog.schemas import (
     rename_types,
 )
 from toolscope_core.catalog.shapes import (
-    FORMATS,
     HINTS,
     SHAPES,
-    Part,
     Path,
     Shape,
+    ToolPart,
     own_server,
     read_record,
 )
@@ -29,11 +29,7 @@ from toolscope_core.datamodel import JsonObject, MergedTool, Server, Tool, canon
 from toolscope_core.errors import ExportError
 
 NOTHING = Tool(id="", name="")
-OVERLAID: tuple[Part, ...] = ("name", "description", "schema", "returns", "annotations")
-SENT = ("openai-chat", "openai-responses", "anthropic", "mcp", "gemini")
-"""The shapes that an API or a client takes."""
-
-NEED_A_SCHEMA = ("anthropic", "mcp")
+OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")
 TYPE_WORDS = frozenset("object string integer number boolean array null".split())
 
 
@@ -42,14 +38,15 @@ def write_toolset(
 ) -> Any:
     """The toolset as a JSON value, tools in the order given.
 
-    A tool read from this shape comes back as its raw record, overlaid with what differs from
-    what that record says; other tools are written anew. ``neutral`` is one object (DESIGN,
-    section 6), ``mcp`` and ``generic`` a list of ``{"server", "description"?, "tools"}`` where
-    there are servers (else ``{"tools": […]}`` and a list), ``gemini`` one
-    ``{"functionDeclarations": […]}``, all other shapes a list of records, ``openai-responses``
-    with the tools of a namespace inside it. ``sendable`` asks for parameters that the API or
-    client of the shape takes, where a raw record has none or says them in another dialect.
-    Raises ``ExportError`` for a format not in ``FORMATS``.
+    A tool read from this shape comes back as its raw record, overlaid with what the record does not
+    declare so; other tools are written anew. ``neutral`` is one object
+    ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
+    ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
+    list), ``gemini`` one ``{"functionDeclarations": […]}``, all other shapes a list of records,
+    ``openai-responses`` with the tools of a namespace inside it. ``sendable`` asks for parameters
+    that the API or client of the shape takes, where a raw record has none or declares them in
+    another dialect.
+    Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     shape = _shape_named(format)
     written = [_write_record(item.tool, shape, sendable) for item in tools]
@@ -59,8 +56,10 @@ def write_toolset(
             {**record, "members": list(item.members)}
             for record, item in zip(records, tools, strict=True)
         ]
-        known = [{"name": server.name, "description": server.description} for server in servers]
-        return {"version": 1, "servers": known, "tools": listed}
+        server_rows = [
+            {"name": server.name, "description": server.description} for server in servers
+        ]
+        return {"version": 1, "servers": server_rows, "tools": listed}
     owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
     owners |= {server.name: server for server in servers}
     if any(map(shape.holds, owners.values())):
@@ -73,32 +72,32 @@ def write_toolset(
 def write_record(tool: Tool, format: str) -> JsonObject:
     """One tool as a record of the shape, without what may stand around it.
 
-    Raises ``ExportError`` for a format not in ``FORMATS``.
+    Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     return _write_record(tool, _shape_named(format))
 
 
 def _shape_named(format: str) -> Shape:
     if format not in SHAPES:
-        raise ExportError(f"the format {format!r} is unknown; give one of {', '.join(FORMATS)}")
+        raise ExportError(f"the format {format!r} is unknown; give one of {', '.join(OUTPUTS)}")
     return SHAPES[format]
 
 
 def _write_record(tool: Tool, shape: Shape, sendable: bool = False) -> JsonObject:
-    """The tool's raw record where it has this shape, else a new one, saying what the tool says."""
-    told = _told(tool, shape)
-    foreign = told is not None and sendable and not _is_taken(told, shape)
+    """The tool's raw record where it has this shape, else a new one, with the parts of the tool."""
+    original = _read_raw(tool, shape)
+    foreign = original is not None and sendable and not _is_taken(original, shape)
     if foreign and shape.name == "gemini":
-        told = None  # a plain record of another origin reads as one of Gemini's
-    record = tool.raw if told else shape.template
-    same = told is not None and told.content_hash == tool.content_hash
+        original = None  # a plain record of another origin reads as one of Gemini's
+    record = tool.raw if original else shape.template
+    same = original is not None and original.content_hash == tool.content_hash
     for part in () if same else OVERLAID:
         value = getattr(tool, part)
-        if not _is_same(value, getattr(told or NOTHING, part)):
+        if not _is_same(value, getattr(original or NOTHING, part)):
             record = _set_part(record, shape, part, value)
-    if told and foreign:
+    if original and foreign:
         record = _set_part(record, shape, "schema", tool.schema)
-    if not told and "id" in shape.places:
+    if not original and "id" in shape.places:
         record = {**record, "id": tool.id}
     named = own_server(record, shape)
     if named != tool.server and (named or shape.name == "neutral"):
@@ -106,21 +105,23 @@ def _write_record(tool: Tool, shape: Shape, sendable: bool = False) -> JsonObjec
     return record
 
 
-def _is_taken(told: Tool, shape: Shape) -> bool:
+def _is_taken(original: Tool, shape: Shape) -> bool:
     """Whether the parameters stand in the raw record as the API or client of the shape takes
     them; always so in a shape that is only a file's.
     """
-    if shape.name not in SENT:
+    if not FORMATS[shape.name].in_prompts:
         return True
-    found = shape.find(told.raw, "schema")
-    if found is None:
-        return shape.name not in NEED_A_SCHEMA
-    path, said = found
-    if not isinstance(said, dict) or path == ("arguments",):
+    entry = shape.find(original.raw, "schema")
+    if entry is None:
+        return not FORMATS[shape.name].needs_schema
+    path, schema = entry
+    if not isinstance(schema, dict) or path == ("arguments",):
         return False
-    if str(said.get("type")).lower() != "object" or f'"{INVALID}"' in canonical_json(told.schema):
+    if str(schema.get("type")).lower() != "object" or f'"{INVALID}"' in canonical_json(
+        original.schema
+    ):
         return False
-    return _speaks_gemini(said) if shape.name == "gemini" else split_invalid(said) is said
+    return _speaks_gemini(schema) if shape.name == "gemini" else split_invalid(schema) is schema
 
 
 def _speaks_gemini(schema: Any) -> bool:
@@ -129,43 +130,43 @@ def _speaks_gemini(schema: Any) -> bool:
         return True
     kind = schema.get("type", "null")
     words = kind if isinstance(kind, list) else [kind]
-    known = [isinstance(word, str) and word.lower() in TYPE_WORDS for word in words]
-    map_subschemas(schema, lambda sub, _: known.append(_speaks_gemini(sub)), "")
-    return all(known)
+    checks = [isinstance(word, str) and word.lower() in TYPE_WORDS for word in words]
+    map_subschemas(schema, lambda sub, _: checks.append(_speaks_gemini(sub)), "")
+    return all(checks)
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two parts say the same; ``1``, ``1.0`` and ``true`` are not the same."""
+    """Whether two parts are equal; ``1``, ``1.0`` and ``true`` are not."""
     if one is None or other is None or isinstance(one, str):
         return bool(one == other)
     return canonical_json(one) == canonical_json(other)
 
 
-def _told(tool: Tool, shape: Shape) -> Tool | None:
-    """What the tool's raw record says, if it has this shape."""
+def _read_raw(tool: Tool, shape: Shape) -> Tool | None:
+    """The tool as its raw record alone declares it; ``None`` where that has another shape."""
     try:
         return read_record(tool.raw, shape, tool.server) if shape.fits(tool.raw) else None
     except RecordError:
         return None
 
 
-def _set_part(record: JsonObject, shape: Shape, part: Part, value: Any) -> JsonObject:
+def _set_part(record: JsonObject, shape: Shape, part: ToolPart, value: Any) -> JsonObject:
     """The record with one part replaced where it stands; a part the shape lacks is left out."""
     if part not in shape.places:
         return record
     path = _place(record, shape, part)
-    said = shape.get(record, part)
+    current = shape.get(record, part)
     if value is None:
         return _put(record, path, shape.template.get(path[0]) if len(path) == 1 else None)
     old_form = shape.name == "gemini" and part in ("schema", "returns")
-    if old_form or (part == "schema" and isinstance(said, list)):
+    if old_form or (part == "schema" and isinstance(current, list)):
         record, path = _put(record, path, None), shape.places[part][0]
     if part == "schema":
         return _set_schema(record, shape, path, value)
     if part == "returns" and shape.name == "seal-tools" and "required" not in value:
         value = flatten(value) or value
-    if part == "annotations" and isinstance(said, dict):
-        value = {**{key: hint for key, hint in said.items() if key not in HINTS}, **value}
+    if part == "annotations" and isinstance(current, dict):
+        value = {**{key: hint for key, hint in current.items() if key not in HINTS}, **value}
     return _put(record, path, value)
 
 
@@ -206,10 +207,10 @@ def _at(record: Any, path: Path) -> Any:
     return record
 
 
-def _place(record: JsonObject, shape: Shape, part: Part) -> Path:
-    """Where the part stands in the record, or usually would."""
-    found = shape.find(record, part)
-    return found[0] if found else shape.places[part][0]
+def _place(record: JsonObject, shape: Shape, part: ToolPart) -> Path:
+    """The path at which the part stands in the record, else its usual one."""
+    entry = shape.find(record, part)
+    return entry[0] if entry else shape.places[part][0]
 
 
 def _put(record: JsonObject, path: Path, value: Any) -> JsonObject:
@@ -270,8 +271,8 @@ def _by_server(
 
 
 def _holder(server: Server, shape: Shape) -> JsonObject:
-    """What stands beside a server's tools: its namespace, else ``{"server", "description"?}``."""
-    told = {"description": server.description} if server.description else {}
+    """The keys beside a server's tools: its namespace, else ``{"server", "description"?}``."""
+    description = {"description": server.description} if server.description else {}
     if server.raw and shape.name != "mcp":
-        return {**server.raw, "name": server.name, **told}
-    return {**({"server": server.name} if server.name else {}), **told}
+        return {**server.raw, "name": server.name, **description}
+    return {**({"server": server.name} if server.name else {}), **description}

@@ -1,4 +1,4 @@
-"""YAML as JSON values: no tags, no objects, no growing aliases; built from events, not recursion.
+"""YAML as JSON values: no tags, no objects, no growing aliases; built from events, not recursive.
 
 Plain scalars follow YAML 1.2 (``no`` is text, ``1e5`` a number), dates and numbers with leading
 zeros stay text.

@@ -22,8 +22,8 @@ from toolscope_core.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions, Spent
 from toolscope_core.pipeline import Analysis
-from toolscope_core.questioning import Asking, opine, with_grades
-from toolscope_core.run_configuration import configuration, keyless
+from toolscope_core.questioning import Asking, ask_opinions, with_grades
+from toolscope_core.run_configuration import configuration, model_without_key
 from toolscope_core.views.estimates import Estimates, grading_takes, judging_takes
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
@@ -60,7 +60,7 @@ def with_opinions(
     questions = QuestionConfig(paper=asked.paper)
     links = constraints(analysis.catalog, log)
     with _asking(asked, settings, progress) as (endpoint, asking):
-        opinions = opine(analysis, links, asking, questions)
+        opinions = ask_opinions(analysis, links, asking, questions)
     told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
     return replace(analysis, opinions=replace(opinions, configuration=told))
 
@@ -81,7 +81,7 @@ def estimates_of(
 
     with _store(settings) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
-        model, prices = keyless(endpoint), endpoint.prices
+        model, prices = model_without_key(endpoint), endpoint.prices
         links = constraints(analysis.catalog, ())
         own, whole = (
             judging_takes(analysis, links, model, ledger, QuestionConfig(paper=way), prices)
@@ -108,7 +108,7 @@ def spent_on(told: Opinions | None) -> Spent | None:
     return Spent(
         task=told.judge,
         questions=sum(one.questions for one in told.spent),
-        known=sum(one.known for one in told.spent),
+        reused=sum(one.reused for one in told.spent),
         unanalysed=sum(one.unanalysed for one in told.spent),
         calls=sum(one.calls for one in told.spent),
         tokens_in=sum(one.tokens_in for one in told.spent),

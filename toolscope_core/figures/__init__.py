@@ -1,1 +1,1 @@
-"""Pictures: ``views`` says what is drawn, ``charts`` and ``network`` draw it with Plotly."""
+"""Figures: ``views`` holds their data; the charts (Plotly) and ``network`` (vis-network) draw."""

@@ -1,4 +1,4 @@
-"""Curves over a threshold as Plotly figures: collisions, what merging brings. Pure functions."""
+"""Curves over a threshold as Plotly figures: collisions, tools removed. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolscope_core.figures.style import GREY, PALETTE
 from toolscope_core.figures.views import Curve, Sweep
 
 CRITICAL = 0.85
-"""From this cosine on a retriever hardly tells two tools apart (the zone marked in RPS, Fig. 4)."""
+"""From this cosine on a retriever hardly separates two tools (the zone marked in RPS, Fig. 4)."""
 
 ZONE = "rgba(230,159,0,0.16)"
 LOOKS = (("circle", "solid"), ("diamond", "dash"), ("square", "dot"))
@@ -43,7 +43,7 @@ def collision_curve(view: Curve) -> go.Figure:
     return figure
 
 
-def sweep(view: Sweep, chosen: int) -> go.Figure:
+def sweep_chart(view: Sweep, chosen: int) -> go.Figure:
     """Tools removed at each value, and below it the pairs that people decided on, if any.
 
     ``chosen`` is how many tools are removed at the value chosen now, correction included.

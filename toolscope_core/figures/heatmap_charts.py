@@ -81,7 +81,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     return figure
 
 
-def chosen(grid: Grid, point: int) -> int | None:
+def cell_at(grid: Grid, point: int) -> int | None:
     """The place in ``grid.cells`` of a point; ``None`` where the grid has no such point."""
     total = len(grid.cells)
     if not 0 <= point < (2 * total if grid.symmetric else total):
@@ -95,7 +95,7 @@ def _pixels(rows: int) -> int:
 
 
 def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
-    """No trace object, here and below: Plotly would look at each value once more."""
+    """No trace object, here and below: Plotly would check each value once more."""
     counted = grid.measure == "pairs"
     gap = 1 if max(grid.values.shape) <= LABELS else 0
     look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}
@@ -122,7 +122,7 @@ _WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosin
 
 
 def _sent(values: NDArray[Any]) -> NDArray[Any]:
-    return style.plain(values) if values.size <= MANY else values
+    return style.json_numbers(values) if values.size <= MANY else values
 
 
 def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
@@ -148,22 +148,22 @@ def _cosines(threshold: float, unit: int) -> dict[str, Any]:
     at = (threshold - low) / (1 - low)
     marks = sorted({*(round(n / 10, 1) for n in range(11) if low <= n / 10), round(threshold, 2)})
     marks = [n for n in marks if n == round(threshold, 2) or abs(n - threshold) >= 0.04]
-    said = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
+    tick_labels = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
     return {
         "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, RED]],
         "zmin": low * unit,
         "zmax": unit,
-        "colorbar": _bar("cosine", [n * unit for n in marks], said),
+        "colorbar": _bar("cosine", [n * unit for n in marks], tick_labels),
     }
 
 
-def _bar(title: str, marks: list[float], said: list[str]) -> dict[str, Any]:
+def _bar(title: str, marks: list[float], tick_labels: list[str]) -> dict[str, Any]:
     return {
         "title": {"text": title, "side": "right"},
         "thickness": 12,
         "outlinewidth": 0,
         "tickvals": marks,
-        "ticktext": said,
+        "ticktext": tick_labels,
     }
 
 
@@ -174,15 +174,15 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
     counted = grid.measure == "pairs"
-    said = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
-    told = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
+    template = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
+    values_in_words = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
     return {
         "type": "scatter",
         "x": np.array(x, dtype=object)[columns],
         "y": np.array(y, dtype=object)[rows],
         "mode": "text",
-        "customdata": np.array(told, dtype=object),
-        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{said}<extra>click</extra>",
+        "customdata": np.array(values_in_words, dtype=object),
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{template}<extra>click</extra>",
         "hoverlabel": {"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
         "showlegend": False,
     }

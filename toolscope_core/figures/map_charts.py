@@ -19,7 +19,7 @@ MOST_SVG = 2_000
 """Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
 
 MANY = 10_000
-"""Of more tools the pointer tells the names alone."""
+"""With more tools the pointer shows only names."""
 
 HEIGHT = 600
 CELLS = 64
@@ -72,7 +72,7 @@ def tool_map(
     return figure
 
 
-def chosen(
+def tools_at(
     tools: ToolMap,
     points: Sequence[Mapping[str, Any]],
     picked: Collection[int] = (),
@@ -82,24 +82,24 @@ def chosen(
     ``picked`` and ``only`` as the figure was drawn.
     """
     layers = _shown(tools, frozenset(picked), only)
-    found: set[int] = set()
+    rows_behind: set[int] = set()
     for point in points:
         if point["curve_number"] < len(layers):
             panel, _, _, rows = layers[point["curve_number"]]
-            found.update(tools.panels[panel].members[rows[point["point_index"]]])
-    return frozenset(found)
+            rows_behind.update(tools.panels[panel].members[rows[point["point_index"]]])
+    return frozenset(rows_behind)
 
 
 def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How crowded each of ``CELLS`` × ``CELLS`` cells of the frame is, blurred; (rows, columns) as
+    """The blurred density of each of ``CELLS`` × ``CELLS`` cells of the frame; (rows, columns) as
     y and x ascend. ``frame`` is ((least x, most x), (least y, most y)).
     """
-    found, _, _ = np.histogram2d(points[:, 1], points[:, 0], bins=CELLS, range=frame[::-1])
+    cells, _, _ = np.histogram2d(points[:, 1], points[:, 0], bins=CELLS, range=frame[::-1])
     reach = np.arange(-int(3 * _BLUR), int(3 * _BLUR) + 1)
     bell = np.exp(-0.5 * (reach / _BLUR) ** 2)
     for axis in (0, 1):
-        found = np.apply_along_axis(np.convolve, axis, found, bell / bell.sum(), mode="same")
-    return np.asarray(found, dtype=np.float64)
+        cells = np.apply_along_axis(np.convolve, axis, cells, bell / bell.sum(), mode="same")
+    return np.asarray(cells, dtype=np.float64)
 
 
 def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,7 +111,7 @@ def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([least - room, most + room], axis=1)
 
 
-def silhouettes(view: Silhouettes) -> go.Figure:
+def silhouette_chart(view: Silhouettes) -> go.Figure:
     """The mean silhouette over the number of clusters, a line for each variant."""
     lines = [
         go.Scatter(
@@ -142,7 +142,7 @@ def silhouettes(view: Silhouettes) -> go.Figure:
 @lru_cache(maxsize=KEPT)
 def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     """A trace each: its panel, the place of its group, the group's label, its points."""
-    found = []
+    layers = []
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
     groups = [group for panel in tools.panels for group in panel.groups]
@@ -151,8 +151,8 @@ def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
         for at, start in enumerate(starts[:-1]):
             own = [row - start for row in rows if start <= row < starts[at + 1]]
             if own:
-                found.append((at, place, name, own))
-    return tuple(found)
+                layers.append((at, place, name, own))
+    return tuple(layers)
 
 
 def _shown(tools: ToolMap, wanted: frozenset[int], only: bool) -> Sequence[_Layer]:
@@ -187,7 +187,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour, symbol = style.look(place)
     sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
-    x, y = style.plain(panel.points[rows].T.round(4))
+    x, y = style.json_numbers(panel.points[rows].T.round(4))
     return {
         "x": x,
         "y": y,

@@ -1,7 +1,7 @@
 """The merge graph as vis-network draws it; all places are computed here, none in the browser.
 
 The same nodes and edges go to the page's view and into the file to take away. Text of a catalog is
-plain text in them: whoever shows it must set it as text.
+plain text in them and must be set as text wherever it is shown.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LARGE = 400
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""
 
-SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
+NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "proposed": ("dot", "●", "proposed"),
     "accepted": ("square", "■", "accepted"),
     "rejected": ("star", "★", "rejected"),
@@ -46,12 +46,12 @@ SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
 }
 """The shape of each state, its sign in the legend, and its name; ``alone`` is hollow."""
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How the edges that ``holds`` for are drawn; ``width`` in pixels, ``dashes`` on and off."""
+    """The line of edges for which ``holds`` is true; ``width`` in pixels, ``dashes`` on and off."""
 
     name: str
     holds: Callable[[Edge], bool]
@@ -73,7 +73,7 @@ LINES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendKey:
     """A line of the legend: a sign in a colour (the text's own where empty), or an edge's line."""
 
     text: str
@@ -84,17 +84,17 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What vis-network takes; nodes are numbered as in the network, ``lines`` are edge options."""
+    """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options."""
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
     groups: dict[str, dict[str, Any]]
     lines: list[dict[str, Any]]
-    legend: tuple[Key, ...]
+    legend: tuple[LegendKey, ...]
 
 
 def drawing(part: Network, seed: int = 0) -> Drawing:
-    """Colour is the server, shape the state, line what stands between two tools.
+    """Colour is the server, shape the state, line the relation of two tools.
 
     ``seed`` decides the layout.
     """
@@ -106,11 +106,16 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
     nodes, groups = [], {}
     for at, node in enumerate(part.nodes):
         x, y = places[node.id]
-        told = {"id": at, "x": round(x * spacing), "y": round(-y * spacing), "title": _node(node)}
-        label = {"label": plain(node.name, 32)} if named else {}
+        position = {
+            "id": at,
+            "x": round(x * spacing),
+            "y": round(-y * spacing),
+            "title": _node(node),
+        }
+        label = {"label": short_text(node.name, 32)} if named else {}
         group = f"{look[at]} {node.state}"
         groups[group] = _group(look[at], node.state)
-        nodes.append({**told, **label, "group": group})
+        nodes.append({**position, **label, "group": group})
     edges, used = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
@@ -142,31 +147,33 @@ def as_json(part: Network) -> str:
         }
         for key in drawn.legend
     ]
-    told = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
-    return json.dumps({**told, "lines": drawn.lines, "legend": legend}, separators=(",", ":"))
+    drawing_parts = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
+    return json.dumps(
+        {**drawing_parts, "lines": drawn.lines, "legend": legend}, separators=(",", ":")
+    )
 
 
-def plain(text: str, limit: int = 80) -> str:
+def short_text(text: str, limit: int = 80) -> str:
     """Text of a catalog on one line, cut to ``limit`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def layout(part: Network, seed: int = 0) -> dict[str, Place]:
+def layout(part: Network, seed: int = 0) -> dict[str, Position]:
     """A place for every node id: each component by itself, the larger first, in rows.
 
-    The same for the same part whatever its order.
+    Equal for equal parts in any order.
     """
     graph = nx.Graph()
     graph.add_nodes_from(sorted(node.id for node in part.nodes))
     graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if _holds(e)))
     components = sorted(
-        (sorted(found) for found in nx.connected_components(graph)),
+        (sorted(component) for component in nx.connected_components(graph)),
         key=lambda members: (-len(members), members),
     )
     radii = [0.5 * math.sqrt(len(members)) for members in components]
     width = 1.6 * math.sqrt(sum(4 * radius**2 for radius in radii))
-    places: dict[str, Place] = {}
+    places: dict[str, Position] = {}
     x = y = tallest = 0.0
     for members, radius in zip(components, radii, strict=True):
         if x > 0 and x + 2 * radius > width:
@@ -179,11 +186,11 @@ def layout(part: Network, seed: int = 0) -> dict[str, Place]:
 
 
 def _holds(edge: Edge) -> bool:
-    """Whether its two tools stand beside each other."""
+    """Whether its two tools are placed beside each other."""
     return edge.joins or edge.link == "family"
 
 
-def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Place]:
+def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Position]:
     """Places in the square from -1 to 1."""
     if len(members) <= CIRCLE:
         turn = 2 * math.pi / len(members)  # from the top: the names of two stand apart
@@ -194,13 +201,13 @@ def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Pl
     if len(members) > LARGE:
         return _rings(inside)
     if len(members) <= MEDIUM:
-        found = nx.kamada_kawai_layout(inside)
+        places = nx.kamada_kawai_layout(inside)
     else:
-        found = nx.spring_layout(inside, seed=seed, iterations=100)
-    return {member: (float(at[0]), float(at[1])) for member, at in found.items()}
+        places = nx.spring_layout(inside, seed=seed, iterations=100)
+    return {member: (float(at[0]), float(at[1])) for member, at in places.items()}
 
 
-def _rings(graph: nx.Graph) -> dict[str, Place]:
+def _rings(graph: nx.Graph) -> dict[str, Position]:
     """On rings around the tool with the most neighbours, by the steps to it; each has the angle
     that the tools behind it need.
     """
@@ -223,16 +230,18 @@ def _rings(graph: nx.Graph) -> dict[str, Place]:
 
 
 def _node(node: Node) -> str:
-    return "\n".join(filter(None, (plain(node.name), plain(node.server), SHAPES[node.state][2])))
+    return "\n".join(
+        filter(None, (short_text(node.name), short_text(node.server), NODE_SHAPES[node.state][2]))
+    )
 
 
 def _edge(edge: Edge) -> str:
-    said = LINKS[edge.link]
+    text = LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
-        said += f"\nprobability {edge.probability:.2f}"
+        text += f"\nprobability {edge.probability:.2f}"
     if edge.parts:
-        said += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
-    return said
+        text += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
+    return text
 
 
 def _group(place: int, state: NodeState) -> dict[str, Any]:
@@ -243,7 +252,7 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
     ring = GREY if symbol != style.SYMBOLS[0] else colour
     hollow = "rgba(128,128,128,0.15)" if state == "alone" else colour
     return {
-        "shape": SHAPES[state][0],
+        "shape": NODE_SHAPES[state][0],
         "size": 11,
         "borderWidth": 3 if hollow != colour or ring != colour else 1,
         "color": {
@@ -260,15 +269,19 @@ def _options(line: Line) -> dict[str, Any]:
     return {"width": line.width, "dashes": dashes, "color": color}
 
 
-def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[Key]:
+def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:
     """The servers (labelled for Plotly, hence unescaped), states and lines that occur."""
     states = {node.state for node in part.nodes}
     looks = [style.look(at) for at in range(len(servers))]
     return [
         *(
-            Key(html.unescape(server), colour, "●" if symbol == style.SYMBOLS[0] else "◉")
+            LegendKey(html.unescape(server), colour, "●" if symbol == style.SYMBOLS[0] else "◉")
             for server, (colour, symbol) in zip(servers, looks, strict=True)
         ),
-        *(Key(name, "", sign) for state, (_, sign, name) in SHAPES.items() if state in states),
-        *(Key(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
+        *(
+            LegendKey(name, "", sign)
+            for state, (_, sign, name) in NODE_SHAPES.items()
+            if state in states
+        ),
+        *(LegendKey(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
     ]

@@ -12,7 +12,7 @@ import json
 import re
 from pathlib import Path
 
-from toolscope_core.figures.network import Key, drawing
+from toolscope_core.figures.network import LegendKey, drawing
 from toolscope_core.figures.views import Network
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
@@ -58,7 +58,7 @@ def _unlinked(text: str) -> str:
     return text.replace("href", "h\u2060ref")
 
 
-def _key(key: Key) -> str:
+def _key(key: LegendKey) -> str:
     line = key.line
     if line:
         kind = "dashed" if line.dashes else "solid"

@@ -1,6 +1,6 @@
-"""How every picture looks, and the one door for text of a catalog.
+"""The look of every figure, and the one function through which text of a catalog goes into it.
 
-Colours are those of Okabe and Ito, which colour-blind readers tell apart; backgrounds are
+Colours are those of Okabe and Ito, which colour-blind readers can distinguish; backgrounds are
 transparent, so that the page's theme shows through. Text is ``INK``, for which a dark page puts its
 own: a template of Plotly, which is how Streamlit's theme comes, has each picture drawn twice.
 """
@@ -70,20 +70,20 @@ def look(place: int) -> tuple[str, str]:
 
 def rounded(values: NDArray[np.float64]) -> list[object]:
     """Four digits, NaN as empty. Lists, since Streamlit hands arrays back as something else."""
-    found = np.round(values, 4).astype(object)
-    found[~np.isfinite(values)] = None
-    return list(found.tolist())
+    numbers = np.round(values, 4).astype(object)
+    numbers[~np.isfinite(values)] = None
+    return list(numbers.tolist())
 
 
-def plain(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
+def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
     """Numbers that leave as JSON numbers, NaN as null.
 
     Other arrays leave as bytes: sooner made, but drawn twice, for Plotly takes them for new data
     whenever it is shown them.
     """
-    found = values.astype(object)
-    found[np.isnan(values)] = None
-    return found
+    numbers = values.astype(object)
+    numbers[np.isnan(values)] = None
+    return numbers
 
 
 def figure(traces: Sequence[object], height: int) -> go.Figure:

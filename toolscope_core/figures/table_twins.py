@@ -1,4 +1,4 @@
-"""The table twin of every picture: the same facts in rows, for those who cannot use the picture."""
+"""The table of every figure: the same facts in rows, for those who cannot use the figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolscope_core.figures.views import (
     ToolMap,
 )
 
-Row = dict[str, str | float | int]
+TableRow = dict[str, str | float | int]
 
 LINKS: Mapping[Link, str] = {
     "merge": "merge, says the judge",
@@ -29,7 +29,7 @@ LINKS: Mapping[Link, str] = {
 }
 
 
-def curve_rows(view: Curve) -> list[Row]:
+def curve_rows(view: Curve) -> list[TableRow]:
     """A row for each threshold, ascending: the pairs of each variant, and how they changed."""
     columns: dict[str, list[int] | list[str]] = {}
     for place, variant in enumerate(view.variants):
@@ -42,7 +42,7 @@ def curve_rows(view: Curve) -> list[Row]:
     ]
 
 
-def grid_rows(grid: Grid) -> list[Row]:
+def grid_rows(grid: Grid) -> list[TableRow]:
     """The cells that can be chosen, in their order."""
     return [
         {
@@ -54,10 +54,10 @@ def grid_rows(grid: Grid) -> list[Row]:
     ]
 
 
-def map_rows(tools: ToolMap) -> list[Row]:
+def map_rows(tools: ToolMap) -> list[TableRow]:
     """A row for each tool of the first panel, with the point of each further one that holds it."""
     first, *others = tools.panels
-    rows: list[Row] = [
+    rows: list[TableRow] = [
         {"tool": name, "server": server, tools.by: group, "x": x, "y": y}
         for name, server, group, (x, y) in zip(
             first.names, first.servers, first.groups, first.points.round(3).tolist(), strict=True
@@ -73,7 +73,7 @@ def map_rows(tools: ToolMap) -> list[Row]:
     return rows
 
 
-def silhouette_rows(view: Silhouettes) -> list[Row]:
+def silhouette_rows(view: Silhouettes) -> list[TableRow]:
     """A row for each number of clusters, ascending."""
     return [
         {
@@ -87,7 +87,7 @@ def silhouette_rows(view: Silhouettes) -> list[Row]:
     ]
 
 
-def network_rows(part: Network) -> list[Row]:
+def network_rows(part: Network) -> list[TableRow]:
     """A row for each edge, in the order of ``doubtful_first``."""
     nodes = {node.id: node for node in part.nodes}
     return [
@@ -122,7 +122,7 @@ def doubtful_first(part: Network) -> tuple[Edge, ...]:
     )
 
 
-def node_rows(part: Network) -> list[Row]:
+def node_rows(part: Network) -> list[TableRow]:
     """A row for each tool, in the order of the nodes."""
     joined = Counter(
         end for edge in part.edges if edge.joins for end in (edge.pair.left, edge.pair.right)
@@ -133,7 +133,7 @@ def node_rows(part: Network) -> list[Row]:
     ]
 
 
-def sweep_rows(view: Sweep) -> list[Row]:
+def sweep_rows(view: Sweep) -> list[TableRow]:
     """A row for each value, ascending."""
     columns = zip(
         view.values,

@@ -1,4 +1,4 @@
-"""What the pictures show, without any drawing."""
+"""The data of the figures, without any drawing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Pair
 
-Measure = Literal["pairs", "mean", "max", "cosine"]
+CellMeasure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
 Link = Literal["merge", "joined", "family", "unsure", "never"]
-"""What stands between two tools: the judge's *merge*, a person's, the judge's *family* and its
+"""The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
 doubt (which join nothing), a person's *never merge*."""
 
 
@@ -31,7 +31,7 @@ class Grid:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     values: NDArray[np.float64]
-    measure: Measure
+    measure: CellMeasure
     cells: NDArray[np.int64]
     symmetric: bool = True
     kept: NDArray[np.bool_] | None = None
@@ -54,7 +54,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A crowded place of the map with the words that tell its tools from the others."""
+    """A crowded place of the map with the words that distinguish its tools from the others."""
 
     x: float
     y: float
@@ -82,19 +82,21 @@ class Silhouettes:
     variants: tuple[tuple[str, int, NDArray[np.float64]], ...]
 
     @property
-    def reading(self) -> str:
-        """What the last variant changed in the first, in a sentence."""
+    def summary(self) -> str:
+        """A sentence on the change from the first variant to the last."""
         (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
         both = ~(np.isnan(first) | np.isnan(last))
         change = last[both] - first[both]
         if not len(change):
             return "There are too few tools left to compare."
         lower = int((change < 0).sum())
-        told = "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        outcome = (
+            "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        )
         return (
             f"Of {before:,} tools {after:,} are left when {name}. The silhouette is lower at "
             f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} in the mean: "
-            f"{told}."
+            f"{outcome}."
         )
 
 
@@ -110,7 +112,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools and what stands between them, with the judge's probability that they are one, of a
+    """Two tools and the relation between them, with the judge's probability that they are one, of a
     *family* that they are that.
 
     A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
@@ -152,8 +154,8 @@ class CurveVariant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """How many pairs of tools are how close, in one or more variants of a toolset, the first of
-    which the others are compared with.
+    """The number of pairs of tools from each similarity on, in one or more variants of a toolset;
+    the others are compared with the first.
 
     ``thresholds`` ascend; ``floor`` is θ, from which on pairs are candidates. ``waiting`` names
     the variants that are not counted yet.
@@ -172,7 +174,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """What each value of a threshold on ``measure`` (``similarity`` or ``probability``) brings.
+    """The effect of each value of a threshold on ``measure`` (``similarity`` or ``probability``).
 
     ``removed`` are the tools that merging every cluster takes away, before correction;
     ``accepted`` and ``rejected`` the pairs that people decided on and the threshold lets through.

@@ -1,4 +1,4 @@
-"""Where a probability comes from: what each signal adds to the log-odds, bar after bar."""
+"""The parts of a probability: what each signal adds to the log-odds, bar after bar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from toolscope_core.figures import style
 from toolscope_core.figures.style import GREY, PALETTE
-from toolscope_core.figures.table_twins import Row
+from toolscope_core.figures.table_twins import TableRow
 
 _BAR = 30
 
@@ -70,7 +70,7 @@ def waterfall(view: Waterfall) -> go.Figure:
     return figure
 
 
-def waterfall_rows(view: Waterfall) -> list[Row]:
+def waterfall_rows(view: Waterfall) -> list[TableRow]:
     """A row for each bar: what it adds, and the sum and probability after it."""
     sums = accumulate(view.added)
     return [

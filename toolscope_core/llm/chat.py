@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import jsonschema_rs
 
 from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.datamodel import JsonObject, canonical_json
-from toolscope_core.llm.http_replies import Page, Trouble, load, one_line, trouble
+from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, load, short_line
 from toolscope_core.llm.masking import masked
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ _CUT = "the reply was cut off at its limit"
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
-    """What an endpoint accepts for a model: the form of its answers, and two parameters."""
+class Capabilities:
+    """The requests that an endpoint accepts for a model: the form of answers, two parameters."""
 
     form: Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
 
-    def after(self, complaint: str) -> Habits | None:
+    def after(self, complaint: str) -> Capabilities | None:
         """The next to try when a request was refused with this complaint; ``None``: no idea."""
         if "max_completion_tokens" in complaint and self.limit == "max_tokens":
             return replace(self, limit="max_completion_tokens")
@@ -48,14 +48,14 @@ class Habits:
         return None
 
 
-_habits: dict[tuple[str, str], Habits] = {}
-"""What was found out, by base URL and model: true of the server, whoever asks."""
+_capabilities: dict[tuple[str, str], Capabilities] = {}
+"""By base URL and model what the server accepts; the same for every run."""
 
 
 class EndpointModel:
     """A ``backends.ChatModel`` at an endpoint; opens no connection before the first question."""
 
-    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         self.endpoint = endpoint
         self._key = key
         self._door: Door | None = None
@@ -71,29 +71,29 @@ class EndpointModel:
 
     @property
     def parameters(self) -> JsonObject:
-        """What else an answer depends on. Behind another base path than the usual one stands
-        another service, whose answers are its own.
+        """The other parameters that an answer depends on: the temperature, and the base path where
+        it is not the usual one, since another service may stand there.
         """
         path = urlsplit(self.endpoint.base_url).path.rstrip("/")
         place = {} if path == USUAL_PATH else {"path": path}
         return {"temperature": self.endpoint.temperature, **place}
 
     @property
-    def habits(self) -> Habits:
-        """What is known of the endpoint by now."""
-        return _habits.get((self.endpoint.base_url, self.name), Habits())
+    def capabilities(self) -> Capabilities:
+        """The requests that the endpoint accepts, as far as its refusals have shown."""
+        return _capabilities.get((self.endpoint.base_url, self.name), Capabilities())
 
     def ask(self, request: ChatRequest) -> ChatReply:
         """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
-        habits = self.habits
-        page = self._opened().chat(body_of(request, habits, self.endpoint))
+        capabilities = self.capabilities
+        page = self._opened().chat(body_of(request, capabilities, self.endpoint))
         if page.status in (400, 422):
-            better = habits.after(page.complaint())
+            better = capabilities.after(page.complaint())
             if better is not None:
-                _habits[self.endpoint.base_url, self.name] = better
+                _capabilities[self.endpoint.base_url, self.name] = better
                 reason = f"the server does not take all that was sent: {page.complaint()}"
                 return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
-        failed = trouble(page, self.endpoint, keyed=bool(self._key.secret))
+        failed = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
         reply = read_reply(page, request) if failed is None else _failed(failed, page, request)
         return self._without_key(reply)
 
@@ -106,17 +106,17 @@ class EndpointModel:
             return self._door
 
     def _without_key(self, reply: ChatReply) -> ChatReply:
-        """The last gate: whatever spelling it came in, the key goes nowhere from here."""
-        said = reply.text + reply.reason + canonical_json(reply.value)
-        if masked(said, self._key.secret) == said:
+        """The reply, without its content where that holds the key in any spelling."""
+        text = reply.text + reply.reason + canonical_json(reply.value)
+        if masked(text, self._key.secret) == text:
             return reply
         return replace(reply, value=None, reason="the reply repeats the key", text="")
 
 
-def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[str, Any]:
+def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:
     """The body of the request; where the server takes no schema, the prompt holds it."""
     system = request.system
-    if habits.form != "schema":
+    if capabilities.form != "schema":
         system += (
             "\n\nReply with one JSON object and nothing else. It has to be valid against this "
             f"JSON Schema:\n{canonical_json(request.schema)}"
@@ -127,31 +127,31 @@ def body_of(request: ChatRequest, habits: Habits, endpoint: Endpoint) -> dict[st
             {"role": "system", "content": _sendable(system)},
             {"role": "user", "content": _sendable(request.user)},
         ],
-        habits.limit: request.most_tokens,
+        capabilities.limit: request.most_tokens,
     }
-    if habits.temperature:
+    if capabilities.temperature:
         body["temperature"] = endpoint.temperature
-    if habits.form == "schema":
+    if capabilities.form == "schema":
         schema = {"name": request.name, "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif habits.form == "object":
+    elif capabilities.form == "object":
         body["response_format"] = {"type": "json_object"}
     return body
 
 
-def read_reply(page: Page, request: ChatRequest) -> ChatReply:
-    """What a completion says; a page that is none is not the model's word, so not ``final``."""
+def read_reply(page: HttpReply, request: ChatRequest) -> ChatReply:
+    """The reply in a completion; an HTTP reply that is no completion is not ``final``."""
     try:
         document = page.document()
         choice = document["choices"][0]
         message = dict(choice["message"])
     except (ValueError, TypeError, KeyError, IndexError):
-        start = one_line(page.body[:200].decode("utf-8", "replace"))
+        start = short_line(page.body[:200].decode("utf-8", "replace"))
         reason = f"what came is no chat completion ({page.kind or 'of no type'}): {start[:80]}"
         return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
     content = message.get("content")
     text = content if isinstance(content, str) else ""
-    finish = one_line(str(choice.get("finish_reason") or ""))[:40]
+    finish = short_line(str(choice.get("finish_reason") or ""))[:40]
     value, reason = _judged(message, text, finish, request.schema)
     tokens_in, tokens_out, counted = _usage(document.get("usage"), request, text)
     return ChatReply(
@@ -172,21 +172,21 @@ def read_value(text: str, schema: JsonObject) -> tuple[JsonObject | None, str]:
     try:
         value = load(fenced.group(1) if fenced else text)
     except ValueError as error:
-        return None, f"the reply is no JSON object: {one_line(str(error))}"
+        return None, f"the reply is no JSON object: {short_line(str(error))}"
     if not isinstance(value, dict):
         return None, "the reply is JSON but no object"
     wrong = next(jsonschema_rs.validator_for(dict(schema)).iter_errors(value), None)
     if wrong is None:
         return value, ""
     place = "/".join(str(part) for part in wrong.instance_path) or "the object"
-    return None, f"the reply does not follow the schema: {one_line(f'{place}: {wrong.message}')}"
+    return None, f"the reply does not follow the schema: {short_line(f'{place}: {wrong.message}')}"
 
 
 def _judged(
     message: Mapping[str, Any], text: str, finish: str, schema: JsonObject
 ) -> tuple[JsonObject | None, str]:
     if message.get("refusal"):
-        return None, f"the model refused: {one_line(str(message['refusal']))}"
+        return None, f"the model refused: {short_line(str(message['refusal']))}"
     if finish == "content_filter":
         return None, "held back by the endpoint's filter"
     if finish == "length":
@@ -198,19 +198,19 @@ def _judged(
 
 def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]:
     """Tokens in and out, and whether the endpoint counted them; else estimated."""
-    found = usage if isinstance(usage, dict) else {}
-    sent, came = found.get("prompt_tokens"), found.get("completion_tokens")
+    counts = usage if isinstance(usage, dict) else {}
+    tokens_in, tokens_out = counts.get("prompt_tokens"), counts.get("completion_tokens")
     if (
-        isinstance(sent, int)
-        and isinstance(came, int)
-        and min(sent, came) >= 0
-        and sent + came < MOST_TOKENS
+        isinstance(tokens_in, int)
+        and isinstance(tokens_out, int)
+        and min(tokens_in, tokens_out) >= 0
+        and tokens_in + tokens_out < MOST_TOKENS
     ):
-        return sent, came, True
+        return tokens_in, tokens_out, True
     return request.tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
 
 
-def _failed(failed: Trouble, page: Page, request: ChatRequest) -> ChatReply:
+def _failed(failed: HttpFailure, page: HttpReply, request: ChatRequest) -> ChatReply:
     """A call that ran into its deadline may have to be paid: its prompt was sent."""
     return ChatReply(
         None,

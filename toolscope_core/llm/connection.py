@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import Endpoint, Key
+from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.errors import ModelStopError
 from toolscope_core.llm.chat import EndpointModel
 
@@ -32,14 +32,14 @@ _QUESTION = ChatRequest(
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a test found: ``lines`` are sentences, ``seconds`` the time of the last call."""
+    """The result of a test: ``lines`` are sentences, ``seconds`` the time of the last call."""
 
     works: bool
     lines: tuple[str, ...]
     seconds: float = 0.0
 
 
-def check_connection(endpoint: Endpoint, key: Key) -> Connection:
+def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
     """Ask one small question; costs a call or two. Failures are in the result."""
     model = EndpointModel(endpoint, key)
     try:
@@ -52,7 +52,7 @@ def check_connection(endpoint: Endpoint, key: Key) -> Connection:
         f"{endpoint.origin} answered in {reply.seconds:.2f} s.",
         "The key is accepted." if key.secret else "It asks for no key.",
         f"The model {endpoint.model} answers.",
-        f"Structured outputs: {FORMS[model.habits.form]}.",
+        f"Structured outputs: {FORMS[model.capabilities.form]}.",
         "It reports tokens." if reply.counted else "It reports no tokens; they are estimated.",
     ]
     if reply.value is None:
@@ -62,8 +62,8 @@ def check_connection(endpoint: Endpoint, key: Key) -> Connection:
 
 def _asked(model: EndpointModel) -> ChatReply:
     for _ in range(TRIES):
-        before = model.habits
+        before = model.capabilities
         reply = model.ask(_QUESTION)
-        if reply.final or model.habits == before:
+        if reply.final or model.capabilities == before:
             break
     return reply

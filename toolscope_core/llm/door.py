@@ -1,7 +1,7 @@
-"""The way out: the only place that sends anything to an endpoint, and the only one with its key.
+"""The HTTP client: the only module that sends anything to an endpoint, and that has its key.
 
 The key is put on a request by the transport, after the address was compared with the origin that
-the key belongs to; the SDK never holds it. Nothing else of the environment goes along.
+the key belongs to; the SDK never holds it. Nothing else of the environment is sent.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import httpcore2
 import httpx2
 import openai
 
-from toolscope_core.config import Endpoint, Key, origin_of
+from toolscope_core.config import ApiKey, Endpoint, origin_of
 from toolscope_core.errors import ConfigError
-from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, Page
+from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply
 from toolscope_core.llm.masking import masked
 
 SENT = ("accept", "content-type", "content-length", "host")
@@ -36,7 +36,7 @@ class Door:
     another origin, or that no header can hold.
     """
 
-    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         if key.origin != endpoint.origin:
             raise ConfigError(
                 f"the key belongs to {key.origin} and not to {endpoint.origin}; give the key of "
@@ -71,17 +71,17 @@ class Door:
         )
         weakref.finalize(self, web.close)
 
-    def chat(self, body: Mapping[str, Any]) -> Page:
+    def chat(self, body: Mapping[str, Any]) -> HttpReply:
         return self._page(
             lambda: self._client.chat.completions.with_raw_response.create(**cast(Any, dict(body)))
         )
 
-    def embeddings(self, body: Mapping[str, Any]) -> Page:
+    def embeddings(self, body: Mapping[str, Any]) -> HttpReply:
         return self._page(
             lambda: self._client.embeddings.with_raw_response.create(**cast(Any, dict(body)))
         )
 
-    def _page(self, call: Callable[[], Any]) -> Page:
+    def _page(self, call: Callable[[], Any]) -> HttpReply:
         started = time.monotonic()
         self._clock.ends = started + self._deadline
         status, headers, body, failure = 0, httpx2.Headers(), b"", ""
@@ -100,7 +100,7 @@ class Door:
             failure = "late"
         except openai.APIConnectionError as error:
             failure = f"no connection ({_cause(error)})"
-        return Page(
+        return HttpReply(
             status=status,
             body=self._masked(body.decode("utf-8", "surrogateescape")).encode(
                 "utf-8", "surrogateescape"
@@ -118,14 +118,14 @@ class Door:
 
 def retry_after(headers: Mapping[str, str]) -> float:
     """Seconds that an endpoint asks to wait, 0 where it does not say."""
-    told = headers.get("retry-after", "")
+    value = headers.get("retry-after", "")
     try:
         seconds = float(headers.get("retry-after-ms", "")) / 1000.0
     except ValueError:
         try:
-            seconds = float(told)
+            seconds = float(value)
         except ValueError:
-            seconds = _until(told)
+            seconds = _until(value)
     return max(0.0, seconds) if seconds == seconds else 0.0  # noqa: PLR0124
 
 
@@ -137,7 +137,7 @@ def _until(date: str) -> float:
 
 
 def _cause(error: BaseException) -> str:
-    """What the network said; the innermost cause speaks plainly."""
+    """The message of a network error: that of its innermost cause."""
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__
@@ -234,10 +234,10 @@ class _Network(httpcore2.NetworkBackend):
 
 def _addresses(host: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise httpcore2.ConnectError(f"{host} is not known") from error
-    return [str(address[0]) for *_, address in found]
+    return [str(address[0]) for *_, address in addresses]
 
 
 class _Stream(httpcore2.NetworkStream):

@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
-from toolscope_core.config import Endpoint, Key, Patience
+from toolscope_core.config import ApiKey, Endpoint, Patience
 from toolscope_core.errors import ModelError
-from toolscope_core.llm.http_replies import Page, trouble
+from toolscope_core.llm.http_replies import HttpReply, failure_of
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door
 
 AT_ONCE = 64
 """Texts of one request."""
-Rows = NDArray[np.float64]
+Embeddings = NDArray[np.float64]
 
 
 class EndpointEmbedder:
     """A ``backends.Embedder`` at an endpoint; vectors of another origin are never mistaken."""
 
-    def __init__(self, endpoint: Endpoint, key: Key, patience: Patience | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey, patience: Patience | None = None) -> None:
         self.endpoint = endpoint
         self._key = key
         self._patience = patience or Patience()
@@ -47,7 +47,7 @@ class EndpointEmbedder:
             return np.zeros((0, 0), dtype=np.float32)
         door, failed = Door(self.endpoint, self._key), threading.Event()
 
-        def batch(start: int) -> Rows | None:
+        def batch(start: int) -> Embeddings | None:
             some = texts[start : start + AT_ONCE]
             try:
                 page = self._page(door, some, failed)
@@ -62,7 +62,7 @@ class EndpointEmbedder:
             raise ModelError(f"{self.name} gave vectors of different lengths; choose another model")
         return np.asarray(np.concatenate(parts), dtype=np.float32)
 
-    def _page(self, door: Door, texts: Sequence[str], failed: threading.Event) -> Page | None:
+    def _page(self, door: Door, texts: Sequence[str], failed: threading.Event) -> HttpReply | None:
         """The reply to a batch, asked for again as long as that may help; ``None`` if another
         batch ``failed``.
         """
@@ -75,7 +75,7 @@ class EndpointEmbedder:
         while not failed.is_set():
             attempt += 1
             page = door.embeddings(body)
-            wrong = trouble(page, self.endpoint, keyed=bool(self._key.secret))
+            wrong = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
             if wrong is None:
                 return page
             seconds += page.seconds
@@ -85,23 +85,23 @@ class EndpointEmbedder:
             failed.wait(pause)
         return None
 
-    def _rows(self, page: Page, count: int) -> Rows:
+    def _rows(self, page: HttpReply, count: int) -> Embeddings:
         """One row of length one for each text, in order of ``index``."""
         rows: dict[int, object] = {}
         try:
             rows = {item["index"]: item["embedding"] for item in page.document()["data"]}
-            found = np.array([rows[index] for index in range(count)], dtype=np.float64)
+            matrix = np.array([rows[index] for index in range(count)], dtype=np.float64)
         except (ValueError, TypeError, KeyError, OverflowError):
-            found = np.zeros(0)
-        shaped = len(rows) == count and found.ndim == 2 and found.shape[1] > 0
+            matrix = np.zeros(0)
+        shaped = len(rows) == count and matrix.ndim == 2 and matrix.shape[1] > 0
         with np.errstate(over="ignore"):
-            norms = np.linalg.norm(found, axis=-1, keepdims=True)
+            norms = np.linalg.norm(matrix, axis=-1, keepdims=True)
         if not shaped or not np.all(np.isfinite(norms) & (norms > 0.0)):
             raise ModelError(
                 f"{self.name} gave no {count} vectors of finite numbers for {count} texts; check "
                 "that the model is one for embeddings"
             )
-        return np.asarray(found / norms, dtype=np.float64)
+        return np.asarray(matrix / norms, dtype=np.float64)
 
 
 def _sendable(text: str) -> str:

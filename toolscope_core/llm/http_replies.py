@@ -1,4 +1,4 @@
-"""What came back for one request, before anybody makes sense of it."""
+"""HTTP replies of an endpoint: size, strict JSON, and what a failure means."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ TOO_LARGE = f"the reply is larger than {MOST_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may be over soon."""
 WORDS = 200
-"""Characters told of what an endpoint says."""
+"""Characters of an endpoint's complaint that are shown."""
 _QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota")
 _TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
 _FILTERED = ("content_filter", "content filter", "responsibleai")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HttpReply:
     """One HTTP reply, or the ``failure`` to get one (``late``: the deadline was over).
 
     ``kind`` is the media type, ``wait`` the seconds the endpoint asks to wait, ``seconds`` the
@@ -46,21 +46,21 @@ class Page:
         return load(self.body.decode("utf-8", "replace"))
 
     def complaint(self) -> str:
-        """What an error reply says, in one line."""
+        """The message of an error reply, in one line."""
         try:
-            found = self.document()
+            document = self.document()
         except ValueError:
-            return one_line(self.body[:2_000].decode("utf-8", "replace"))
-        error = found.get("error", found) if isinstance(found, dict) else found
+            return short_line(self.body[:2_000].decode("utf-8", "replace"))
+        error = document.get("error", document) if isinstance(document, dict) else document
         if isinstance(error, dict):
-            told = [error.get(name) for name in ("message", "code", "type", "param")]
-            error = " ".join(str(part) for part in told if part)
-        return one_line(str(error))
+            parts = [error.get(name) for name in ("message", "code", "type", "param")]
+            error = " ".join(str(part) for part in parts if part)
+        return short_line(str(error))
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why a page holds no reply. ``final``, ``finish`` and ``wait`` as in ``ChatReply``."""
+class HttpFailure:
+    """Why there is no usable reply. ``final``, ``finish`` and ``wait`` as in ``ChatReply``."""
 
     reason: str
     final: bool = False
@@ -69,26 +69,26 @@ class Trouble:
     late: bool = False
 
 
-def trouble(page: Page, endpoint: Endpoint, keyed: bool) -> Trouble | None:
-    """What is wrong with a page, ``None`` if nothing is; ``keyed``: a key was sent.
+def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure | None:
+    """The trouble with a reply, ``None`` without any; ``keyed``: a key was sent.
 
     Raises ``ModelStopError`` where every further call would meet the same.
     """
     origin = endpoint.origin
     if page.failure == "late":
         seconds = f"{endpoint.deadline:g} s"
-        return Trouble(f"{origin} gave no answer within {seconds}", wait=0.0, late=True)
+        return HttpFailure(f"{origin} gave no answer within {seconds}", wait=0.0, late=True)
     if page.failure.startswith("no connection"):
-        return Trouble(f"{origin}: {page.failure}", wait=0.0)
+        return HttpFailure(f"{origin}: {page.failure}", wait=0.0)
     if page.failure:
-        return Trouble(page.failure, final=page.failure == TOO_LARGE)
+        return HttpFailure(page.failure, final=page.failure == TOO_LARGE)
     if page.ok:
         return None
-    said = page.complaint()
-    stop = _stop(page, said, endpoint, keyed)
+    complaint = page.complaint()
+    stop = _stop(page, complaint, endpoint, keyed)
     if stop:
         raise ModelStopError(stop)
-    return _passing(page, said, origin)
+    return _passing(page, complaint, origin)
 
 
 def load(text: str) -> Any:
@@ -99,21 +99,21 @@ def load(text: str) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def one_line(text: str) -> str:
+def short_line(text: str) -> str:
     """Printable, on one line and short."""
     words = "".join(char if char.isprintable() else " " for char in text[:2_000])
     return " ".join(words.split())[:WORDS]
 
 
-def _stop(page: Page, said: str, endpoint: Endpoint, keyed: bool) -> str:
+def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> str:
     status, who, model = page.status, endpoint.origin, endpoint.model
     asks = f"asks for a key (401); set TOOLSCOPE_API_KEY, and TOOLSCOPE_API_ORIGIN to {who}"
     refuses = "refuses the key (401); check that it is complete and still valid"
-    quota = f"says that the quota is used up ({status}); top it up, then go on: {said}"
-    unknown = f"knows no model {model!r}, or no such address ({status}); check both: {said}"
+    quota = f"says that the quota is used up ({status}); top it up, then go on: {complaint}"
+    unknown = f"knows no model {model!r}, or no such address ({status}); check both: {complaint}"
     moved = (
-        f"redirects to {one_line(page.location)!r} ({status}), and no key follows there; give the "
-        "final address as base URL"
+        f"redirects to {short_line(page.location)!r} ({status}), and no key follows there; give "
+        "the final address as base URL"
     )
     words = {
         401: refuses if keyed else asks,
@@ -121,28 +121,32 @@ def _stop(page: Page, said: str, endpoint: Endpoint, keyed: bool) -> str:
         403: f"does not let this key use {model!r} (403); ask its owner, or choose a model",
         404: unknown,
         405: unknown,
-        429: quota if any(sign in said.lower() for sign in _QUOTA) else "",
+        429: quota if any(sign in complaint.lower() for sign in _QUOTA) else "",
     }
-    found = moved if 300 <= status < 400 else words.get(status, "")
-    return f"{who} {found}" if found else ""
+    problem = moved if 300 <= status < 400 else words.get(status, "")
+    return f"{who} {problem}" if problem else ""
 
 
-def _passing(page: Page, said: str, origin: str) -> Trouble:
-    status, low = page.status, said.lower()
+def _passing(page: HttpReply, complaint: str, origin: str) -> HttpFailure:
+    status, low = page.status, complaint.lower()
     if status in AGAIN:
-        return Trouble(f"{origin} is busy ({status}): {said}", wait=page.wait)
+        return HttpFailure(f"{origin} is busy ({status}): {complaint}", wait=page.wait)
     if status == 413 or any(sign in low for sign in _TOO_LONG):
-        return Trouble(f"the question is too long ({status}): {said}", final=True, finish="length")
+        return HttpFailure(
+            f"the question is too long ({status}): {complaint}", final=True, finish="length"
+        )
     if any(sign in low for sign in _FILTERED):
-        return Trouble("held back by the endpoint's filter", final=True, finish="content_filter")
-    return Trouble(f"{origin} does not take the request ({status}): {said}")
+        return HttpFailure(
+            "held back by the endpoint's filter", final=True, finish="content_filter"
+        )
+    return HttpFailure(f"{origin} does not take the request ({status}): {complaint}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         raise ValueError("a key stands in it twice")
-    return found
+    return value
 
 
 def _no_constant(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The key of an endpoint taken out of a text, however its characters are spelled there."""
+"""Masks the key of an endpoint in a text, in every spelling of its characters."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Atoms:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Component:
+class AtomComponent:
     """Atoms from ``first`` on, ``size`` of them. The close pairs are columns, numbered within the
     component: ``strength`` is the lowest probability between two atoms. ``apart`` as in ``Atoms``,
     numbered within too. ``weakest`` is the lowest strength of any two atoms: 0 where some are not
@@ -94,10 +94,10 @@ class Components:
     def __len__(self) -> int:
         return len(self.weakest)
 
-    def __getitem__(self, at: int) -> Component:
+    def __getitem__(self, at: int) -> AtomComponent:
         first, end = int(self.first[at]), int(self.first[at + 1])
         own = slice(self.begin[at], self.begin[at + 1])
-        return Component(
+        return AtomComponent(
             first=first,
             size=end - first,
             left=self.left[own] - first,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Constraints, Group, Pair, sorted_ids
 from toolscope_core.merging.atoms import (
+    AtomComponent,
     Atoms,
-    Component,
     RowGraph,
     RowJudge,
     atoms_of,
@@ -138,7 +138,7 @@ def _members(graph: RowGraph, atoms: Atoms, own: range | Sequence[int]) -> tuple
 def _divided(
     graph: RowGraph,
     atoms: Atoms,
-    component: Component,
+    component: AtomComponent,
     judge: RowJudge,
     merge_at: float,
     divide: bool,
@@ -163,7 +163,7 @@ def _divided(
             proposed = ()
 
 
-def _strengths(component: Component) -> NDArray[np.float64]:
+def _strengths(component: AtomComponent) -> NDArray[np.float64]:
     """Symmetric (n, n): the lowest probability between two atoms, 1 on the diagonal.
 
     Atoms that share no neighbour get 0: nothing but a longer chain speaks for them; so do those
@@ -176,7 +176,7 @@ def _strengths(component: Component) -> NDArray[np.float64]:
     return np.minimum(strength, _allowed(component))
 
 
-def _allowed(component: Component) -> NDArray[np.float64]:
+def _allowed(component: AtomComponent) -> NDArray[np.float64]:
     """Symmetric (n, n): 0 between atoms that people keep apart, 1 elsewhere."""
     allowed = np.ones((component.size, component.size))
     for a, b in component.apart:

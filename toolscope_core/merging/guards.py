@@ -2,7 +2,7 @@
 
 The judge says that two tools do the same job. A guard says why switching one of them off may
 still do harm: another server, state of its own, another effect, another kind of result, another
-scope (DESIGN, *kind* and *auto-accept*). Every sentence stops auto-accept.
+scope. Every sentence stops auto-accept.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from toolscope_core.merging.roles import (
     SIDES,
     TURNING_WORDS,
     WEAK_WORDS,
-    Reading,
+    ParameterReading,
     Words,
     are_apart,
     are_equal_but_side,
@@ -100,7 +100,7 @@ def _spelt_alike(a: str, b: str) -> bool:
     return bool(joined) and joined == "".join(plain_words(b))
 
 
-def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
+def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
     if a.name == b.name:
         return 1.0 if a.name else 0.0
     if are_equal_but_side(a.name, b.name):
@@ -121,7 +121,7 @@ def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
     return min(score + of_one_kind, _DOUBTED)
 
 
-def _turned(a: Reading, b: Reading, kinds: Words) -> Words:
+def _turned(a: ParameterReading, b: ParameterReading, kinds: Words) -> Words:
     """Words that only one of the names has and that make it another parameter."""
     ours, theirs = (a.head - b.head) & TURNING_WORDS, (b.head - a.head) & TURNING_WORDS
     if are_of_one_side(ours, theirs):
@@ -132,20 +132,22 @@ def _turned(a: Reading, b: Reading, kinds: Words) -> Words:
     return turned.difference(*(_OF_COURSE.get(kind, ()) for kind in kinds))
 
 
-def _is_usual(a: Reading, b: Reading, turned: Words, tools: tuple[Tool, Tool]) -> bool:
+def _is_usual(
+    a: ParameterReading, b: ParameterReading, turned: Words, tools: tuple[Tool, Tool]
+) -> bool:
     """Whether the one without those words may still mean what they say."""
     if turned <= SIDES and not any(map(_has_twin, (a, b), tools)):
         return True
     return turned <= _USUAL
 
 
-def _has_twin(reading: Reading, tool: Tool) -> bool:
+def _has_twin(reading: ParameterReading, tool: Tool) -> bool:
     """Whether the tool has another parameter of that name but for the side."""
     names = (name_words(parameter.name) for parameter in tool.parameters)
     return any(name != reading.name and name - SIDES == reading.name - SIDES for name in names)
 
 
-def _by_name(a: Reading, b: Reading, told: float) -> float:
+def _by_name(a: ParameterReading, b: ParameterReading, told: float) -> float:
     if a.name & b.name and (a.name ^ b.name) <= WEAK_WORDS:
         return 0.5 + 0.4 * told
     if a.name < b.name or b.name < a.name:
@@ -153,7 +155,7 @@ def _by_name(a: Reading, b: Reading, told: float) -> float:
     return 0.25 + 0.3 * told if a.name & b.name else 0.0
 
 
-def _by_text(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
+def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
     """Descriptions in common, and how far each name is told of in the other's words."""
     if a.text.isdisjoint(b.text) or not (a.told or b.told):
         return 0.0
@@ -163,7 +165,7 @@ def _by_text(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
     return 0.5 * told + 0.45 * cited
 
 
-def _by_subject(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
+def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
     """Names that differ only as the tools' do: ``drone_id`` of ``getDroneSpeed`` and ``ship_id``
     of ``getShipSpeed``.
     """
@@ -181,17 +183,17 @@ def _subject(tool_name: str) -> Words:
     return frozenset(map(meaning, itertools.takewhile(lambda word: word not in _HOW, words)))
 
 
-def _is_doubtful(a: Reading, b: Reading) -> bool:
+def _is_doubtful(a: ParameterReading, b: ParameterReading) -> bool:
     return _are_ids_of_two(a, b) or _may_be_of_another(a, b) or _may_be_of_another(b, a)
 
 
-def _are_ids_of_two(a: Reading, b: Reading) -> bool:
+def _are_ids_of_two(a: ParameterReading, b: ParameterReading) -> bool:
     """``user_id`` and ``item_id``, whatever else is said of both."""
     owners = a.name - _KEYS, b.name - _KEYS
     return bool(a.name & b.name & _KEYS) and all(owners) and owners[0].isdisjoint(owners[1])
 
 
-def _may_be_of_another(a: Reading, b: Reading) -> bool:
+def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
     """A ``name`` (of an employee) and ``department_name``; a ``policy`` and ``policy_id``."""
     added = b.name - a.name
     if not added or not a.name < b.name:
@@ -200,11 +202,11 @@ def _may_be_of_another(a: Reading, b: Reading) -> bool:
     return vague or (added == _ID and added.isdisjoint(a.text))
 
 
-def _have_same_values(a: Reading, b: Reading) -> bool:
+def _have_same_values(a: ParameterReading, b: ParameterReading) -> bool:
     return len(a.values & b.values) > 1 and a.turning == b.turning
 
 
-def _shared_values(a: Reading, b: Reading) -> float:
+def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
     """Share of the named values of one that are named for the other, whichever has fewer."""
     return len(a.values & b.values) / max(min(len(a.values), len(b.values)), 1)
 

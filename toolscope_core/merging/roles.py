@@ -72,7 +72,7 @@ _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|fro
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParameterReading:
     """A parameter as words: of its name, of the name before *per*, of its description, of both;
     of the values named for it; those of the name that turn it; the kinds that the name allows,
     and the first noun of the description with it.
@@ -88,7 +88,7 @@ class Reading:
     kinds: Words
 
 
-def read_parameter(parameter: Parameter) -> Reading:
+def read_parameter(parameter: Parameter) -> ParameterReading:
     values = " ".join(map(str, parameter.enum))
     return _read(parameter.name, parameter.description, values)
 
@@ -98,7 +98,7 @@ def tell_apart(a: Parameter, b: Parameter) -> bool:
     return are_apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
 
 
-def are_apart(a: Reading, b: Reading) -> bool:
+def are_apart(a: ParameterReading, b: ParameterReading) -> bool:
     """Whether they are of different kinds, or each name is turned by a word of its own."""
     if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
         return True
@@ -120,10 +120,10 @@ def _sided(name: Words) -> Words:
 
 
 @lru_cache(maxsize=65_536)
-def _read(name: str, description: str, values: str) -> Reading:
+def _read(name: str, description: str, values: str) -> ParameterReading:
     words, told = name_words(name), text_words(description)
     named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
-    return Reading(
+    return ParameterReading(
         name=words,
         head=name_words(" ".join(_before_per(name))),
         told=told,

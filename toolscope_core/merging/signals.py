@@ -70,7 +70,7 @@ class WordTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class WordSignals:
     """The words that only the one and only the other of two tools says, and the signals that are
     read off words.
     """
@@ -104,7 +104,7 @@ class Signals:
     names: tuple[frozenset[str], ...]
     rarity: Mapping[str, float]
     frames: Mapping[str, frozenset[tuple[str, ...]]]
-    _compared: dict[tuple[int, int], Compared] = field(default_factory=dict, repr=False)
+    _compared: dict[tuple[int, int], WordSignals] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
@@ -209,13 +209,13 @@ class Signals:
         """The signals that are read off words, in the order of ``SIGNALS``."""
         return self._compare(left, right).worded
 
-    def _compare(self, left: int, right: int) -> Compared:
+    def _compare(self, left: int, right: int) -> WordSignals:
         """Two tools compared word by word; remembered, as judging and explaining both ask."""
         known = self._compared.get((left, right))
         if known is None:
             a, b = self.said[left], self.said[right]
             words = unsaid(a, b), unsaid(b, a)
-            known = Compared(words, self._read_off(left, right, *words))
+            known = WordSignals(words, self._read_off(left, right, *words))
             if len(self._compared) < _REMEMBERED:
                 self._compared[left, right] = known
         return known

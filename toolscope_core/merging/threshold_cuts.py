@@ -29,7 +29,7 @@ class Regrouped:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ClusterChanges:
     """How clusters differ from those before: new ones, ones that took more tools in, ones that
     fell apart, ones of which no two tools are left together. The largest first, then by ids.
     """
@@ -43,7 +43,7 @@ class Changes:
         return len(self.appeared) + len(self.grown) + len(self.split) + len(self.vanished)
 
 
-def changes(before: Sequence[Members], after: Sequence[Members]) -> Changes:
+def changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChanges:
     """What became of the clusters ``before``. A cluster may have both fallen apart and grown."""
     same = set(before) & set(after)
     before, after = ([one for one in side if one not in same] for side in (before, after))
@@ -59,7 +59,7 @@ def changes(before: Sequence[Members], after: Sequence[Members]) -> Changes:
             vanished.append(members)
         elif len(parts) > 1:
             split.append(Regrouped(members, parts))
-    return Changes(
+    return ClusterChanges(
         appeared=tuple(sorted(appeared, key=_largest)),
         grown=tuple(sorted(grown, key=lambda item: _largest(item.members))),
         split=tuple(sorted(split, key=lambda item: _largest(item.members))),

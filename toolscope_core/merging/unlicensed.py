@@ -1,6 +1,6 @@
 """Why the words of two tools do not let one be pruned for the other, in sentences.
 
-*Safe* needs that nothing the two say differs without a reason (DESIGN, a licence for each word). A
+*Safe* needs that nothing the two say differs without a reason. A
 word on one side narrows or widens; words on both sides are a substitution, so a family or siblings.
 """
 

@@ -1,1 +1,1 @@
-"""What a model is asked, one module a task: the prompt beside its parser, with a version."""
+"""The questions to a model, one module a task: the prompt beside its parser, with a version."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from toolscope_core.backends import ChatRequest
 from toolscope_core.datamodel import JsonObject, Tool
-from toolscope_core.prompts.fence import RULES, Shown, fenced, shown
+from toolscope_core.prompts.fence import RULES, PromptText, fenced, prompt_text
 from toolscope_core.prompts.judge_prompt import SAME_JOB
 from toolscope_core.prompts.replies import (
     REASON,
@@ -40,7 +40,7 @@ belongs to no other is a group of its own. If all do the same job, there is one 
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class ClusterTools:
     """The tools of a cluster, in any order."""
 
     tools: tuple[Tool, ...]
@@ -48,37 +48,37 @@ class Members:
     @property
     def tokens(self) -> dict[str, str]:
         """Content hash → token, by hash: tools of equal content have one token, so that no answer
-        parts exact copies; it is told with all their servers.
+        parts exact copies; the prompt names all their servers.
         """
         distinct = sorted({tool.content_hash for tool in self.tools})
         return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
 
     @property
-    def blocks(self) -> dict[str, Shown]:
-        """Token → what the model reads of it."""
+    def blocks(self) -> dict[str, PromptText]:
+        """Token → the text of the tool in the prompt."""
         alike: dict[str, list[Tool]] = {}
         for tool in self.tools:
             alike.setdefault(tool.content_hash, []).append(tool)
         return {
-            token: shown(alike[one][0], [tool.server for tool in alike[one]])
+            token: prompt_text(alike[one][0], [tool.server for tool in alike[one]])
             for one, token in self.tokens.items()
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Auditing:
+class AuditTask:
     """The task; an answer is ``{"groups": [[token…]…], "reason"}``, a partition of the tokens."""
 
     batch: int = 1
     name: str = "audit"
     version: str = "2"
 
-    def subjects(self, item: Members) -> tuple[str, ...]:
-        """The fingerprints, as servers are shown."""
+    def subjects(self, item: ClusterTools) -> tuple[str, ...]:
+        """The fingerprints, as the prompt names servers."""
         return tuple(sorted({tool.fingerprint for tool in item.tools}))
 
-    def request(self, items: Mapping[str, Members]) -> ChatRequest:
-        blocks: dict[str, Shown] = {}
+    def request(self, items: Mapping[str, ClusterTools]) -> ChatRequest:
+        blocks: dict[str, PromptText] = {}
         asked, tokens = [], set[str]()
         for key in sorted(items):
             own, name = items[key].blocks, question_id(key)
@@ -97,11 +97,13 @@ class Auditing:
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * members,
         )
 
-    def read(self, items: Mapping[str, Members], value: JsonObject) -> dict[str, JsonObject | str]:
+    def read(
+        self, items: Mapping[str, ClusterTools], value: JsonObject
+    ) -> dict[str, JsonObject | str]:
         return read_answers(items, value, _read)
 
 
-def groups_of(item: Members, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
+def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
     """The tool ids of each group of a stored answer, sorted."""
     hash_of = {token: one for one, token in item.tokens.items()}
     ids: dict[str, list[str]] = {}
@@ -111,7 +113,7 @@ def groups_of(item: Members, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(tuple(sorted(group)) for group in groups))
 
 
-def _read(item: Members, answer: JsonObject) -> JsonObject:
+def _read(item: ClusterTools, answer: JsonObject) -> JsonObject:
     groups = answer.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise AnswerError("groups is no list of lists of tokens")

@@ -1,7 +1,7 @@
 """Tools in a prompt: cleaned, cut to a size, and fenced by a mark that their text cannot contain.
 
 A tool is shown as one line of JSON, so that its text can imitate neither the fence nor another
-field. What the model does not get to read is counted, and told to people.
+field. What is left out of the prompt is counted, and shown to people.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST_TEXT = 4_000
 LONGEST_TOOL = 12_000
 """Characters of a whole tool."""
 MOST_SERVERS = 8
-"""Owners that are named of one tool."""
+"""Servers that are named of one tool."""
 CUT = " [cut]"
 _MARK = 16
 
@@ -33,7 +33,7 @@ about that tool and nothing more. "[cut]" stands where a text was too long to be
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PromptText:
     """A tool as a model reads it: ``hidden`` characters left out, ``cut`` ones cut off."""
 
     text: str
@@ -42,20 +42,22 @@ class Shown:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the model did not read, in sentences."""
-        told = []
+        """Sentences on what was left out of the prompt."""
+        sentences = []
         if self.hidden:
-            told.append(f"{self.hidden:,} hidden characters were left out of what the model read")
+            sentences.append(
+                f"{self.hidden:,} hidden characters were left out of what the model read"
+            )
         if self.cut:
-            told.append(f"the last {self.cut:,} characters of long texts were not shown to it")
-        return tuple(told)
+            sentences.append(f"the last {self.cut:,} characters of long texts were not shown to it")
+        return tuple(sentences)
 
 
-def shown(tool: Tool, servers: Iterable[str] = ()) -> Shown:
+def prompt_text(tool: Tool, servers: Iterable[str] = ()) -> PromptText:
     """Name, description, parameters, results and annotations: what the content hash covers.
 
-    ``servers`` are told before them, where they have a name. They are as untrusted as the rest,
-    and whoever tells them has them in the ledger key (``Task.subjects``).
+    ``servers`` are named before them, where they have a name. They are as untrusted as the rest,
+    and a task that names them has them in its ledger key (``Task.subjects``).
     """
     return _shown(_ByContent(tool.content_hash, tuple(sorted({*servers} - {""})), tool))
 
@@ -70,35 +72,35 @@ class _ByContent:
 
 
 @lru_cache(maxsize=8_192)
-def _shown(held: _ByContent) -> Shown:
-    tool = held.tool
-    told = {
-        "server": _named(held.servers),
+def _shown(content: _ByContent) -> PromptText:
+    tool = content.tool
+    fields = {
+        "server": _named(content.servers),
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.schema if tool.schema is not None else "not declared",
         "returns": tool.returns,
         "annotations": dict(tool.annotations),
     }
-    washing = _Washing()
-    clean = {key: washing.of(value) for key, value in told.items() if value}
+    cleaner = _Cleaner()
+    clean = {key: cleaner.of(value) for key, value in fields.items() if value}
     text = json.dumps(clean, ensure_ascii=False)
     beyond = max(0, len(text) - LONGEST_TOOL)
     if beyond:
         text = text[:LONGEST_TOOL] + CUT
-    return Shown(text, washing.hidden, washing.cut + beyond)
+    return PromptText(text, cleaner.hidden, cleaner.cut + beyond)
 
 
 def _named(servers: tuple[str, ...]) -> str | list[str]:
-    """The only one, or a list."""
+    """The name of the only server, or a list of names."""
     if len(servers) == 1:
         return servers[0]
     more = len(servers) - MOST_SERVERS
     return [*servers[:MOST_SERVERS], *([f"and {more} more"] if more > 0 else ())]
 
 
-def fenced(texts: Mapping[str, Shown], keys: Iterable[str]) -> str:
-    """The texts by the token that stands for them, in their order.
+def fenced(texts: Mapping[str, PromptText], keys: Iterable[str]) -> str:
+    """The texts in one, each between lines with its token, in their order.
 
     The mark is derived from the ledger keys of the call, and again until no text contains it.
     """
@@ -110,7 +112,7 @@ def fenced(texts: Mapping[str, Shown], keys: Iterable[str]) -> str:
 
 
 def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
-    """16 hex digits that occur in none of the texts, in whatever case."""
+    """16 hex digits that occur in none of the texts, in any case."""
     asked, all_text = sorted(keys), "\n".join(texts).casefold()
     number = 0
     while (mark := digest(asked, number)[:_MARK]) in all_text:
@@ -118,8 +120,8 @@ def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
     return mark
 
 
-class _Washing:
-    """Counts what is taken out of the texts that go through it."""
+class _Cleaner:
+    """Removes hidden characters and cuts long texts; counts both."""
 
     def __init__(self) -> None:
         self.hidden = 0

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from toolscope_core.backends import ChatRequest
 from toolscope_core.datamodel import JsonObject, Outcome, Relation, Serves, Tool
-from toolscope_core.prompts.fence import RULES, fenced, shown
+from toolscope_core.prompts.fence import RULES, fenced, prompt_text
 from toolscope_core.prompts.replies import (
     CONFIDENCE,
     REASON,
@@ -27,7 +27,7 @@ from toolscope_core.prompts.replies import (
 
 RelationAnswer = Literal[Relation, "unsure"]
 RELATIONS: tuple[RelationAnswer, ...] = (*get_args(Relation), "unsure")
-"""What the model may say of a pair."""
+"""The relations that the model may answer."""
 OUTCOMES: Mapping[RelationAnswer, Outcome] = {
     "duplicate": "merge",
     "subsumes": "merge",
@@ -79,7 +79,7 @@ takes either input. If the relation is neither "duplicate" nor "subsumes", it is
 
 
 @dataclass(frozen=True, slots=True)
-class Two:
+class ToolPair:
     """Two tools, in any order."""
 
     left: Tool
@@ -87,7 +87,7 @@ class Two:
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class JudgeTask:
     """The task; an answer is ``{"relation", "serves", "confidence", "reason"}``.
 
     ``serves`` is *first* or *second*, in the order of the subjects, *both* or *none*: neither the
@@ -98,15 +98,17 @@ class Judging:
     name: str = "judge"
     version: str = "2"
 
-    def subjects(self, item: Two) -> tuple[str, ...]:
-        """The fingerprints, as the server is shown: another owner is another question."""
+    def subjects(self, item: ToolPair) -> tuple[str, ...]:
+        """The fingerprints, as the prompt names the server: another owner is another question."""
         return tuple(sorted((item.left.fingerprint, item.right.fingerprint)))
 
-    def request(self, items: Mapping[str, Two]) -> ChatRequest:
+    def request(self, items: Mapping[str, ToolPair]) -> ChatRequest:
         """Every tool once, however many questions it is in."""
-        tools = {t.fingerprint: t for two in items.values() for t in (two.left, two.right)}
+        tools = {t.fingerprint: t for pair in items.values() for t in (pair.left, pair.right)}
         tokens = _tokens(items.values())
-        blocks = {name: shown(tools[one], (tools[one].server,)) for one, name in tokens.items()}
+        blocks = {
+            name: prompt_text(tools[one], (tools[one].server,)) for one, name in tokens.items()
+        }
         asked = [
             f"{question_id(key)}: {' and '.join(tokens[one] for one in self.subjects(items[key]))}"
             for key in sorted(items)
@@ -125,12 +127,12 @@ class Judging:
             most_tokens=200 + _TOKENS * len(items),
         )
 
-    def read(self, items: Mapping[str, Two], value: JsonObject) -> dict[str, JsonObject | str]:
+    def read(self, items: Mapping[str, ToolPair], value: JsonObject) -> dict[str, JsonObject | str]:
         return read_answers(items, value, partial(_read, tokens=_tokens(items.values())))
 
 
-def serves_of(item: Two, answer: JsonObject) -> Serves:
-    """Which tool of the pair, as it is turned, serves the other by a stored answer."""
+def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
+    """Which tool of the pair, *left* or *right*, serves the other by a stored answer."""
     side: str = answer["serves"]
     if side not in _SIDES:
         return "both" if side == "both" else "none"
@@ -138,13 +140,13 @@ def serves_of(item: Two, answer: JsonObject) -> Serves:
     return "left" if (side == "first") != turned else "right"
 
 
-def _tokens(items: Iterable[Two]) -> dict[str, str]:
+def _tokens(items: Iterable[ToolPair]) -> dict[str, str]:
     """Fingerprint → token, for all tools of a call."""
     tools = {tool.fingerprint for two in items for tool in (two.left, two.right)}
     return {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
 
 
-def _read(item: Two, answer: JsonObject, tokens: Mapping[str, str]) -> JsonObject:
+def _read(item: ToolPair, answer: JsonObject, tokens: Mapping[str, str]) -> JsonObject:
     relation = one_of(answer, "relation", RELATIONS)
     own = sorted((item.left.fingerprint, item.right.fingerprint))
     sides = {tokens[one]: side for one, side in zip(own, _SIDES, strict=True)}
@@ -158,7 +160,7 @@ def _read(item: Two, answer: JsonObject, tokens: Mapping[str, str]) -> JsonObjec
 
 
 def _allowed(relation: str, serves: str) -> str:
-    """Who serves whom, *none* where the relation speaks against it."""
+    """Which tool serves the other; *none* where the relation excludes it."""
     if relation == "duplicate" or (relation == "subsumes" and serves != "both"):
         return serves
     return "none"

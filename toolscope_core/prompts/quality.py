@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.backends import ChatRequest
 from toolscope_core.datamodel import JsonObject, Tool
-from toolscope_core.prompts.fence import RULES, fenced, shown
+from toolscope_core.prompts.fence import RULES, fenced, prompt_text
 from toolscope_core.prompts.replies import (
     REASON,
     AnswerError,
@@ -41,7 +41,7 @@ something (none for a 5).
 
 
 @dataclass(frozen=True, slots=True)
-class Grading:
+class QualityTask:
     """The task; an answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""
 
     batch: int = 8
@@ -53,7 +53,7 @@ class Grading:
 
     def request(self, items: Mapping[str, Tool]) -> ChatRequest:
         token = {key: f"t{number}" for number, key in enumerate(sorted(items), 1)}
-        blocks = {name: shown(items[key]) for key, name in token.items()}
+        blocks = {name: prompt_text(items[key]) for key, name in token.items()}
         asked = [f"{question_id(key)}: {name}" for key, name in token.items()]
         aspect = {"type": "string", "enum": list(ASPECTS)}
         fields = {

@@ -1,4 +1,4 @@
-"""The form of every reply: a list of answers, each naming its question; and how it is read.
+"""The form of every reply, a list of answers that each name their question, and its parser.
 
 Nothing gets out of a reply but enum values, numbers in range, tokens that were asked about and
 short plain sentences. Whatever else it holds is a reason why it cannot be used.
@@ -26,12 +26,12 @@ class AnswerError(ValueError):
 
 
 def question_id(key: str) -> str:
-    """What a question is called in a prompt: the same whatever is asked beside it."""
+    """The name of a question in a prompt: the same whatever is asked beside it."""
     return key[:_ID]
 
 
 def reply_schema(keys: Iterable[str], fields: Mapping[str, JsonObject]) -> JsonObject:
-    """Of an object with one answer to each question; all fields are required."""
+    """The JSON Schema of an object with one answer to each question; all fields are required."""
     own = {"question": {"type": "string", "enum": [question_id(k) for k in sorted(keys)]}, **fields}
     answer = {
         "type": "object",
@@ -50,25 +50,25 @@ def reply_schema(keys: Iterable[str], fields: Mapping[str, JsonObject]) -> JsonO
 def read_answers(
     items: Mapping[str, Item], value: JsonObject, read: Callable[[Item, JsonObject], JsonObject]
 ) -> dict[str, JsonObject | str]:
-    """Each item's answer as ``read`` sees it, or why it cannot be used; what was not asked is
-    left out.
+    """By key each item's answer as ``read`` gives it, or why it cannot be used; answers to other
+    questions are left out.
     """
     given: dict[str, list[JsonObject]] = {}
     rows = value.get("answers")
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, Mapping):
             given.setdefault(str(row.get("question")), []).append(row)
-    found: dict[str, JsonObject | str] = {}
+    answers: dict[str, JsonObject | str] = {}
     for key, item in items.items():
         own = given.get(question_id(key), [])
         if len(own) != 1:
-            found[key] = "it was answered more than once" if own else "it was not answered"
+            answers[key] = "it was answered more than once" if own else "it was not answered"
             continue
         try:
-            found[key] = read(item, own[0])
+            answers[key] = read(item, own[0])
         except AnswerError as error:
-            found[key] = str(error)
-    return found
+            answers[key] = str(error)
+    return answers
 
 
 def one_of(answer: JsonObject, field: str, allowed: Sequence[str]) -> str:
@@ -116,5 +116,5 @@ def sentence(answer: JsonObject, field: str = "reason") -> str:
 
 
 def _cited(value: object) -> str:
-    told = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
-    return without_hidden(told[:60])
+    text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
+    return without_hidden(text[:60])

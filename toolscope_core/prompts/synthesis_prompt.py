@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.backends import ChatRequest
 from toolscope_core.datamodel import Document, JsonObject, Kind, Tool, digest
-from toolscope_core.prompts.fence import RULES, Shown, fenced, shown
+from toolscope_core.prompts.fence import RULES, PromptText, fenced, prompt_text
 from toolscope_core.prompts.replies import (
     AnswerError,
     passage,
@@ -58,8 +58,8 @@ sentence; otherwise repeat the draft's name and leave the list of parameters emp
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
-    """Tools that become one, with the document and kind it has so far."""
+class MergeDraft:
+    """Tools that become one, with the draft of its document and its kind."""
 
     members: tuple[Tool, ...]
     document: Document
@@ -80,27 +80,27 @@ class Drafted:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class SynthesisTask:
     """The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
 
     batch: int = 1
     name: str = "synthesis"
     version: str = "1"
 
-    def subjects(self, item: Drafted) -> tuple[str, ...]:
+    def subjects(self, item: MergeDraft) -> tuple[str, ...]:
         """The members, and the draft: another canonical is another question."""
         members = {tool.content_hash for tool in item.members}
         return tuple(sorted({*members, digest("draft", item.draft.content_hash)}))
 
-    def request(self, items: Mapping[str, Drafted]) -> ChatRequest:
-        blocks: dict[str, Shown] = {}
+    def request(self, items: Mapping[str, MergeDraft]) -> ChatRequest:
+        blocks: dict[str, PromptText] = {}
         asked, parameters = [], 0
         for key in sorted(items):
             item, name = items[key], question_id(key)
             tools = {tool.content_hash: tool for tool in item.members}
             tokens = {one: f"{name} t{number}" for number, one in enumerate(sorted(tools), 1)}
-            blocks |= {token: shown(tools[one]) for one, token in tokens.items()}
-            blocks[f"{name} draft"] = shown(item.draft)
+            blocks |= {token: prompt_text(tools[one]) for one, token in tokens.items()}
+            blocks[f"{name} draft"] = prompt_text(item.draft)
             wanted = (
                 "a name, a description, parameters" if item.kind == "router" else "a description"
             )
@@ -114,11 +114,13 @@ class Writing:
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_PARAMETER * parameters,
         )
 
-    def read(self, items: Mapping[str, Drafted], value: JsonObject) -> dict[str, JsonObject | str]:
+    def read(
+        self, items: Mapping[str, MergeDraft], value: JsonObject
+    ) -> dict[str, JsonObject | str]:
         return read_answers(items, value, _read)
 
 
-def written(item: Drafted, answer: JsonObject) -> Document:
+def written(item: MergeDraft, answer: JsonObject) -> Document:
     """The document with the words of a stored answer; its structure is untouched."""
     document = replace(item.document, description=answer["description"])
     if item.kind == "prune" or document.schema is None:
@@ -133,7 +135,7 @@ def written(item: Drafted, answer: JsonObject) -> Document:
     return replace(document, name=answer["name"], schema=schema)
 
 
-def _read(item: Drafted, answer: JsonObject) -> JsonObject:
+def _read(item: MergeDraft, answer: JsonObject) -> JsonObject:
     description = passage(answer, "description", LONGEST_DESCRIPTION)
     if not description:
         raise AnswerError("description is empty; say what the tool does")
@@ -142,9 +144,9 @@ def _read(item: Drafted, answer: JsonObject) -> JsonObject:
     rows = answer.get("parameters")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise AnswerError("parameters is no list of objects")
-    known = {parameter.name for parameter in item.draft.parameters}
+    declared = {parameter.name for parameter in item.draft.parameters}
     names = [str(row.get("name")) for row in rows]
-    unknown = sorted(set(names) - known)
+    unknown = sorted(set(names) - declared)
     if unknown:
         raise AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
     if len(set(names)) < len(names):

@@ -17,12 +17,12 @@ from toolscope_core.store.engine import Store, now, row_named
 from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.tables import (
     CatalogRow,
+    CatalogToolRow,
     DecisionRow,
     JobRow,
     RunRow,
     SelectionRow,
     SettingRow,
-    ToolRow,
 )
 
 _LAST_ID = "last catalog id"
@@ -82,7 +82,7 @@ def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
             for position, tool in enumerate(tools)
         ]
         if rows:
-            session.connection().execute(insert(ToolRow), rows)
+            session.connection().execute(insert(CatalogToolRow), rows)
         return _record(row)
 
 
@@ -115,7 +115,7 @@ def delete_catalog(store: Store, name: str) -> None:
         setting = session.get(SettingRow, _LAST_ID) or SettingRow(name=_LAST_ID, value={})
         setting.value = {"id": last}
         session.add(setting)
-        for table in (ToolRow, JobRow, RunRow, SelectionRow):
+        for table in (CatalogToolRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
         session.connection().execute(delete(DecisionRow).where(col(DecisionRow.name) == name))
@@ -133,7 +133,9 @@ def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
 def load_catalog(store: Store, catalog_id: int) -> Catalog:
     """The catalog as it was saved. Raises ``StoreError`` for an id that is not in the store."""
     tools = (
-        select(ToolRow.body).where(ToolRow.catalog_id == catalog_id).order_by(col(ToolRow.position))
+        select(CatalogToolRow.body)
+        .where(CatalogToolRow.catalog_id == catalog_id)
+        .order_by(col(CatalogToolRow.position))
     )
     with store.read() as session:
         row = catalog_row(session, store, catalog_id)
@@ -187,9 +189,9 @@ def _contents(session: Session, row: CatalogRow, version: str) -> Iterator[str]:
     """
     yield row.content
     if row.version == version:
-        bodies = select(ToolRow.body).where(ToolRow.catalog_id == row.id)
+        bodies = select(CatalogToolRow.body).where(CatalogToolRow.catalog_id == row.id)
         yield _content(
-            row.format, row.body, session.exec(bodies.order_by(col(ToolRow.position))).all()
+            row.format, row.body, session.exec(bodies.order_by(col(CatalogToolRow.position))).all()
         )
 
 

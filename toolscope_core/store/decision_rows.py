@@ -18,11 +18,11 @@ Log = tuple[Decision, ...]
 
 
 def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decision]) -> Decision:
-    """Append what ``decide`` makes of the log as it is now; nobody else writes in between.
+    """The decision that ``decide`` makes of the log, appended; nothing is written in between.
 
     ``decide`` refuses by raising, then nothing is written. Where it returns a row of the log (a
     repeat), that row is the answer and nothing is written either. The log gives ``seq`` (1, 2, …
-    without gaps, unless somebody deleted rows) and, where the decision has no time, ``at``.
+    without gaps, unless rows were deleted) and, where the decision has no time, ``at``.
     """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name

@@ -20,7 +20,7 @@ from toolscope_core.store.migrations import check_readable, migrate
 from toolscope_core.store.tables import CellError
 
 BUSY_SECONDS = 15.0
-"""How long a transaction waits for another writer."""
+"""Seconds that a transaction waits for another writer."""
 
 REMEDIES = {
     "locked": "another program keeps it locked; close that program or try again",
@@ -110,7 +110,7 @@ class Store:
 
 
 def damaged_row(path: Path, row: str, reason: str) -> StoreError:
-    """The error for a row that somebody else changed; ``row`` names it, with its table."""
+    """The error for a row that another program changed; ``row`` names it, with its table."""
     return StoreError(
         f"the {row} of the store {path} cannot be used: {reason}; put a backup of the file in its "
         "place, or delete the row with a program for SQLite"
@@ -119,7 +119,7 @@ def damaged_row(path: Path, row: str, reason: str) -> StoreError:
 
 @contextmanager
 def row_named(store: Store, row: str) -> Iterator[None]:
-    """What cannot be made of a row is an error that names it."""
+    """A block in which an error of converting a row becomes a ``StoreError`` that names the row."""
     try:
         yield
     except (ValueError, LookupError, TypeError) as error:
@@ -131,8 +131,8 @@ def _row_of(session: Session, error: CellError) -> str:
     table = error.column.table
     keys = [type_coerce(key, String) for key in table.primary_key]
     same = type_coerce(error.column, String) == error.text
-    found = session.connection().execute(select(*keys).where(same)).first()
-    named = zip(table.primary_key.columns.keys(), found or (), strict=False)
+    values = session.connection().execute(select(*keys).where(same)).first()
+    named = zip(table.primary_key.columns.keys(), values or (), strict=False)
     return f"{table.name} row ({', '.join(f'{name} {value}' for name, value in named)})"
 
 

@@ -1,4 +1,4 @@
-"""Background jobs: who works on which catalog, how far, and whether that process still lives."""
+"""Background jobs: their catalog, their progress, and whether their process still lives."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def start_job(
     """Record the start of a job, unless one of its kind runs on this catalog: then that one is
     returned.
 
-    Its id tells which: it is ``job_id`` only for a new job. ``lease`` is in seconds.
+    Its id is ``job_id`` only for a new job. ``lease`` is in seconds.
     """
     with store.write() as session:
         catalog_row(session, store, catalog_id)
@@ -74,7 +74,7 @@ def start_job(
 def record_step(store: Store, job_id: str, step: Step) -> bool:
     """Write the progress of a running job; false when it has to stop.
 
-    It has to when somebody asked for it, or when it is not running any more.
+    It has to when cancelling was requested, or when it is not running any more.
     """
     with store.write() as session:
         row = _row(session, store, job_id)

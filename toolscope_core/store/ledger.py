@@ -1,4 +1,4 @@
-"""The ledger: answers that were paid for, and the log of the calls that brought them."""
+"""The ledger: answers that were paid for, and the log of the calls that they came with."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
 class StoredLedger:
     """The ledger of a store; safe to share between threads.
 
-    An answer belongs to no run and no catalog: whoever asks the same question has it already.
+    An answer belongs to no run and no catalog: the same question is never asked twice.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def known(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         """The committed ones among ``keys``, in their order."""
         with self._store.read() as session:
-            found = {answer.key: answer for answer in _answers(session, keys)}
-        return {key: found[key] for key in keys if key in found}
+            answers = {answer.key: answer for answer in _answers(session, keys)}
+        return {key: answers[key] for key in keys if key in answers}
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
-        """Keep a call and its answers, all or nothing; a key that is known stays as it is."""
+        """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
         with self._store.write() as session:
             at = now()  # with the lock held, so that nothing of before comes after the end of a run
             rows = [{**asdict(answer), "at": answer.at or at} for answer in answers]
@@ -53,8 +53,8 @@ def read_calls(store: Store, run: str) -> tuple[Call, ...]:
 
 
 def count_earlier(store: Store, tasks: Mapping[str, str], subjects: Collection[str]) -> int:
-    """The answers to the named tasks in any version but the one given, as far as all their
-    subjects are among ``subjects``: they will not be heard again.
+    """The number of answers to the named tasks in any version but the one given that have all their
+    subjects among ``subjects``: they are not used any more.
     """
     other = [
         and_(col(AnswerRow.task) == name, col(AnswerRow.version) != version)

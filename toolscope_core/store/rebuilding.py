@@ -1,4 +1,4 @@
-"""Dataclasses made again of the JSON objects that they were stored as."""
+"""Dataclasses rebuilt from the JSON objects that they were stored as."""
 
 from __future__ import annotations
 

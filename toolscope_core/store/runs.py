@@ -1,4 +1,4 @@
-"""Runs of a model over a catalog: what each was told to do, how it ended and what it cost."""
+"""Runs of a model over a catalog: the configuration, the end and the cost of each."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def open_run(
 ) -> ModelRun:
     """Go on with the newest run that is not done, or record a new one under ``run_id``.
 
-    Only a run of this catalog and kind with this very configuration is gone on with: whatever
-    differs (a prompt, the model, θ) is another run.
+    Only a run of this catalog and kind with this very configuration is continued: with another
+    prompt, model or θ it is another run.
     """
     key = digest(kind, configuration)
     unfinished = (
@@ -75,7 +75,7 @@ def open_run(
 
 
 def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> ModelRun:
-    """Say how a run ended, for now or for good."""
+    """The run with its end recorded, for now or for good."""
     with store.write() as session:
         row = _row(session, store, run_id)
         row.state, row.message, row.ended_at = state, message, now()

@@ -1,4 +1,4 @@
-"""Tools that somebody chose, kept so that a link can name them."""
+"""Selections of tools, kept so that a link can name them."""
 
 from __future__ import annotations
 

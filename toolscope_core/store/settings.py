@@ -1,4 +1,4 @@
-"""What people chose for this store, by name: it holds no key of an endpoint."""
+"""Settings of this store, by name; none holds a key of an endpoint."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 def read_setting(store: Store, name: str) -> JsonObject | None:
-    """``None`` where nothing was chosen."""
+    """The setting of this name; ``None`` where nothing was chosen."""
     with store.read() as session:
         row = session.get(SettingRow, name)
         return None if row is None else row.value
 
 
 def setting_as(store: Store, name: str, build: Callable[[JsonObject], T]) -> T | None:
-    """What ``build`` makes of a setting; ``None`` where nothing was chosen.
+    """A setting as ``build`` converts it; ``None`` where nothing was chosen.
 
     Raises ``StoreError`` where ``build`` cannot make anything of it.
     """

@@ -1,4 +1,4 @@
-"""The row classes. They hang on a registry of their own, so that importing them twice works."""
+"""The row classes. They have a registry of their own, so that importing them twice works."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class CatalogRow(Row, table=True):
     body: dict[str, Any] = Field(sa_type=Json)
 
 
-class ToolRow(Row, table=True):
+class CatalogToolRow(Row, table=True):
     """One tool of a catalog, at its place in ``Catalog.tools``."""
 
     __tablename__ = "tool"
@@ -144,7 +144,7 @@ class JobRow(Row, table=True):
 
 
 class SelectionRow(Row, table=True):
-    """Tools that somebody chose in one view; ``number`` grows with each time one is kept."""
+    """Tools selected in one view; ``number`` grows with each selection kept."""
 
     __tablename__ = "selection"
 
@@ -210,7 +210,7 @@ class RunRow(Row, table=True):
 
 
 class SettingRow(Row, table=True):
-    """Something people chose for this store, by name."""
+    """One setting of this store, by name."""
 
     __tablename__ = "setting"
 

@@ -1,1 +1,1 @@
-"""What changed between two versions of a catalog, and which changes break callers."""
+"""The changes between two versions of a catalog, and which of them break callers."""

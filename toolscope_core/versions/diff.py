@@ -1,4 +1,4 @@
-"""What changed between two versions of a catalog: tools added, removed, renamed, changed.
+"""The changes between two versions of a catalog: tools added, removed, renamed, changed.
 
 Tools are matched by id, the rest one to one by likeness, so that a renamed tool is not one lost
 and one gained.
@@ -69,7 +69,7 @@ class CatalogDiff:
 
     @property
     def breaking(self) -> int:
-        """How many changes break a caller."""
+        """The number of changes that break a caller."""
         return sum(bool(row.change.breaking) for row in self.rows)
 
 
@@ -83,7 +83,7 @@ class DiffRow:
 
 
 def diff(old: Catalog, new: Catalog) -> CatalogDiff:
-    """What changed from ``old`` to ``new``; the order of records plays no part.
+    """The changes from ``old`` to ``new``; the order of records plays no part.
 
     Compared are id, server, name, description, arguments, result and annotations; local
     references in schemas are followed. So are the fields that only the raw record holds.
@@ -104,7 +104,7 @@ def diff(old: Catalog, new: Catalog) -> CatalogDiff:
 
 
 def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
-    """Pairs of a tool that went and one that came which are taken for one, most alike first.
+    """Pairs of a removed and an added tool that are the same tool renamed, most alike first.
 
     Greedy and one to one, ties by id; the same pairs come out when the two sides are exchanged.
     """
@@ -117,19 +117,19 @@ def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool
         key=lambda at: (-alike[at], Pair.of(gone[at[0]].id, come[at[1]].id)),
     )
     left, right = set(range(len(gone))), set(range(len(come)))
-    found = []
+    matched = []
     for row, column in ranked:
         if row in left and column in right:
             left.remove(row)
             right.remove(column)
-            found.append((gone[row], come[column]))
-    return found
+            matched.append((gone[row], come[column]))
+    return matched
 
 
 def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any]:
     """Likeness in [0, 1] of every tool that went (rows) to every one that came (columns).
 
-    The same name on the same server is the same tool, whatever became of its id.
+    The same name on the same server is the same tool, whatever its id.
     """
     from rapidfuzz import fuzz, process, utils
 
@@ -140,16 +140,19 @@ def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any
         return np.where(blank, 1.0, both)
 
     names = text([tool.name for tool in gone], [tool.name for tool in come])
-    said = text(
+    descriptions = text(
         [tool.description[:_TEXT_CUT] for tool in gone],
         [tool.description[:_TEXT_CUT] for tool in come],
     )
-    known = [frozenset(p.name for p in tool.parameters) for tool in come]
+    parameter_sets = [frozenset(p.name for p in tool.parameters) for tool in come]
     shared = np.array(
-        [[_jaccard({p.name for p in tool.parameters}, other) for other in known] for tool in gone]
+        [
+            [_jaccard({p.name for p in tool.parameters}, other) for other in parameter_sets]
+            for tool in gone
+        ]
     )
     same = np.array([[(a.server, a.name) == (b.server, b.name) for b in come] for a in gone])
-    return np.where(same, 1.0, np.round(0.4 * names + 0.4 * said + 0.2 * shared, 9))
+    return np.where(same, 1.0, np.round(0.4 * names + 0.4 * descriptions + 0.2 * shared, 9))
 
 
 def _jaccard(some: set[str], others: frozenset[str]) -> float:

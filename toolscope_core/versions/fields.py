@@ -1,4 +1,4 @@
-"""What changed in one tool, field by field, and whether a caller of the old version breaks.
+"""The changes of one tool, field by field, and whether a caller of the old version breaks.
 
 A caller sends what the old version declares and nothing else, and reads what it says of the
 result. A change breaks such a caller unless ``merging.subschema`` shows that it does not.
@@ -41,7 +41,7 @@ class FieldChange:
 
 
 def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
-    """What differs between two versions of a tool, in the order of a definition.
+    """The changes between two versions of a tool, in the order of a definition.
 
     Local references in schemas are followed. A new id is a change only where server and name
     stayed, since it follows them. Fields that only the raw record holds come last and break nobody.
@@ -141,7 +141,7 @@ def _hazard(leaf: _Leaf) -> str:
 
 
 def _leaves(old: Any, new: Any, path: tuple[str, ...], place: Place) -> Iterator[_Leaf]:
-    """What differs inside two mappings, by key. A list is one value, but ``required`` is a set."""
+    """The differences inside two mappings, by key; a list is one value, but ``required`` a set."""
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key, _ABSENT), new.get(key, _ABSENT)
         inner: Place = "value"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Catalog, MergePlan, Pair, Tool
-from toolscope_core.figures.views import Grid, Measure
+from toolscope_core.figures.views import CellMeasure, Grid
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import leaf_order
 
@@ -103,7 +103,7 @@ def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
     )
 
 
-def block_grid(analysis: Analysis, blocks: Sequence[Block], measure: Measure) -> BlockGrid:
+def block_grid(analysis: Analysis, blocks: Sequence[Block], measure: CellMeasure) -> BlockGrid:
     """Blocks against blocks, like beside like, the ``MOST_BLOCKS`` with the most pairs.
 
     ``pairs`` counts the candidate pairs, ``max`` is the closest of them, ``mean`` the exact mean
@@ -289,6 +289,6 @@ def _tools_grid(analysis: Analysis, rows: Rows, columns: Rows, same: bool) -> Gr
 
 
 def _symmetric(
-    names: tuple[str, ...], values: NDArray[np.float64], measure: Measure, own: int
+    names: tuple[str, ...], values: NDArray[np.float64], measure: CellMeasure, own: int
 ) -> Grid:
     return Grid(names, names, values, measure, strongest_cells(values, True, own))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.datamodel import Cluster, Constraints, MergePlan, Pair, Tool, sorted_ids
 from toolscope_core.figures.views import Edge, Link, Network, Node, NodeState
 from toolscope_core.merging.graph import MergeGraph

@@ -12,8 +12,8 @@ from toolscope_core.config import Prices, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, MergePlan, Pair
 from toolscope_core.opinions import Opinions, Spent
 from toolscope_core.pipeline import Analysis, bars_of
-from toolscope_core.prompts.judge_prompt import Two
-from toolscope_core.questioning import opine, with_documents, with_grades
+from toolscope_core.prompts.judge_prompt import ToolPair
+from toolscope_core.questioning import ask_opinions, with_documents, with_grades
 
 Item = TypeVar("Item")
 
@@ -85,11 +85,11 @@ class Presuming:
         known = self.tasks.get(task.name)
         self.tasks[task.name] = new if known is None else _sum(known, new)
         keys = [question_key(task.name, task.version, task.subjects(i), self._model) for i in items]
-        said = self._ledger.known(keys)
+        said = self._ledger.answers(keys)
         return [said.get(key) or self._presumed(key, i) for key, i in zip(keys, items, strict=True)]
 
     def _presumed(self, key: str, item: object) -> Answer | None:
-        if self._analysis is None or not isinstance(item, Two):
+        if self._analysis is None or not isinstance(item, ToolPair):
             return None
         pair = Pair.of(item.left.id, item.right.id)
         p = float(self._analysis.probabilities([pair])[0])
@@ -117,7 +117,7 @@ def judging_takes(
 ) -> dict[str, Estimate]:
     """What verdicts and audits would take, by task."""
     asker = Presuming(analysis, model, ledger, prices)
-    opine(analysis, links, asker, questions)
+    ask_opinions(analysis, links, asker, questions)
     return asker.tasks
 
 
@@ -140,7 +140,7 @@ def grading_takes(
 
 
 def _fresh(tasks: Mapping[str, Estimate]) -> int:
-    return sum(task.questions - task.known for task in tasks.values())
+    return sum(task.questions - task.reused for task in tasks.values())
 
 
 def _tokens(tasks: Mapping[str, Estimate]) -> tuple[int, int]:
@@ -155,7 +155,7 @@ def _sum(one: Estimate, other: Estimate) -> Estimate:
     return Estimate(
         items=one.items + other.items,
         questions=one.questions + other.questions,
-        known=one.known + other.known,
+        reused=one.reused + other.reused,
         calls=one.calls + other.calls,
         tokens_in=one.tokens_in + other.tokens_in,
         tokens_out=one.tokens_out + other.tokens_out,

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from toolscope_core.bundle import named_toolsets, zipped
 from toolscope_core.catalog.cleaning import hidden_in
+from toolscope_core.catalog.formats import MATRIX, PROMPT_SHAPES, target_named
 from toolscope_core.catalog.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.target_rules import Violation
-from toolscope_core.catalog.targets import MATRIX, target_named
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, PlanTokens, plan_tokens, tokenizer
+from toolscope_core.catalog.target_rules import RuleViolation
+from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes
@@ -96,9 +96,9 @@ class ExportFigures:
     counted: str
     tokens: tuple[PlanTokens, ...]
     matrix: tuple[MatrixLine, ...]
-    violations: Mapping[str, tuple[Violation, ...]]
+    violations: Mapping[str, tuple[RuleViolation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
-    refusals: tuple[Violation, ...]
+    refusals: tuple[RuleViolation, ...]
     hostile: tuple[str, ...]
     edited: int
     held_back: tuple[str, ...]
@@ -234,7 +234,7 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
     named = zip(named_toolsets(plan, target, fix=True), parts, strict=True)
     return tuple(
         ToolsetLine(
-            file=name if target_named(target).is_shape else f"set {number}",
+            file=name if target_named(target).writes else f"set {number}",
             tools=len(part),
             tokens=sum(costs.of(item.tool, shape) for item in part),
             servers=servers_of(part),
@@ -248,7 +248,7 @@ def way_of(plan: MergePlan, accept: AcceptPolicy, target: str) -> Way:
     return Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
 
 
-def _matrix_line(target: str, found: Sequence[Violation]) -> MatrixLine:
+def _matrix_line(target: str, found: Sequence[RuleViolation]) -> MatrixLine:
     rules = Counter(violation.rule for violation in found)
     return MatrixLine(
         target=target_named(target).title,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from toolscope_core.catalog.target_rules import Broken, Rule, counted
-from toolscope_core.catalog.targets import target_named
+from toolscope_core.catalog.formats import ADVISED, target_named
+from toolscope_core.catalog.target_rules import BrokenRules, Rule, violation_counts
 from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.address_keys import pair_key
@@ -24,9 +24,6 @@ _REFUSED: Mapping[Rule, str] = {
     "schema": "schema",
     "parameter": "parameter name",
 }
-
-
-APIS = ("openai-chat", "anthropic", "gemini")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +159,15 @@ def open_duplicates(plan: MergePlan) -> int:
 
 
 def export_steps(
-    plan: MergePlan, known: Broken, targets: Sequence[str] = APIS
+    plan: MergePlan, known: BrokenRules, targets: Sequence[str] = ADVISED
 ) -> Iterator[NextStep]:
     """The APIs that would refuse the toolset as it would leave now, with what they refuse.
-    ``known`` as in ``counted``.
+    ``known`` as in ``violation_counts``.
     """
     for name in targets:
-        target, rules = target_named(name), counted(plan.tools, name, known)
+        target, rules = target_named(name), violation_counts(plan.tools, name, known)
         said = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
-        said += [f"more than {target.most_tools} tools"] if rules["count"] else []
+        said += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
         if said:
             yield NextStep(f"{target.title} refuses it: {', '.join(said)}", "export")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.datamodel import Catalog, Cluster, Decision, Pair, Verdict
 from toolscope_core.decision_log import active, version_of
-from toolscope_core.decisions import JOINING, listed
+from toolscope_core.decisions import JOINING, id_list
 from toolscope_core.errors import StaleDecisionError
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.relations import relation_of, unlicensed_in
@@ -80,7 +80,7 @@ def parting(
     tools, cluster = catalog.by_id, seen.cluster
     if cluster.version != version_of([tools[m].fingerprint for m in cluster.members], log):
         raise StaleDecisionError(
-            f"somebody decided on the merge of {listed(cluster.members)} meanwhile; look at it as "
+            f"somebody decided on the merge of {id_list(cluster.members)} meanwhile; look at it as "
             "it is now"
         )
     doubtful = _prints(catalog, seen.doubtful)

@@ -13,7 +13,7 @@ from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.figures.views import Sweep
 from toolscope_core.merging.threshold_cuts import (
-    Changes,
+    ClusterChanges,
     Members,
     sides,
     strongest_forest,
@@ -69,7 +69,7 @@ class Moved:
 
     now: Effect
     plan: Effect
-    changes: Changes
+    changes: ClusterChanges
     falls: tuple[NextToFall, ...]
 
 

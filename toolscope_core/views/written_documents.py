@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from toolscope_core.datamodel import Cluster, Document
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.pipeline import Analysis
-from toolscope_core.prompts.synthesis_prompt import Drafted, Writing, written
+from toolscope_core.prompts.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.questioning import Asker, wary_of
 
 
@@ -27,8 +27,8 @@ def written_for(analysis: Analysis, cluster: Cluster, asking: Asker) -> Written 
     """What the model says of the cluster as it stands; ``None`` where it was not asked."""
     tools = analysis.catalog.tools
     members = tuple(tools[analysis.rows[member]] for member in cluster.members)
-    item = Drafted(members, cluster.document, cluster.kind)
-    (answer,) = asking(Writing(), [item])
+    item = MergeDraft(members, cluster.document, cluster.kind)
+    (answer,) = asking(SynthesisTask(), [item])
     if answer is None or answer.value is None:
         return None
     document = written(item, answer.value)

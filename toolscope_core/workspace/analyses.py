@@ -14,7 +14,7 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig
 from toolscope_core.errors import JobError
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.pipeline import Analysis, analyse, foresee
+from toolscope_core.pipeline import Analysis, analyse, judge_lowest_cut
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
@@ -66,7 +66,7 @@ class Analyses:
         """Analyse here and now."""
         catalog = self._catalogs.open(catalog_id)
         analysis = analyse(catalog, AnalysisConfig(), self._embedder, self._cache, progress)
-        foresee(analysis)
+        judge_lowest_cut(analysis)
         with self._lock:
             self._kept[catalog_id] = analysis
             self._kept.move_to_end(catalog_id)

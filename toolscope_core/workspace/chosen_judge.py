@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from toolscope_core.config import QuestionConfig
 from toolscope_core.decision_log import constraints
 from toolscope_core.pipeline import Analysis
-from toolscope_core.questioning import opine
-from toolscope_core.run_configuration import AsOf, remembering, still_holds
+from toolscope_core.questioning import ask_opinions
+from toolscope_core.run_configuration import AsOf, still_holds, stored_answers
 from toolscope_core.store import (
     ModelRun,
     Store,
@@ -76,8 +76,8 @@ class ChosenJudge:
             return None
         questions = QuestionConfig(**run_config["questions"])
         log = read_log(self._store, catalog_id)[: choice.decisions]
-        asking = remembering(run_config, AsOf(self._ledger, choice.until))
-        opinions = opine(analysis, constraints(analysis.catalog, log), asking, questions)
+        asking = stored_answers(run_config, AsOf(self._ledger, choice.until))
+        opinions = ask_opinions(analysis, constraints(analysis.catalog, log), asking, questions)
         return replace(analysis, opinions=replace(opinions, configuration=run_config))
 
 

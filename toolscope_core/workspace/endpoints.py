@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
-from toolscope_core.config import Budget, Endpoint, Key, Prices, Settings, key_for
+from toolscope_core.config import ApiKey, Budget, Endpoint, Prices, Settings, key_for
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ConfigError
 from toolscope_core.llm import Connection, check_connection
@@ -71,7 +71,7 @@ class Endpoints:
             )
         return endpoint
 
-    def key(self, endpoint: Endpoint) -> Key:
+    def key(self, endpoint: Endpoint) -> ApiKey:
         """The key given for its origin; one with an empty secret where there is none."""
         return key_for(endpoint.origin, self._settings.keys)
 

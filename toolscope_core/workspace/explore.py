@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.spreadsheets import tools_csv
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, Costs, tokenizer
+from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.decision_log import constraints

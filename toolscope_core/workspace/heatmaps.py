@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import ConfigError
-from toolscope_core.figures.views import Measure
+from toolscope_core.figures.views import CellMeasure
 from toolscope_core.views import collisions
 from toolscope_core.views.queries import MOST_QUERIES, QueryGrid, query_grid
 from toolscope_core.views.twins import Twins, server_twins
@@ -43,7 +43,7 @@ class Heatmaps:
             catalog_id, (plan,), lambda: collisions.blocks_of(plan, by), state=by
         )
 
-    def block_grid(self, catalog_id: int, by: str, measure: Measure) -> collisions.BlockGrid:
+    def block_grid(self, catalog_id: int, by: str, measure: CellMeasure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
         plan = self._review.plan(catalog_id)
 

@@ -20,15 +20,15 @@ from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolSco
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.questioning import Asking, opine, with_documents, with_grades
+from toolscope_core.questioning import Asking, ask_opinions, with_documents, with_grades
 from toolscope_core.run_configuration import (
-    KINDS,
-    Kind,
+    RUN_KINDS,
+    RunKind,
     configuration,
-    keyless,
+    model_without_key,
     prompts,
-    remembering,
     still_holds,
+    stored_answers,
 )
 from toolscope_core.store import (
     Job,
@@ -79,12 +79,12 @@ class Judging:
         self._ledger = StoredLedger(store)
         self._graded: Memo[Mapping[str, Grade]] = Memo()
 
-    def estimate(self, catalog_id: int, kind: Kind = "judge", paper: bool = False) -> Estimates:
+    def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
         takes = self._takes(catalog_id, kind, paper)
         return replace(takes, earlier=self.earlier(catalog_id, kind))
 
-    def earlier(self, catalog_id: int, kind: Kind = "judge") -> int:
+    def earlier(self, catalog_id: int, kind: RunKind = "judge") -> int:
         """How many answers about this catalog, of any model, are to a prompt that is no longer in
         use; none once a run by the prompts of today is done.
         """
@@ -99,7 +99,7 @@ class Judging:
     def start(
         self,
         catalog_id: int,
-        kind: Kind = "judge",
+        kind: RunKind = "judge",
         paper: bool = False,
         clusters: Sequence[str] = (),
     ) -> str:
@@ -119,7 +119,7 @@ class Judging:
     def run(
         self,
         catalog_id: int,
-        kind: Kind = "judge",
+        kind: RunKind = "judge",
         paper: bool = False,
         clusters: Sequence[str] = (),
         progress: Progress = silent,
@@ -135,7 +135,7 @@ class Judging:
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
-        jobs = [self._analyses.job(catalog_id, kind) for kind in KINDS]
+        jobs = [self._analyses.job(catalog_id, kind) for kind in RUN_KINDS]
         found = [job for job in jobs if job is not None]
         return max(found, key=lambda job: job.started_at, default=None)
 
@@ -186,7 +186,7 @@ class Judging:
         if run is None:
             return {}
         asking, catalog = (
-            remembering(run.configuration, self._ledger),
+            stored_answers(run.configuration, self._ledger),
             self._catalogs.open(catalog_id),
         )
         return self._graded.get(
@@ -202,11 +202,11 @@ class Judging:
         run = self._newest(catalog_id, "documents", analysis)
         if run is None:
             return None
-        return written_for(analysis, cluster, remembering(run.configuration, self._ledger))
+        return written_for(analysis, cluster, stored_answers(run.configuration, self._ledger))
 
-    def _takes(self, catalog_id: int, kind: Kind, paper: bool) -> Estimates:
+    def _takes(self, catalog_id: int, kind: RunKind, paper: bool) -> Estimates:
         endpoint = self._endpoints.needed()
-        model, prices = keyless(endpoint), endpoint.prices
+        model, prices = model_without_key(endpoint), endpoint.prices
         if kind == "quality":
             catalog = self._catalogs.open(catalog_id)
             return Estimates(grading_takes(catalog, model, self._ledger, prices))
@@ -227,7 +227,7 @@ class Judging:
         told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
         def work(asking: Asking) -> None:
-            opine(analysis, links, asking, questions)
+            ask_opinions(analysis, links, asking, questions)
 
         run = self._asked(catalog_id, told, endpoint, work, progress)
         self._chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
@@ -291,7 +291,7 @@ class Judging:
         return run
 
     def _newest(
-        self, catalog_id: int, kind: Kind, analysis: Analysis | None = None
+        self, catalog_id: int, kind: RunKind, analysis: Analysis | None = None
     ) -> ModelRun | None:
         catalog = self._catalogs.open(catalog_id)
         for run in list_runs(self._store, catalog_id):

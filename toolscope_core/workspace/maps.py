@@ -34,7 +34,7 @@ UNASKED = 10_000
 """Up to this many tools a projection starts by itself."""
 
 _Basis = tuple[Points, MergePlan, MergePlan | None]
-_TASKS: dict[str, subprocess_jobs.Task] = {"UMAP": "umap", "t-SNE": "tsne"}
+_TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
 _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
 """Seconds at the start and for each tool, as seen at 527 and 4,076 tools on two busy cores."""

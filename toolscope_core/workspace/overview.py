@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolscope_core.catalog.target_rules import Broken
+from toolscope_core.catalog.target_rules import BrokenRules
 from toolscope_core.decision_log import constraints
 from toolscope_core.pipeline import family_edges, unsure_pairs
 from toolscope_core.views.next_steps import (
@@ -33,7 +33,7 @@ class Overview:
         self._worst: Memo[tuple[Collision, ...]] = Memo()
         self._steps: Memo[tuple[NextStep, ...]] = Memo()
         self._findings: Memo[Findings] = Memo()
-        self._broken: dict[int, Broken] = {}
+        self._broken: dict[int, BrokenRules] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
         """The five worst collisions. Raises ``JobError`` before the analysis is finished."""

@@ -50,7 +50,7 @@ class Pairs:
         plan = self._review.plan(catalog_id)
         prints = {tool.fingerprint for tool in tools}
         (offline,) = analysis.offline([pair])
-        heard = analysis.heard(offline)
+        heard = analysis.effective_verdict(offline)
         return PairView(
             key=pair_key(pair),
             verdict=heard,

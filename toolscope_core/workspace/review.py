@@ -10,10 +10,10 @@ from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
-from toolscope_core.decision_log import active, admit, edits, suspended
-from toolscope_core.decisions import SHOWN_AS, resolve
+from toolscope_core.decision_log import active, admit, edits, suspended_decisions
+from toolscope_core.decisions import WITH_RELATION, decision_of_row
 from toolscope_core.errors import DecisionError
-from toolscope_core.imported_decisions import Brought, bring, decisions_in
+from toolscope_core.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.makings import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
@@ -211,7 +211,7 @@ class Review:
         contradicts a standing one.
         """
         catalog = self._catalogs.open(catalog_id)
-        seen = {"relation": cluster.relation} if action in SHOWN_AS else {}
+        seen = {"relation": cluster.relation} if action in WITH_RELATION else {}
         row = {
             "action": action,
             "ids": cluster.members,
@@ -219,7 +219,7 @@ class Review:
             "at": now(),
             "detail": {**(detail or {}), **seen},
         }
-        decision = resolve(catalog, row)
+        decision = decision_of_row(catalog, row)
         return self._admitted(catalog_id, catalog, decision, cluster.version)
 
     def recut(
@@ -269,16 +269,16 @@ class Review:
         detail = {"similarity": cut.similarity, "probability": cut.probability}
         row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
         catalog = self._catalogs.open(catalog_id)
-        return self._admitted(catalog_id, catalog, resolve(catalog, row))
+        return self._admitted(catalog_id, catalog, decision_of_row(catalog, row))
 
-    def brought(self, catalog_id: int, content: bytes, name: str) -> Brought:
+    def brought(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
         """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
         ``DecisionError``, naming the line, for a file that is none.
         """
         catalog = self._catalogs.open(catalog_id)
-        return bring(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
+        return import_preview(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
 
-    def bring(self, catalog_id: int, seen: Brought) -> tuple[Decision, ...]:
+    def bring(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
         """Add the decisions that were shown as new. Raises ``DecisionError`` where somebody
         decided otherwise meanwhile; those before are added.
         """
@@ -309,7 +309,10 @@ class Review:
         catalog, log = self._catalogs.open(catalog_id), self.log(catalog_id)
         rows = parting(catalog, seen, log, reviewer)
         for row in rows:  # what is refused is refused before anything is written
-            log = (*log, admit(log, replace(row, at=now()), None, suspended(catalog, log)))
+            log = (
+                *log,
+                admit(log, replace(row, at=now()), None, suspended_decisions(catalog, log)),
+            )
         for row in rows:
             made = self._admitted(catalog_id, catalog, row)
         return made
@@ -412,5 +415,5 @@ class Review:
         return append_decision(
             self._store,
             catalog_id,
-            lambda log: admit(log, decision, version, suspended(catalog, log)),
+            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
         )

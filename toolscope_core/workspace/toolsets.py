@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision
-from toolscope_core.decision_log import admit, omitted, suspended, version_of
-from toolscope_core.decisions import listed, resolve
+from toolscope_core.decision_log import admit, omitted, suspended_decisions, version_of
+from toolscope_core.decisions import decision_of_row, id_list
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.store import Store, append_decision, now
@@ -76,7 +76,7 @@ class ToolSets:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         asked = admit(log, self._decision(catalog_id, "propose", ids, reviewer))
         if cluster_with(plan_merge(analysis, (*log, asked), PlanConfig()), ids) is None:
-            held = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {listed(ids)}"
+            held = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
             raise DecisionError(
                 f"no card can hold {held}: they are in more than one accepted merge, or tools "
                 "merged with them are never to merge; undo one of those first"
@@ -89,7 +89,7 @@ class ToolSets:
         """Leave these tools out of the toolset. Raises ``DecisionError`` without a reason."""
         row = {"action": "omit", "ids": list(ids), "reviewer": reviewer, "at": now()}
         catalog = self._catalogs.open(catalog_id)
-        decision = resolve(catalog, {**row, "detail": {"reason": reason.strip()}})
+        decision = decision_of_row(catalog, {**row, "detail": {"reason": reason.strip()}})
         return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
 
     def left_out(self, catalog_id: int) -> dict[str, Decision]:
@@ -104,11 +104,11 @@ class ToolSets:
         return append_decision(
             self._store,
             catalog_id,
-            lambda log: admit(log, decision, version, suspended(catalog, log)),
+            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
         )
 
     def _decision(
         self, catalog_id: int, action: Action, ids: Sequence[str], reviewer: str
     ) -> Decision:
         row = {"action": action, "ids": list(ids), "reviewer": reviewer, "at": now()}
-        return resolve(self._catalogs.open(catalog_id), row)
+        return decision_of_row(self._catalogs.open(catalog_id), row)

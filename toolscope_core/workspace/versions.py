@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from toolscope_core.catalog import visible
 from toolscope_core.datamodel import Catalog, Decision
-from toolscope_core.decision_log import active, suspended
-from toolscope_core.decisions import listed
+from toolscope_core.decision_log import active, suspended_decisions
+from toolscope_core.decisions import id_list
 from toolscope_core.errors import JobError
 from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from toolscope_core.versions.diff import CatalogDiff, diff
@@ -37,7 +37,7 @@ class Versions:
     def since(self, record: CatalogRecord, earlier: CatalogRecord) -> Changes:
         """What ``record`` changes against an earlier version, and the decisions in doubt now."""
         new, log = self._catalogs.open(record.id), self._review.log(record.id)
-        doubtful = suspended(new, log)
+        doubtful = suspended_decisions(new, log)
         doubts = (
             Doubt(item.seq, _said(item), self._waiting(record.id, item))
             for item in active(log)
@@ -54,7 +54,9 @@ class Versions:
         if newest is None:
             return None
         log = self._review.log(newest.id)
-        doubtful = suspended(catalog, log) - suspended(self._catalogs.open(newest.id), log)
+        doubtful = suspended_decisions(catalog, log) - suspended_decisions(
+            self._catalogs.open(newest.id), log
+        )
         doubts = (Doubt(item.seq, _said(item)) for item in active(log) if item.seq in doubtful)
         return self._changes(newest, catalog, doubts)
 
@@ -90,7 +92,7 @@ class Versions:
 
 
 def _said(decision: Decision) -> str:
-    return f"{decision.action} by {decision.reviewer}: {listed(decision.ids)}"
+    return f"{decision.action} by {decision.reviewer}: {id_list(decision.ids)}"
 
 
 def _reworded(found: CatalogDiff) -> tuple[Reworded, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.catalog.tokens import PROMPT_SHAPES
+from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.datamodel import Decision
 from toolscope_core.numbers import quantity
 from toolscope_core.views.catalog_tables import (

@@ -193,7 +193,7 @@ def _chosen(grid: Grid, key: str, alt: str) -> int | None:
     )  # fmt: skip
     points = state["selection"]["points"]
     if points:
-        return heatmap_charts.chosen(grid, points[0]["point_index"])
+        return heatmap_charts.cell_at(grid, points[0]["point_index"])
     table = st.session_state.get(f"{key}_rows")  # there is none while the table is closed
     rows = table["selection"]["rows"] if table else []
     return rows[0] if rows else None

@@ -79,7 +79,7 @@ def _marks(
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
     if points:
         alone = len(drawn.panels) == 1 and before == look and not tool_selection.only()
-        if alone and figures.chosen(drawn, points) == frozenset(rows):
+        if alone and figures.tools_at(drawn, points) == frozenset(rows):
             return marks, turn
         turn += 1
     st.session_state[MARKED] = (look, rows, turn)
@@ -139,6 +139,6 @@ def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:
     points = st.session_state[key]["selection"]["points"]
     if points:
         tools, (_, marks, _) = page_frame.analysis().catalog.tools, st.session_state[MARKED]
-        found = figures.chosen(drawn, points, marks, tool_selection.only())
+        found = figures.tools_at(drawn, points, marks, tool_selection.only())
         ids = (tools[row].id for row in found)
         tool_selection.select(catalog_id, ids, "the map")

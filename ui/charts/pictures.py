@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.spreadsheets import csv_bytes
-from toolscope_core.figures.table_twins import Row
+from toolscope_core.figures.table_twins import TableRow
 
 ROWS = 2_000
 OPEN = False
@@ -22,7 +22,7 @@ INK = """<style>.stPlotlyChart text[style*="rgb(17, 17, 18)"] { fill: currentCol
 
 def picture(
     figure: go.Figure,
-    rows: Callable[[], list[Row]],
+    rows: Callable[[], list[TableRow]],
     key: str,
     alt: str,
     choose_rows: bool = False,
@@ -57,7 +57,7 @@ def twin(key: str) -> DeltaGenerator:
     )
 
 
-def table(rows: list[Row], key: str, alt: str, **choice: Any) -> None:
+def table(rows: list[TableRow], key: str, alt: str, **choice: Any) -> None:
     """The first rows of a twin; ``choice`` says what can be chosen."""
     if len(rows) > ROWS:
         st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
@@ -67,7 +67,12 @@ def table(rows: list[Row], key: str, alt: str, **choice: Any) -> None:
 
 
 def _more(
-    box: DeltaGenerator, figure: go.Figure, rows: list[Row], key: str, alt: str, choose_rows: bool
+    box: DeltaGenerator,
+    figure: go.Figure,
+    rows: list[TableRow],
+    key: str,
+    alt: str,
+    choose_rows: bool,
 ) -> None:
     with box:
         choice = "rerun" if choose_rows else "ignore"
@@ -85,19 +90,19 @@ def _more(
             )
 
 
-def downloads(rows: list[Row], key: str) -> None:
+def downloads(rows: list[TableRow], key: str) -> None:
     """A table as files."""
     file("CSV", "text/csv", lambda: table_csv(rows), key)
     file("JSON", "application/json", lambda: table_json(rows), key)
 
 
-def table_csv(rows: list[Row]) -> bytes:
+def table_csv(rows: list[TableRow]) -> bytes:
     """The rows as CSV that a spreadsheet shows and never runs; empty for no rows."""
     header = list(rows[0]) if rows else []
     return csv_bytes(header, ([row[column] for column in header] for row in rows))
 
 
-def table_json(rows: list[Row]) -> bytes:
+def table_json(rows: list[TableRow]) -> bytes:
     """The rows as a JSON list of objects."""
     return json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
 

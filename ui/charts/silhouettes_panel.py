@@ -25,9 +25,9 @@ def silhouettes_panel(catalog_id: int) -> None:
     if not view.counts:
         st.caption("There are too few tools to cluster.")
         return
-    st.markdown(view.reading)
+    st.markdown(view.summary)
     rows = partial(table_twins.silhouette_rows, view)
-    picture(figures.silhouettes(view), rows, "silhouettes", "Silhouettes")
+    picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "k-means on all dimensions, seeded; silhouettes by cosine distance, exact, of all tools. "
         "The score says how tight and separate clusters are, not whether tools are redundant: a "

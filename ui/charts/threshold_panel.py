@@ -40,7 +40,7 @@ def threshold_panel(catalog_id: int) -> None:
         st.caption("Once people accept or reject pairs, the picture shows how many it gets right.")
     removed = len(names) - moved.now.tools_left
     rows = partial(table_twins.sweep_rows, view)
-    picture(curve_charts.sweep(view, removed), rows, "swept", "Sweep of the threshold")
+    picture(curve_charts.sweep_chart(view, removed), rows, "swept", "Sweep of the threshold")
 
 
 def _sliders(plan: Cut, own: Cut) -> Cut:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.errors import ToolScopeError
-from toolscope_core.imported_decisions import Brought
+from toolscope_core.imported_decisions import ImportPreview
 from toolscope_core.numbers import quantity
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
@@ -43,7 +43,7 @@ def bringing_panel(catalog_id: int) -> None:
         )
 
 
-def in_words(brought: Brought) -> str:
+def in_words(brought: ImportPreview) -> str:
     """What the file would add, in one sentence."""
     parts = [f"{quantity(len(brought.new), 'decision')} to add"]
     parts += [f"{brought.repeated:,} known already"] if brought.repeated else []
@@ -52,7 +52,7 @@ def in_words(brought: Brought) -> str:
     return ", ".join(parts)
 
 
-def _bring(catalog_id: int, brought: Brought) -> None:
+def _bring(catalog_id: int, brought: ImportPreview) -> None:
     review, seqs = page_frame.workspace().review, list[int]()
     if decision_buttons.attempt(
         lambda: seqs.extend(one.seq for one in review.bring(catalog_id, brought)),

@@ -9,7 +9,7 @@ from typing import Literal, NoReturn
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from toolscope_core.config import Key, Settings, key_for, read_environment, read_keys
+from toolscope_core.config import ApiKey, Settings, key_for, read_environment, read_keys
 from toolscope_core.errors import JobError
 from toolscope_core.numbers import quantity
 from toolscope_core.pipeline import Analysis
@@ -38,7 +38,7 @@ def _settings() -> Settings:
     return replace(settings, keys=(*_secret_keys(), *settings.keys))
 
 
-def _secret_keys() -> tuple[Key, ...]:
+def _secret_keys() -> tuple[ApiKey, ...]:
     try:
         return read_keys({name: str(value) for name, value in st.secrets.items()})
     except StreamlitSecretNotFoundError:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.figures import table_twins
-from toolscope_core.figures.network import SHAPES
+from toolscope_core.figures.network import NODE_SHAPES
 from toolscope_core.figures.standalone import graph_html
 from toolscope_core.figures.views import Edge, Network, Node
 from toolscope_core.views.address_keys import pair_key
@@ -137,7 +137,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         st.badge(
             safe_text.owner(node.id, node.name, node.server), color="gray", icon=":material/dns:"
         )
-        st.badge(SHAPES[node.state][2], color="blue")
+        st.badge(NODE_SHAPES[node.state][2], color="blue")
         tool = page_frame.workspace().explore.tool(catalog_id, node.id)
         tool_drawer.open_button(tool, "graph")
     if tool.description:
@@ -184,7 +184,7 @@ def _overview(part: Network, chosen: int) -> None:
         _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
 
 
-def _choice(rows: list[table_twins.Row], key: str, alt: str, edges: Sequence[Edge]) -> None:
+def _choice(rows: list[table_twins.TableRow], key: str, alt: str, edges: Sequence[Edge]) -> None:
     """A table of edges, of which one can be chosen."""
 
     def chosen() -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from toolscope_core.config import Budget, Endpoint
 from toolscope_core.errors import JobError, ToolScopeError
-from toolscope_core.run_configuration import Kind
+from toolscope_core.run_configuration import RunKind
 from toolscope_core.views.estimates import Estimates
 from toolscope_core.workspace.judging import OFFLINE
 from ui.frame import page_frame, safe_text
@@ -30,7 +30,7 @@ PAPER = (
 )
 
 
-def asking_panel(catalog_id: int, kind: Kind, label: str, one: Sequence[str] = ()) -> None:
+def asking_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
     """What asking takes, the button ``label``, progress, and how the last run ended.
 
     ``one`` are ids of clusters about whose words alone a second button asks.
@@ -89,7 +89,7 @@ def judge_choice(catalog_id: int) -> None:
     _said(catalog_id)
 
 
-def _takes(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> Estimates:
+def _takes(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> Estimates:
     """The estimate; worked out again when a decision or a run has changed what is to be asked."""
     work = page_frame.workspace()
     runs = [(run.id, run.ended_at) for run in work.judging.runs(catalog_id)]
@@ -104,15 +104,15 @@ def _takes(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> Esti
 
 def _in_words(takes: Estimates, endpoint: Endpoint) -> None:
     model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
-    known = sum(task.known for task in takes.tasks.values())
+    known = sum(task.reused for task in takes.tasks.values())
     held = f" The store already holds {known:,} answers." if known else ""
     if not takes.questions:
         st.markdown(f"Nothing is left to ask **{model}**: it would take no call.{held}")
         return
     parts = ", ".join(
-        f"{task.questions - task.known:,} {TASKS[name]}"
+        f"{task.questions - task.reused:,} {TASKS[name]}"
         for name, task in takes.tasks.items()
-        if task.questions > task.known
+        if task.questions > task.reused
     )
     sent, back = takes.tokens
     cost = "no price is set" if takes.cost is None else f"at most {takes.cost:,.2f} of money"
@@ -144,7 +144,7 @@ def _earlier(count: int, takes: Estimates | None = None) -> None:
     st.caption(f"{text}.")
 
 
-def _ended(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> None:
+def _ended(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> None:
     """How the last run of this kind ended, where it is not done."""
     runs = page_frame.workspace().judging.runs(catalog_id)
     last = next((run for run in runs if run.kind == kind), None)
@@ -160,7 +160,7 @@ def _ended(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> None
         _raise_budget(catalog_id, kind, paper, endpoint)
 
 
-def _raise_budget(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) -> None:
+def _raise_budget(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> None:
     budget = endpoint.budget
     with st.popover("Raise the budget", icon=":material/savings:"):
         calls, money = budget.calls, budget.money
@@ -176,13 +176,13 @@ def _raise_budget(catalog_id: int, kind: Kind, paper: bool, endpoint: Endpoint) 
         )
 
 
-def _raised(endpoint: Endpoint, catalog_id: int, kind: Kind, paper: bool) -> None:
+def _raised(endpoint: Endpoint, catalog_id: int, kind: RunKind, paper: bool) -> None:
     page_frame.workspace().endpoints.save(endpoint)
     _go(catalog_id, kind, paper)
 
 
 def _start(
-    label: str, catalog_id: int, kind: Kind, paper: bool, clusters: Sequence[str] = ()
+    label: str, catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = ()
 ) -> None:
     st.button(
         label,
@@ -193,7 +193,7 @@ def _start(
     )
 
 
-def _go(catalog_id: int, kind: Kind, paper: bool, clusters: Sequence[str] = ()) -> None:
+def _go(catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = ()) -> None:
     work = page_frame.workspace()
     try:
         work.judging.start(catalog_id, kind, paper, clusters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.figures.table_twins import Row
+from toolscope_core.figures.table_twins import TableRow
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.judging import ModelRun
 from ui.charts import pictures
@@ -55,7 +55,7 @@ def runs_panel() -> None:
         pictures.downloads(priced, "runs")
 
 
-def row_of(run: ModelRun, catalog: str) -> Row:
+def row_of(run: ModelRun, catalog: str) -> TableRow:
     """A run as a line; no cost where a call had no price."""
     return {
         "started": safe_text.clock(run.started_at),

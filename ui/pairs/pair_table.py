@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.catalog.tokens import PROMPT_SHAPES, tokenizer
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Pair
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.pair_list import PairFilter, PairRow
