@@ -91,7 +91,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     expect(page.get_by_text("asks for a key (401)")).to_be_visible()
     model.mode = "ok"
     page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_text("It works.")).to_be_visible()
+    expect(page.get_by_text("The connection works.")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     price(watched, "2.5")

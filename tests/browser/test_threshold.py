@@ -43,4 +43,4 @@ def test_the_curve_is_drawn_with_its_twin(watched):
     page = watched.open("overlap", catalog="Example", view="Curve")
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("critical zone")).to_be_visible()
-    expect(page.get_by_text("As a table, and to download")).to_be_visible()
+    expect(page.get_by_text("Data table and downloads")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Words that a model has for a merged tool, beside those made offline; a person may take them."""
+"""A model's wording of a document beside the current one; a person may accept it."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ui.frame import page_frame, safe_text
 from ui.models import ask_panel
 
 
-def words_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
-    """What the model wrote for the cluster, and the way to ask it."""
+def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
+    """The wording that the model suggests for the cluster, and the panel to ask for one."""
     written = page_frame.workspace().judging.written(catalog_id, cluster)
     if written is not None:
         _offer(cluster, draft, written)
     box = st.expander(
-        "Ask a model for words", key="ask_words", icon=":material/forum:", on_change="rerun"
+        "Suggest wording with a model", key="ask_words", icon=":material/forum:", on_change="rerun"
     )
     if box.open:
         with box:
             st.caption(
-                "It words the documents of merged tools anew. Nothing changes until somebody takes "
-                "its words; exact copies need none."
+                "A model rewrites the documents of merged tools. Nothing changes until somebody "
+                "accepts a suggestion. Exact copies need none."
             )
             ask_panel.asking_panel(
-                catalog_id, "documents", "Ask for every document", one=(cluster.id,)
+                catalog_id, "documents", "Suggest for all documents", one=(cluster.id,)
             )
 
 
 def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
-    """The difference, what speaks against it, and the button."""
+    """The difference, the problems with it, and the button to accept it."""
     with st.container(border=True):
-        st.markdown(f"**In the words of {safe_text.untrusted(written.judge)}**")
+        st.markdown(f"**Suggested by {safe_text.untrusted(written.judge)}**")
         if not written.changes:
-            st.caption("The same as the document above.")
+            st.caption("Identical to the document above.")
             return
         for change in written.changes:
             st.caption(safe_text.untrusted(change.place))
@@ -46,19 +46,21 @@ def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
         for violation in written.violations:
             more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
             st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
-        barred = any(violation.code == "invalid" for violation in written.violations)
+        invalid = any(violation.code == "invalid" for violation in written.violations)
         seen = f"{cluster.id}_{cluster.version[:8]}"
-        if barred:
-            st.caption("It could not be exported so; nobody can take it. Reword it above instead.")
-        anyway = not written.violations or (
-            not barred and st.checkbox("Take them in spite of this", key=f"anyway_{seen}")
+        if invalid:
+            st.caption(
+                "This wording cannot be exported, so it cannot be used. Edit the document above."
+            )
+        allowed = not written.violations or (
+            not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{seen}")
         )
         st.button(
-            "Use these words",
+            "Use this wording",
             key=f"take_{seen}",
             icon=":material/check:",
-            disabled=not anyway,
-            help="Stores them as an edit of yours, which can be taken back.",
+            disabled=not allowed,
+            help="Stores it as your edit, which can be undone.",
             on_click=decision_buttons.save,
             args=(cluster, replace(draft, document=written.document)),
         )

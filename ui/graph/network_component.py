@@ -1,6 +1,6 @@
 """The merge graph on the screen: vis-network, drawn by ``network_view.js``; a click reaches Python.
 
-The view holds no state of its own. It sends what was clicked, and draws what it is told.
+The view holds no state of its own. It sends what was clicked, and draws the data it is sent.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def network_view(
     number = {node.id: at for at, node in enumerate(part.nodes)}
 
     def clicked() -> None:
-        told = st.session_state[key]["clicked"]
-        if told:
-            tools = [part.nodes[at].id for at in told["nodes"] if at < len(part.nodes)]
-            on_click(Click(tools, Pair.of(*tools) if told["edge"] else None, told["opened"]))
+        event = st.session_state[key]["clicked"]
+        if event:
+            tools = [part.nodes[at].id for at in event["nodes"] if at < len(part.nodes)]
+            on_click(Click(tools, Pair.of(*tools) if event["edge"] else None, event["opened"]))
 
     _view(
         key=key,
