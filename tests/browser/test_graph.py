@@ -137,10 +137,10 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     assert page.locator(".network").evaluate(count) == 3
     page.reload()
     page.locator(".network canvas").wait_for()
-    expect(page.get_by_text("Decisions (1)")).to_be_visible()
+    expect(page.get_by_text("All decisions (1)")).to_be_visible()
     watched.settled()
     assert page.locator(".network").evaluate(count) == 3
-    page.get_by_text("Decisions (").click()
+    page.get_by_text("All decisions (").click()
     page.get_by_role("button", name="Undo").first.click()
     expect(page.locator(".network .legend")).to_contain_text("bridge")
     watched.settled()

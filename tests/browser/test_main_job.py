@@ -162,5 +162,5 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
         page.keyboard.press(key)
         watched.settled()
         assert page.get_by_test_id("stException").count() == 0
-    page.get_by_text("Decisions (").click()
+    page.get_by_text("All decisions (").click()
     watched.settled()

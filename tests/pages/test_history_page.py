@@ -27,7 +27,7 @@ def test_every_decision_is_listed_page_by_page_and_undone_ones_say_by_whom(page)
     page.at.run()
     assert not page.at.exception
     labels = [expander.label for expander in page.at.expander]
-    assert "Decisions (13)" in labels
+    assert "All decisions (13)" in labels
     assert page.text.count("undone by carl") == 6
     assert page.text.count("undone by bob") == 3, "the rest is on the next page"
     assert len([b for b in page.at.button if (b.key or "").startswith("recent_undo_")]) == 1

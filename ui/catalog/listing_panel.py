@@ -192,7 +192,7 @@ def _findings(catalog_id: int) -> None:
         "*warn* and *info* block nothing."
     )
     chosen = st.pills(
-        "Finding type", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
+        "Kind of finding", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
     )
     shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
     st.caption(f"{len(shown):,} of {len(rows):,} findings. Select a row for details.")

@@ -27,7 +27,12 @@ def curve_panel(catalog_id: int) -> None:
     )
     rows = table_twins.curve_rows(view)
     marked = [row for row in rows if row["from"] in MARKS]
-    st.dataframe(marked, hide_index=True, alt="Pairs at five similarity thresholds")
+    st.dataframe(
+        marked,
+        hide_index=True,
+        column_config={"from": "similarity ≥"},
+        alt="Pairs at five similarity thresholds",
+    )
     picture(curve_charts.collision_curve(view), lambda: rows, "curve", "Collision curve")
 
 

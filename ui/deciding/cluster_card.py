@@ -226,7 +226,7 @@ def arguments(card: Card) -> None:
     """Each parameter of the merged tool, and the argument of each member that is mapped to it."""
     st.markdown("**Argument mapping**")
     if not card.arguments:
-        st.caption("The merged tool declares no parameters.")
+        st.caption("No parameters are declared.")
         return
     rows = [
         {

@@ -15,7 +15,7 @@ def trail(catalog_id: int) -> None:
     """Draw all decisions, page by page, and those that say *never merge*."""
     review = page_frame.workspace().review
     history, standing = review.history(catalog_id), review.standing(catalog_id)
-    with st.expander(f"Decisions ({len(history):,})"):
+    with st.expander(f"All decisions ({len(history):,})"):
         pages = -(-len(history) // PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
         for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
