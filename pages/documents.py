@@ -8,7 +8,7 @@ from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from ui.deciding import cluster_card, decision_buttons
-from ui.documents import document_form, written_words
+from ui.documents import document_form, suggested_wording
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.tools import leave_out, tool_drawer
 
@@ -120,7 +120,7 @@ with effect:
     with st.container(horizontal=True):
         st.button(
             "Save",
-            key=f"save_{form.seen}",
+            key=f"save_{form.suffix}",
             type="primary",
             disabled=bool(problems) or not changed,
             on_click=decision_buttons.save,
@@ -128,14 +128,14 @@ with effect:
         )
         st.button(
             "Discard changes",
-            key=f"discard_{form.seen}",
+            key=f"discard_{form.suffix}",
             disabled=not form.is_unsaved,
             help="Unsaved changes are kept while you visit other pages.",
             on_click=form.discard,
         )
         st.button(
             "Reset to generated document" if mode == MERGES else "Reset to original",
-            key=f"reset_{form.seen}",
+            key=f"reset_{form.suffix}",
             disabled=generated.document == cluster.document,
             on_click=decision_buttons.reset,
             args=(cluster, generated, form.discard),
@@ -151,6 +151,6 @@ with effect:
     st.markdown(f"**Changes from {base} description**")
     st.html(safe_text.word_diff(card.canonical.description, edited.document.description))
     cluster_card.arguments(card)
-written_words.suggestion_panel(catalog_id, cluster, draft)
+suggested_wording.suggestion_panel(catalog_id, cluster, draft)
 with st.expander("JSON Schema as exported"):
     st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

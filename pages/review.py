@@ -112,7 +112,7 @@ linked = st.query_params.get("cluster")
 place = ids.index(linked) if linked in ids else 0
 shown, onward = waiting[place], ids[(place + 1) % len(ids)]
 st.query_params["cluster"] = shown.id
-seen = f"{shown.id}_{shown.version[:8]}"
+suffix = f"{shown.id}_{shown.version[:8]}"
 
 
 def go(cluster_id: str, skipped: bool = False) -> None:
@@ -151,7 +151,7 @@ def drop_button(tool: Tool) -> None:
         rest = [member for member in shown.members if member != tool.id]
         help_text = "Never merges it with the others, which stay a proposal."
         st.button(
-            "Remove", f"drop_{seen}_{tool.id}", help_text, on_click=decision_buttons.take_apart,
+            "Remove", f"drop_{suffix}_{tool.id}", help_text, on_click=decision_buttons.take_apart,
             args=(shown, [rest, [tool.id]], onward, order),
         )  # fmt: skip
 
@@ -182,10 +182,12 @@ with body:
     cluster_card.differing(card)
     cluster_card.members(card, drop_button)
     members = cluster_card.all_members(shown)
-    tool_selection.select_button(catalog_id, members, "a cluster", f"all_{seen}", "Select members")
+    tool_selection.select_button(
+        catalog_id, members, "a cluster", f"all_{suffix}", "Select members"
+    )
     cluster_card.arguments(card)
     cluster_card.evidence(card)
-    decision_buttons.reshape(card, seen, onward, order)
+    decision_buttons.reshape(card, suffix, onward, order)
     sticky_question.start_at_top(shown.id)
 
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
@@ -206,7 +208,7 @@ with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
             action, args = actions[name]
             st.button(
                 shortcut.label,
-                key=f"{name}_{seen}",
+                key=f"{name}_{suffix}",
                 type="primary" if name == "accept" else "secondary",
                 shortcut=shortcuts.letter(name, by_key),
                 on_click=action,

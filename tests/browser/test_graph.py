@@ -120,7 +120,7 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page.locator(".network .canvas").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(".network .said")).to_contain_text("calculate_words")
+    expect(page.locator(".network .announcement")).to_contain_text("calculate_words")
     page.keyboard.press("Enter")
     expect(page.locator("h3", has_text="calculate_words")).to_be_visible()
 

@@ -36,16 +36,16 @@ class Places:
 def draw_catalog() -> Places:
     """Draw what needs no analysis; returns the places for the rest."""
     record = page_frame.current()
-    seen = page_frame.workspace().explore.overview(record.id)
-    owners = f" on {quantity(seen.servers, 'server')}" if seen.servers else ""
+    totals = page_frame.workspace().explore.overview(record.id)
+    owners = f" on {quantity(totals.servers, 'server')}" if totals.servers else ""
     st.markdown(
-        f"**{safe_text.untrusted(record.name)}** holds {quantity(seen.tools, 'tool')}{owners}. "
+        f"**{safe_text.untrusted(record.name)}** holds {quantity(totals.tools, 'tool')}{owners}. "
         "They cost about "
-        f"{seen.tokens:,} tokens in every prompt that includes all of them."
+        f"{totals.tokens:,} tokens in every prompt that includes all of them."
     )
     metrics = st.columns(3)
-    metrics[0].metric("Tools", f"{seen.tools:,}", border=True, height="stretch")
-    metrics[1].metric("Servers", f"{seen.servers:,}", border=True, height="stretch")
+    metrics[0].metric("Tools", f"{totals.tools:,}", border=True, height="stretch")
+    metrics[1].metric("Servers", f"{totals.servers:,}", border=True, height="stretch")
     overlap = st.container()
     worst, next_steps = st.columns([3, 2], gap="medium")
     steps = next_steps.container(key="next", border=True, height="stretch")
@@ -65,20 +65,20 @@ def fill_in(places: Places) -> None:
         page_frame.analysis()
     explore, overview = page_frame.workspace().explore, page_frame.workspace().overview
     with places.steps, st.spinner("Estimating what merging saves"):
-        seen, after = explore.overview(record.id), explore.forecast(record.id)
+        totals, after = explore.overview(record.id), explore.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)
         findings = overview.findings(record.id)
     with places.overlap:
         _overlap(findings)
     places.tokens.metric(
         "Tokens ≈",
-        f"{seen.tokens:,}",
+        f"{totals.tokens:,}",
         f"{after.tokens_after:,} after safe merges",
         delta_color="off",
-        delta_arrow="down" if after.tokens_after < seen.tokens else "off",
+        delta_arrow="down" if after.tokens_after < totals.tokens else "off",
         border=True,
         height="stretch",
-        help=f"Tokens: {seen.counted}. "
+        help=f"Tokens: {totals.counted}. "
         "Counts merges that are safe to accept without review, and those already accepted.",
     )
     with places.worst:
@@ -87,32 +87,32 @@ def fill_in(places: Places) -> None:
         _links(steps, first=True)
 
 
-def _overlap(seen: Findings) -> None:
+def _overlap(counts: Findings) -> None:
     """Duplicates, families and siblings, each with a link to the page where they are handled."""
-    again = f" ({seen.again:,} to look at again)" if seen.again else ""
-    needs = "needs" if seen.gateways == 1 else "need"
-    gateways = f"; {seen.gateways:,} more {needs} a gateway" if seen.gateways else ""
+    again = f" ({counts.again:,} to look at again)" if counts.again else ""
+    needs = "needs" if counts.gateways == 1 else "need"
+    gateways = f"; {counts.gateways:,} more {needs} a gateway" if counts.gateways else ""
     for place, (title, count, note, help_text, link, page, query) in zip(
         st.columns(3),
         (
             (
-                "Duplicates to prune now", seen.duplicates,
-                f"{seen.duplicates - seen.waiting:,} accepted{again}, {seen.waiting:,} waiting, "
-                f"{seen.safe:,} of them safe{gateways}",
+                "Duplicates to prune now", counts.duplicates,
+                f"{counts.duplicates - counts.waiting:,} accepted{again}, "
+                f"{counts.waiting:,} waiting, {counts.safe:,} of them safe{gateways}",
                 "Clusters of tools that do the same job, where one tool can already serve the "
                 "callers of all the others: the others can be switched off, no code needed. "
                 "Includes accepted ones.",
                 "Review duplicates", "review", {"show": "Duplicates"},
             ),
             (
-                "Families a gateway could merge", seen.families,
-                f"{seen.families - seen.undecided:,} accepted, {seen.undecided:,} waiting",
+                "Families a gateway could merge", counts.families,
+                f"{counts.families - counts.undecided:,} accepted, {counts.undecided:,} waiting",
                 "Clusters of the same operation for several providers or fixed values. The value "
                 "is not an argument, so none of their tools can be pruned.",
                 "Review families", "review", {"show": "Families"},
             ),
             (
-                "Siblings to tell apart", seen.siblings,
+                "Siblings to tell apart", counts.siblings,
                 "similar pairs that do different jobs",
                 "Related candidate pairs that the offline judge keeps apart. An agent must tell "
                 "them apart by their descriptions.",

@@ -35,19 +35,19 @@ def attempt(work: Callable[[], object], message: str) -> bool:
     return True
 
 
-def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) -> None:
+def decide(shown: Cluster, action: Action, onward: str | None, **detail: object) -> None:
     """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    message = f"{ACTIONS[action].done}: {seen.document.name}"
-    if seen.newcomers and action in ("accept", "reject"):
+    message = f"{ACTIONS[action].done}: {shown.document.name}"
+    if shown.newcomers and action in ("accept", "reject"):
         welcome = action == "accept"
         done = attempt(
-            lambda: review.answer_newcomers(catalog_id, seen, page_frame.reviewer(), welcome),
+            lambda: review.answer_newcomers(catalog_id, shown, page_frame.reviewer(), welcome),
             message,
         )
     else:
         done = attempt(
-            lambda: review.decide(catalog_id, action, seen, page_frame.reviewer(), detail),
+            lambda: review.decide(catalog_id, action, shown, page_frame.reviewer(), detail),
             message,
         )
     if done and onward:
@@ -55,19 +55,19 @@ def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) 
 
 
 def take_apart(
-    seen: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
+    shown: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
 ) -> None:
     """Divide a proposal into groups; what is left of it is shown next, in its place."""
     review, catalog_id, left = page_frame.workspace().review, page_frame.current().id, list[str]()
-    text = f"{seen.document.name}: {apart_in_words(groups)}"
+    text = f"{shown.document.name}: {apart_in_words(groups)}"
     if attempt(
-        lambda: left.extend(review.recut(catalog_id, seen, page_frame.reviewer(), groups)), text
+        lambda: left.extend(review.recut(catalog_id, shown, page_frame.reviewer(), groups)), text
     ):
-        if seen.id in order:
-            at = order.index(seen.id) + 1
+        if shown.id in order:
+            at = order.index(shown.id) + 1
             order[at:at] = [one for one in left if one not in order]
-        if shown := next(iter(left), onward):
-            st.query_params["cluster"] = shown
+        if following := next(iter(left), onward):
+            st.query_params["cluster"] = following
 
 
 def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
@@ -79,25 +79,25 @@ def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
     return "; ".join(parts)
 
 
-def split_off(seen: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
+def split_off(shown: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
     """Take the members chosen in the widget ``apart_key`` out of the proposal, as one part."""
     apart = list(st.session_state[apart_key])
-    rest = [member for member in seen.members if member not in apart]
-    take_apart(seen, [rest, apart], onward, order)
+    rest = [member for member in shown.members if member not in apart]
+    take_apart(shown, [rest, apart], onward, order)
 
 
-def choose_canonical(seen: Cluster, choice_key: str) -> None:
+def choose_canonical(shown: Cluster, choice_key: str) -> None:
     """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
     chosen = st.session_state[choice_key]
-    decide(seen, "canonical", None, canonical=chosen)
+    decide(shown, "canonical", None, canonical=chosen)
     succeeded, text = st.session_state["notice"]
     st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
 
 
-def accept_safe(seen: Sequence[Cluster]) -> None:
+def accept_safe(shown: Sequence[Cluster]) -> None:
     """Accept the listed merges, as one batch that can be undone."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    decisions, refused = review.accept_safe(catalog_id, page_frame.reviewer(), seen)
+    decisions, refused = review.accept_safe(catalog_id, page_frame.reviewer(), shown)
     st.session_state["safe_list"] = False
     message = f"Accepted {quantity(len(decisions), 'safe merge')}"
     if refused:
@@ -189,15 +189,15 @@ def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
         st.query_params["cluster"] = cluster_id
 
 
-def undo_own(seen: int) -> None:
-    """Undo the reviewer's latest decision, which was ``seen`` when the button was drawn.
+def undo_own(latest: int) -> None:
+    """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn.
 
-    A decision made since is the one that is meant; once ``seen`` is gone, a second press of the
+    A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
     same button does nothing more.
     """
     standing = page_frame.workspace().review.standing(page_frame.current().id)
     own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
-    if own is not None and own.seq >= seen:
+    if own is not None and own.seq >= latest:
         undo((own.seq,), own)
 
 
@@ -250,13 +250,13 @@ def by_whom(decision: Decision) -> str:
     return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
 
 
-def reshape(card: Card, seen: str, onward: str | None, order: list[str]) -> None:
+def reshape(card: Card, suffix: str, onward: str | None, order: list[str]) -> None:
     """Draw the further decisions: another canonical, members split off, an edited document."""
     cluster = card.cluster
     keys = st.session_state.get("keys", True) and "tool" not in st.query_params
     with st.container(horizontal=True, vertical_alignment="bottom"):
         eligible = [tool.id for tool in card.eligible]
-        choice = f"canonical_{seen}"
+        choice = f"canonical_{suffix}"
         st.selectbox(
             "Canonical",
             eligible,
@@ -267,11 +267,11 @@ def reshape(card: Card, seen: str, onward: str | None, order: list[str]) -> None
             help="The member whose id and name the merged tool gets.",
         )
         if len(cluster.members) > 2 and cluster.state != "accepted":
-            apart_key = f"apart_{seen}"
+            apart_key = f"apart_{suffix}"
             chosen = st.multiselect("Split off", cluster.members, key=apart_key)
             st.button(
                 "Split",
-                key=f"split_{seen}",
+                key=f"split_{suffix}",
                 shortcut=shortcuts.letter("split", keys),
                 disabled=not 0 < len(chosen) < len(cluster.members),
                 help="Makes two proposals out of one, both still to be reviewed. Accepts nothing.",

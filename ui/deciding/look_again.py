@@ -76,22 +76,22 @@ def _queue(items: tuple[LookAgain, ...], place: int) -> None:
 
 
 def _buttons(item: LookAgain) -> None:
-    seen = f"{item.cluster.id}_{item.cluster.version[:8]}"
+    suffix = f"{item.cluster.id}_{item.cluster.version[:8]}"
     names = ", ".join(f"decision {seq}" for seq in item.seqs)
     with st.container(horizontal=True):
         st.button(
-            "Keep merged", f"keep_{seen}", "Confirms the merge and removes it from this list.",
+            "Keep merged", f"keep_{suffix}", "Confirms the merge and removes it from this list.",
             icon=":material/check:",
             on_click=decision_buttons.keep_merged, args=(item,),
         )  # fmt: skip
         st.button(
-            "Undo", f"again_undo_{seen}",
+            "Undo", f"again_undo_{suffix}",
             f"Undoes {names} and everything decided in it; the judge then proposes anew.",
             icon=":material/undo:",
             on_click=decision_buttons.undo, args=(item.seqs,),
         )  # fmt: skip
         st.button(
-            "Keep apart", f"apart_{seen}",
+            "Keep apart", f"apart_{suffix}",
             "Takes out the tools that the kept tool cannot replace, and never merges them again.",
             icon=":material/block:",
             on_click=decision_buttons.keep_apart, args=(item,),

@@ -36,30 +36,30 @@ class Fields:
 
 
 class Form:
-    """The fields of one document, under keys that end in ``seen``, which changes with its cluster.
+    """The fields of a document, under keys that end in ``suffix``, which changes with its cluster.
 
     Fields start with the text of the last visit: Streamlit forgets the fields of a page that is
     left.
     """
 
-    def __init__(self, seen: str, draft: Draft) -> None:
+    def __init__(self, suffix: str, draft: Draft) -> None:
         self._unsaved: dict[str, Fields] = st.session_state.setdefault("typed", {})
         self._initial: dict[str, Fields] = st.session_state.setdefault("began", {})
         turns: dict[str, int] = st.session_state.setdefault("discarded", {})
-        self.seen = f"{seen}_{turns[seen]}" if seen in turns else seen
+        self.suffix = f"{suffix}_{turns[suffix]}" if suffix in turns else suffix
         self._turns, self._draft = turns, draft
-        if f"name_{self.seen}" not in st.session_state:
-            self._initial[seen] = self._unsaved.get(seen, Fields.of(draft))
-        self._key = seen
+        if f"name_{self.suffix}" not in st.session_state:
+            self._initial[suffix] = self._unsaved.get(suffix, Fields.of(draft))
+        self._key = suffix
 
     def show(self) -> tuple[Draft, tuple[str, ...]]:
         """The edited document and its problems; draws the fields. While parameters are invalid, the
         document has the last valid ones.
         """
-        start, seen = self._initial[self._key], self.seen
-        name = st.text_input("Name", start.name, key=f"name_{seen}")
+        start, suffix = self._initial[self._key], self.suffix
+        name = st.text_input("Name", start.name, key=f"name_{suffix}")
         description = st.text_area(
-            "Description", start.description, key=f"description_{seen}", height=160
+            "Description", start.description, key=f"description_{suffix}", height=160
         )
         fields = replace(start, name=name, description=description)
         problems: tuple[str, ...] = ()
@@ -97,14 +97,16 @@ class Form:
             parameter_editor.WAYS,
             default=fields.way,
             required=True,
-            key=f"way_{self.seen}",
+            key=f"way_{self.suffix}",
             on_change=self._switch_way,
         )
         if way == TEXT:
             return replace(
-                fields, text=parameter_editor.as_text(fields.text, f"schema_{self.seen}"), way=TEXT
+                fields,
+                text=parameter_editor.as_text(fields.text, f"schema_{self.suffix}"),
+                way=TEXT,
             )
-        rows = parameter_editor.table(fields.rows, f"parameters_{self.seen}")
+        rows = parameter_editor.table(fields.rows, f"parameters_{self.suffix}")
         return replace(fields, rows=tuple(rows), way=TABLE)
 
     def _switch_way(self) -> None:
@@ -114,7 +116,7 @@ class Form:
             base = draft_of(start)
         except DecisionError:
             base = start.base
-        way = cast(str, st.session_state[f"way_{self.seen}"])
+        way = cast(str, st.session_state[f"way_{self.suffix}"])
         fields = Fields.of(base, way)
         self._initial[self._key] = replace(fields, name=start.name, description=start.description)
 

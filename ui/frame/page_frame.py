@@ -1,4 +1,4 @@
-"""What every page stands in: the workspace, the sidebar, the current catalog, running jobs."""
+"""What every page shares: the workspace, the sidebar, the current catalog, running jobs."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def frame(page: str) -> None:
     the ``page`` it shows.
     """
     records = {record.name: record for record in workspace().catalogs.newest()}
-    asked = st.query_params.get("catalog", "")
-    if asked in records:
-        st.session_state["catalog"] = asked
-    elif asked:
-        st.session_state["no_catalog"] = asked
+    linked = st.query_params.get("catalog", "")
+    if linked in records:
+        st.session_state["catalog"] = linked
+    elif linked:
+        st.session_state["no_catalog"] = linked
     if st.session_state.get("catalog") not in records:
         st.session_state["catalog"] = next(iter(records))
     with st.sidebar:

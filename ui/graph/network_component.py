@@ -19,7 +19,7 @@ from toolscope_core.figures.views import Network
 HTML = """
 <div class="network">
   <div class="canvas" role="application" tabindex="0"></div>
-  <div class="said" aria-live="polite"></div>
+  <div class="announcement" aria-live="polite"></div>
   <div class="legend"></div>
 </div>
 """
@@ -27,7 +27,7 @@ CSS = """
 .canvas { height: 500px; border: 1px solid var(--st-border-color); border-radius: 8px;
   position: relative; overflow: hidden; }
 .canvas:focus-visible { outline: 2px solid var(--st-primary-color); }
-.said { position: absolute; clip-path: inset(50%); }
+.announcement { position: absolute; clip-path: inset(50%); }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 18px; margin-top: 8px; font-size: 0.85rem;
   font-family: var(--st-font); color: var(--st-text-color); }
 .legend i { display: inline-block; font-style: normal; margin-right: 6px; }

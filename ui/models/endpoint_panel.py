@@ -62,25 +62,25 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
     The keys of the fields change with the saved endpoint, so that they show it when it changes.
     """
     turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
-    seen = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
+    suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
     address, name = st.columns(2)
     base_url = address.text_input(
-        "Base URL", saved.base_url if saved else "", key=f"base_url_{seen}",
+        "Base URL", saved.base_url if saved else "", key=f"base_url_{suffix}",
         persist_state="session", placeholder="http://localhost:11434/v1",
         help="The address up to /chat/completions, without a key.",
     )  # fmt: skip
     model = name.text_input(
-        "Model", saved.model if saved else "", key=f"model_{seen}",
+        "Model", saved.model if saved else "", key=f"model_{suffix}",
         persist_state="session", placeholder="the model name at the endpoint",
     )  # fmt: skip
     concurrency, deadline, temperature = _numbers(
-        seen,
+        suffix,
         _Field("Concurrent calls", shown.concurrency, 1),
         _Field("Timeout per call (s)", shown.deadline, 10.0),
         _Field("Temperature", shown.temperature, 0.1),
     )
     calls, cost = _numbers(
-        seen,
+        suffix,
         _Field("Maximum model calls per run", shown.budget.calls, 1, MAX_CALLS),
         _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
     )
@@ -100,20 +100,20 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
     return page_frame.workspace().endpoints.priced(endpoint)
 
 
-def _numbers(seen: str, *fields: _Field) -> list[float | None]:
+def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
     """The values of a row of number fields. Limits are checked where the values are used."""
     return [
-        _number(place, seen, field)
+        _number(place, suffix, field)
         for place, field in zip(st.columns(len(fields)), fields, strict=True)
     ]
 
 
-def _number(place: DeltaGenerator, seen: str, field: _Field) -> float | None:
+def _number(place: DeltaGenerator, suffix: str, field: _Field) -> float | None:
     """The value of a number field. An optional one has its value in the session: a field with a
     default could not be emptied.
     """
     label, value, step, help_text = field
-    key, value = f"{label}_{seen}", value if value is None else type(step)(value)
+    key, value = f"{label}_{suffix}", value if value is None else type(step)(value)
     if field.optional:
         st.session_state.setdefault(key, value)
         value = None

@@ -47,17 +47,17 @@ def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
             more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
             st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
         invalid = any(violation.code == "invalid" for violation in written.violations)
-        seen = f"{cluster.id}_{cluster.version[:8]}"
+        suffix = f"{cluster.id}_{cluster.version[:8]}"
         if invalid:
             st.caption(
                 "This wording cannot be exported, so it cannot be used. Edit the document above."
             )
         allowed = not written.violations or (
-            not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{seen}")
+            not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
         )
         st.button(
             "Use this wording",
-            key=f"take_{seen}",
+            key=f"take_{suffix}",
             icon=":material/check:",
             disabled=not allowed,
             help="Stores it as your edit, which can be undone.",
