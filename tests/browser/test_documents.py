@@ -11,7 +11,7 @@ def fields(page):
 
 def test_looking_edits_nothing_and_typing_survives_another_page(watched):
     page = watched.open("documents", catalog="Example")
-    page.get_by_label("Merge", exact=True).click()
+    page.get_by_label("Merged tool", exact=True).click()
     page.get_by_role("option", name=re.compile("^translate ")).click()
     watched.settled()
     save, discard = (page.get_by_role("button", name=n) for n in ("Save", "Discard changes"))

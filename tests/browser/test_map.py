@@ -81,7 +81,7 @@ def test_a_box_selects_too_and_other_colours_keep_it(watched):
     drag(page, (0.1, 0.1), (0.95, 0.95))
     count = selected(page)
     watched.settled()
-    page.get_by_text("Contours").click()
+    page.get_by_text("Density contours").click()
     expect(page.locator(".js-plotly-plot .contourlayer path").first).to_be_attached()
     assert selected(page) == count
 
