@@ -30,7 +30,7 @@ families = sum(row.kind == "family" for row in rows)
 st.markdown(
     f"Clusters of tools that the judge would merge: **{len(rows) - families:,}**. Families, which "
     f"only a gateway could merge: **{families:,}**. Select rows to draw them. "
-    f"Tokens in {PROMPT_SHAPES[0]}: {safe_text.untrusted(tokenizer().label)}."
+    f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
 )
 shown = only_selected(record.id, rows)
 chosen = cluster_table(record.id, shown)

@@ -165,7 +165,7 @@ with queue:
     st.dataframe(
         table,
         key="queue",
-        height=480,
+        height=min(480, 38 + 35 * len(waiting)),
         hide_index=True,
         column_config=cluster_card.queue_columns(),
         on_select=pick,

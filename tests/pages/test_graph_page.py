@@ -25,7 +25,7 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     assert clusters.iloc[0]["name"] == "send_mail"
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
     assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)
-    assert "Tokens in openai-chat: estimate" in words(app)
+    assert "Token counts (openai-chat): estimate" in words(app)
     assert set(edges["one"]) == {"send_mail"}
     assert len(app.get("bidi_component")) == 1
     assert [link.proto.label for link in app.get("page_link")] == ["Open in Review"]

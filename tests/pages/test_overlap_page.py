@@ -27,7 +27,7 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     first = table(app).iloc[0]
     assert first["probability"] == 1.0
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(desk.WEATHER)
-    assert "Tokens in openai-chat: estimate" in words(app)
+    assert "Token counts (openai-chat): estimate" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
     assert r"Judge: merge: the same job" in words(app) and "Same job 1.00" in words(app)
     assert r"They do the same job\." in words(app)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
 from ui.deciding.cluster_card import sorted_rows
+from ui.deciding.shortcuts import SHORTCUTS
 from ui.frame import page_frame
 
 
@@ -236,3 +237,9 @@ def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
     undo.click().run()
     assert len(page.review.standing(1)) == before - 1
     assert "Nothing left to review" not in page.text
+
+
+def test_no_two_shortcuts_share_a_key_and_none_is_one_of_streamlits():
+    letters = [shortcut.letter for shortcut in SHORTCUTS.values()]
+    assert len(set(letters)) == len(letters)
+    assert not {"C", "R"} & set(letters)

@@ -73,7 +73,7 @@ def _tools(catalog_id: int) -> None:
     )
     st.caption(
         f"{len(rows):,} of {overview.tools:,} tools.{cut} Tick rows to select tools in every view. "
-        f"Tokens in {shape}: {overview.counted}."
+        f"Token counts ({shape}): {overview.counted}."
     )
     rows = rows[:MAX_ROWS]
     ids, key = [row.id for row in rows], f"tools_{catalog_id}"
@@ -164,7 +164,7 @@ def _servers(catalog_id: int) -> None:
     if not rows:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
-    st.caption(f"Tokens in {PROMPT_SHAPES[0]}: {explore.overview(catalog_id).counted}.")
+    st.caption(f"Token counts ({PROMPT_SHAPES[0]}): {explore.overview(catalog_id).counted}.")
     st.dataframe(
         safe_text.columns(rows, ["name", "tools", "tokens", "description"])
         | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},

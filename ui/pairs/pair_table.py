@@ -44,7 +44,7 @@ def pair_panel(catalog_id: int) -> None:
     first = " Pairs with a selected tool come first." if chosen and not wanted.only else ""
     st.caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
-        f"Tokens in {PROMPT_SHAPES[0]}: {safe_text.untrusted(tokenizer().label)}."
+        f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
     )
     shown = _shown(catalog_id, pairs.rows[0])
     key = f"pairs_{catalog_id}_{wanted.key}"
