@@ -31,7 +31,9 @@ page = st.navigation(PAGES)
 st.set_option("client.showSidebarNavigation", False)
 starting = st.empty()
 if "ui.frame.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
-    starting.info("ToolScope is starting. This takes some seconds, once.", icon=":material/timer:")
+    starting.info(
+        "ToolScope is starting. The first start takes a few seconds.", icon=":material/timer:"
+    )
 
 # Last, as they take seconds: name and menu stand before.
 from toolscope_core.errors import ToolScopeError  # noqa: E402
@@ -41,8 +43,8 @@ from ui.tools import tool_drawer  # noqa: E402
 starting.empty()
 try:
     page_frame.frame(page.title)
-    tool_selection.carry()
-    tool_selection.chip()
+    tool_selection.restore()
+    tool_selection.selection_panel()
     tool_drawer.drawer()
     page.run()
 except ToolScopeError as error:

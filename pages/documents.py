@@ -1,4 +1,4 @@
-"""Documents: what agents will read of a merged tool, edited by a person."""
+"""Documents: the name, description and parameters that agents see, edited by a person."""
 
 import json
 
@@ -8,38 +8,38 @@ from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from ui.deciding import cluster_card, decision_buttons
-from ui.documents import document_form, written_words
+from ui.documents import document_form, suggested_wording
 from ui.frame import page_frame, safe_text, tool_selection
-from ui.tools import leaving_out, tool_drawer
+from ui.tools import leave_out, tool_drawer
 
 MERGES = "Merges"
-FOUND = 500
+MAX_OPTIONS = 500
 
 st.title("Documents")
 page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
-of = st.segmented_control(
+mode = st.segmented_control(
     "Documents of", [MERGES, tool_drawer.SINGLE],
     default=MERGES if clusters else tool_drawer.SINGLE, required=True, key="texts",
     bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
-if of == MERGES and not clusters:
-    st.info("No tools do the same job here. Single tools can be edited all the same.")
+if mode == MERGES and not clusters:
+    st.info("No tools do the same job here. You can still edit single tools.")
     st.stop()
 
 
 total, picked = len(clusters), tool_selection.selected(catalog_id)
-if of == MERGES and picked and tool_selection.only():
+if mode == MERGES and picked and tool_selection.only():
     clusters = {
         key: cluster
         for key, cluster in clusters.items()
-        if not picked.tool_ids.isdisjoint(cluster_card.everybody(cluster))
+        if not picked.tool_ids.isdisjoint(cluster_card.all_members(cluster))
     }
     st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not clusters:
         st.stop()
-if of != MERGES:
+if mode != MERGES:
     clusters = {}
 
 
@@ -49,9 +49,9 @@ def field_key(cluster: Cluster) -> str:
 
 def label(cluster_id: str) -> str:
     cluster = clusters[cluster_id]
-    what = "family of " if cluster_card.kind_of(cluster) == "family" else ""
+    prefix = "family of " if cluster_card.kind_of(cluster) == "family" else ""
     state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
-    return f"{cluster.document.name} ({what}{quantity(len(cluster.members), 'tool')}, {state})"
+    return f"{cluster.document.name} ({prefix}{quantity(len(cluster.members), 'tool')}, {state})"
 
 
 def pick() -> None:
@@ -69,22 +69,22 @@ def chosen_merge() -> Cluster:
         last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
         st.session_state["merge"] = last if last in clusters else next(iter(clusters))
     cluster = clusters[
-        st.selectbox("Merge", list(clusters), format_func=label, key="merge", on_change=pick)
+        st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=pick)
     ]
     st.query_params["cluster"] = st.session_state["document"] = cluster.id
     return cluster
 
 
 def chosen_tool() -> Cluster:
-    work, asked = page_frame.workspace(), st.query_params.get("single", "")
-    linked = work.catalogs.named(catalog_id, asked)
+    work, key = page_frame.workspace(), st.query_params.get("single", "")
+    linked = work.catalogs.named(catalog_id, key)
     bar = st.container(horizontal=True)
-    find = bar.text_input("Find a tool", type="search", key="find_tool")
-    ids = [row.id for row in work.explore.tools(catalog_id, find)][:FOUND]
+    find = bar.text_input("Search", type="search", key="find_tool")
+    ids = [row.id for row in work.explore.tools(catalog_id, find)][:MAX_OPTIONS]
     if linked and linked not in ids:
         ids.insert(0, linked)
     if not ids:
-        st.info(f"No tool holds the words {safe_text.untrusted(find)}.")
+        st.info(f"No tool matches {safe_text.untrusted(find)}.")
         st.stop()
     if linked:
         st.session_state["tool_to_edit"] = linked
@@ -92,19 +92,19 @@ def chosen_tool() -> Cluster:
     home = next((c for c in review.plan(catalog_id).applied if chosen in c.members), None)
     if home is not None:
         st.info(
-            f"It is part of the accepted merge {safe_text.untrusted(home.document.name)}, whose "
-            "document is the one agents read. This one counts if that merge is taken back."
+            f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
+            "whose document agents see. The one below is used if that merge is undone."
         )
     return review.alone(catalog_id, chosen)
 
 
-unsaved = {key for key, one in clusters.items() if document_form.waits(field_key(one))}
-cluster = chosen_merge() if of == MERGES else chosen_tool()
+unsaved = {key for key, one in clusters.items() if document_form.is_unsaved(field_key(one))}
+cluster = chosen_merge() if mode == MERGES else chosen_tool()
 decision_buttons.notice()
-if of != MERGES:
-    leaving_out.leaving_out(catalog_id, cluster.members, "single")
+if mode != MERGES:
+    leave_out.leave_out_panel(catalog_id, cluster.members, "single")
 
-draft, made = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
+draft, generated = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
 left, effect = st.columns(2, gap="large")
 form = document_form.Form(field_key(cluster), draft)
 with left:
@@ -120,7 +120,7 @@ with effect:
     with st.container(horizontal=True):
         st.button(
             "Save",
-            key=f"save_{form.seen}",
+            key=f"save_{form.suffix}",
             type="primary",
             disabled=bool(problems) or not changed,
             on_click=decision_buttons.save,
@@ -128,24 +128,29 @@ with effect:
         )
         st.button(
             "Discard changes",
-            key=f"discard_{form.seen}",
+            key=f"discard_{form.suffix}",
             disabled=not form.is_unsaved,
-            help="What was typed and not saved; it waits here while you visit other pages.",
+            help="Unsaved changes are kept while you visit other pages.",
             on_click=form.discard,
         )
         st.button(
-            "Reset to the synthesised document" if of == MERGES else "Reset to how it came in",
-            key=f"reset_{form.seen}",
-            disabled=made.document == cluster.document,
+            "Reset to generated document" if mode == MERGES else "Reset to original",
+            key=f"reset_{form.suffix}",
+            disabled=generated.document == cluster.document,
             on_click=decision_buttons.reset,
-            args=(cluster, made, form.discard),
+            args=(cluster, generated, form.discard),
         )
-        if of == MERGES:
-            st.page_link("pages/review.py", label="Review it", query_params={"cluster": cluster.id})
-    own = "the canonical tool's own" if of == MERGES else "its own"
-    st.markdown(f"**Compared with {own} description**")
+        if mode == MERGES:
+            st.page_link(
+                "pages/review.py",
+                label="Open in Review",
+                icon=":material/rule:",
+                query_params={"cluster": cluster.id},
+            )
+    base = "the canonical tool's" if mode == MERGES else "the original"
+    st.markdown(f"**Changes from {base} description**")
     st.html(safe_text.word_diff(card.canonical.description, edited.document.description))
     cluster_card.arguments(card)
-written_words.words_panel(catalog_id, cluster, draft)
-with st.expander("JSON Schema that agents will get"):
+suggested_wording.suggestion_panel(catalog_id, cluster, draft)
+with st.expander("JSON Schema as exported"):
     st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

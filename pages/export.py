@@ -1,4 +1,4 @@
-"""Export: the cleaned toolset with everything needed to move over to it."""
+"""Export: the cleaned toolset with everything needed to switch to it."""
 
 from collections.abc import Sequence
 
@@ -6,18 +6,19 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.formats import OFFERED
-from toolscope_core.config import PlanConfig
+from toolscope_core.config import AcceptPolicy, PlanConfig
 from toolscope_core.numbers import quantity
 from toolscope_core.views.exports import Download
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.frame import page_frame, safe_text
 
-POLICIES = {
-    "none": "Only what people accepted",
-    "auto": "Also the safe proposals",
-    "all": "Every proposal, except with hidden or hostile text",
+POLICIES: dict[AcceptPolicy, str] = {
+    "none": "Accepted merges only",
+    "auto": "Accepted and safe merges",
+    "all": "All proposals without hidden or hostile text",
 }
-LINES, NAMED = 60, 4
+
+PREVIEW_LINES, NAMED = 60, 4
 
 st.title("Export")
 page_frame.analysis()
@@ -25,86 +26,96 @@ review, record = page_frame.workspace().review, page_frame.current()
 own = review.plan(record.id).catalog.format
 
 
-def named(ids: Sequence[str]) -> str:
+def listed(ids: Sequence[str]) -> str:
+    """The first few ids, safe in markdown, and how many more there are."""
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
     return ", ".join(map(safe_text.untrusted, ids[:NAMED])) + more
 
 
 @st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")
 def prepared(
-    catalog_id: int, decided: int, accept: str, routers: bool, shape: str | None, fix: bool
+    catalog_id: int,
+    decisions: int,
+    accept: AcceptPolicy,
+    routers: bool,
+    shape: str | None,
+    fix: bool,
 ) -> Download:
+    """The bundle; ``decisions`` is how many there are, so that a new one makes it anew."""
     config = PlanConfig(accept=accept, routers=routers)
     return review.download(catalog_id, record.name, config, shape, fix)
 
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    accept = st.selectbox("Merge", list(POLICIES), format_func=POLICIES.get, key="accept")
+    accept = st.selectbox(
+        "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept"
+    )
     chosen = st.selectbox(
         "Format",
         [own, *(shape for shape in OFFERED if shape != own)],
-        format_func=lambda shape: f"{shape}, as it came in" if shape == own else shape,
+        format_func=lambda shape: f"{shape} (original format)" if shape == own else shape,
         key=f"shape_{own}",
     )
-    routers = st.toggle("Routers too", key="routers", help="Merges that need a gateway.")
+    routers = st.toggle("Include routers", key="routers", help="Merges that need a gateway.")
     fix = st.toggle(
-        "Apply the offered fixes",
+        "Apply suggested fixes",
         key="fix",
-        help="New names show in relabel.json and arguments.json; a long list is split.",
+        help="relabel.json and arguments.json list new names; a toolset over the tool limit is "
+        "split.",
     )
 shape = None if chosen == own else chosen
-found = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape, fix)
+figures = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape, fix)
 for column, (label, before, after) in zip(
     st.columns(3),
     (
-        ("Tools", found.tools_before, found.tools_after),
-        (f"Tokens in every prompt ({found.counted})", found.tokens_before, found.tokens_after),
-        ("Merges", 0, len(found.merges)),
+        ("Tools", figures.tools_before, figures.tools_after),
+        (f"Tokens per prompt ({figures.counted})", figures.tokens_before, figures.tokens_after),
+        ("Merges", 0, len(figures.merges)),
     ),
     strict=True,
 ):
-    told = f"{before:,} → {after:,}" if before else f"{after:,}"
-    column.metric(label, told, after - before if before else None, delta_color="inverse")
+    value = f"{before:,} → {after:,}" if before else f"{after:,}"
+    column.metric(label, value, after - before if before else None, delta_color="inverse")
 
-if found.pending:
-    families = f" (families among them: {found.families:,})" if found.families else ""
+if figures.pending:
+    families = f" (of which families: {figures.families:,})" if figures.families else ""
     st.info(
-        f"Not decided: {quantity(found.pending, 'proposed merge')}{families}. Their tools stay as "
-        "they are.",
+        f"Not reviewed: {quantity(figures.pending, 'proposed merge')}{families}. Their tools are "
+        "exported unchanged.",
         icon=":material/hourglass_empty:",
     )
-if found.withheld:
-    merges = quantity(found.withheld, "accepted merge")
-    st.info(f"Left out, as a gateway is needed and routers are off: {merges}.")
+if figures.withheld:
+    merges = quantity(figures.withheld, "accepted merge")
+    st.info(f"Not exported, as they need a gateway and routers are off: {merges}.")
 
-if found.removed or found.edited:
+if figures.removed or figures.edited:
     st.caption(
-        f"Left out by people: {quantity(len(found.removed), 'tool')}. Edited on their own: "
-        f"{found.edited:,}."
+        f"Left out: {quantity(len(figures.removed), 'tool')}. Edited single tools: "
+        f"{figures.edited:,}."
     )
-if found.held_back:
+if figures.held_back:
     st.info(
-        f"Edited, and exported as it came in: {named(found.held_back)}. A new name or other "
-        "parameters need a gateway (*Routers too*), and a name that two tools bear goes to none."
+        f"Edited, but exported in the original form: {listed(figures.held_back)}. A new name or "
+        "new parameters need a gateway (*Include routers*), and a name must be unique."
     )
 
-if found.hostile:
+if figures.hostile:
     st.error(
-        "The toolset holds what the scan blocks, with its hidden or hostile text: "
-        f"{named(found.hostile)}. "
-        "Merge it away in Review, or rewrite its text or leave it out in Documents.",
+        "The toolset includes tools that the scan blocks for hidden or hostile text: "
+        f"{listed(figures.hostile)}. Merge them in Review, or edit them or leave them out in "
+        "Documents.",
         icon=":material/gpp_bad:",
     )
 
-now = (record.id, len(review.log(record.id)), accept, routers, shape, fix)
-refused = bool(found.refusals)
-label = f"Not valid as {chosen}: see below" if refused else "Prepare bundle"
+options = (record.id, len(review.log(record.id)), accept, routers, shape, fix)
+refused = bool(figures.refusals)
+label = f"Not valid for {chosen}, see below" if refused else "Prepare bundle"
 if st.button(label, key="prepare", type="primary", icon=":material/package_2:", disabled=refused):
-    st.session_state["prepared"] = now
-if st.session_state.get("prepared") == now and not refused:
-    bundle = prepared(*now)
+    st.session_state["prepared"] = options
+if st.session_state.get("prepared") == options and not refused:
+    bundle = prepared(*options)
     st.download_button(
-        "Download the bundle",
+        "Download bundle",
         bundle.archive,
         file_name=bundle.file_name,
         mime="application/zip",
@@ -119,22 +130,27 @@ if st.session_state.get("prepared") == now and not refused:
         hide_index=True,
         alt="Files of the bundle",
     )
-    shown, content = next(iter(bundle.files.items()))
-    first = content.decode("utf-8").splitlines()
-    preview.code("\n".join(first[:LINES]), language="json", height=400)
-    preview.caption(f"{shown}, lines 1 to {min(LINES, len(first))} of {len(first):,}")
+    name, content = next(iter(bundle.files.items()))
+    lines = content.decode("utf-8").splitlines()
+    preview.code("\n".join(lines[:PREVIEW_LINES]), language="json", height=400)
+    preview.caption(f"{name}, lines 1 to {min(PREVIEW_LINES, len(lines))} of {len(lines):,}")
 
-rules = validity_panel(found, chosen)
-if rules in found.toolsets:
-    limit_panel(found.toolsets[rules], review.ways(record.id, routers, rules), POLICIES)
+rules = validity_panel(figures, chosen)
+if rules in figures.toolsets:
+    limit_panel(figures.toolsets[rules], review.ways(record.id, routers, rules), POLICIES)
 
 st.subheader("Merges", anchor=False)
-if not found.merges:
-    st.caption("None yet: the toolset goes out as it came in.")
+if not figures.merges:
+    st.caption("None yet: the toolset is exported unchanged.")
 else:
-    names = {"kept": "agents keep", "name": "under the name", "gone": "no longer see"}
-    st.dataframe(found.merges, hide_index=True, column_config=names, alt="Merges in the bundle")
-if found.dangling:
-    st.subheader("Descriptions that still cite a tool that is gone", anchor=False)
-    names = {"tool_id": "tool", "now": "which is now"}
-    st.dataframe(found.dangling, hide_index=True, column_config=names, alt="Dangling references")
+    names = {"kept": "kept tool", "name": "exported name", "gone": "removed tools"}
+    st.dataframe(figures.merges, hide_index=True, column_config=names, alt="Merges in the bundle")
+if figures.dangling:
+    st.subheader("Descriptions that mention removed tools", anchor=False)
+    names = {"tool_id": "tool", "now": "renamed to"}
+    st.dataframe(
+        figures.dangling,
+        hide_index=True,
+        column_config=names,
+        alt="Descriptions that mention removed tools",
+    )

@@ -1,4 +1,4 @@
-"""Graph: the clusters as a table, and the merge graph of the chosen ones, or all of it."""
+"""Graph: the clusters as a table, and the merge graph of the selected ones or of all."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ record, explore = page_frame.current(), page_frame.workspace().explore
 rows = explore.clusters(record.id)
 if not rows:
     nearest = explore.closest(record.id)
-    said = "No two tools are joined: the judge would merge none."
+    text = "There are no clusters: the judge would merge no tools."
     if nearest is not None:
         names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
-        said += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."
-    st.info(said, icon=":material/check_circle:")
+        text += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."
+    st.info(text, icon=":material/check_circle:")
     st.stop()
 
 families = sum(row.kind == "family" for row in rows)
 st.markdown(
     f"Clusters of tools that the judge would merge: **{len(rows) - families:,}**. Families, which "
-    f"only a gateway could fold: **{families:,}**. Choose rows to draw them. "
-    f"Tokens in {PROMPT_SHAPES[0]}: {safe_text.untrusted(tokenizer().label)}."
+    f"only a gateway could merge: **{families:,}**. Select rows to draw them. "
+    f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
 )
 shown = only_selected(record.id, rows)
 chosen = cluster_table(record.id, shown)
 if len(chosen) == 1:
     st.query_params["cluster"] = chosen[0].id
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    draw = st.segmented_control(
-        "Draw", DRAWN, default=DRAWN[0], required=True, key="draw", bind="query-params"
+    choice = st.segmented_control(
+        "Show", DRAWN, default=DRAWN[0], required=True, key="draw", bind="query-params"
     )
-    everything = draw == DRAWN[1]
+    everything = choice == DRAWN[1]
     if chosen and not everything:
         members = [tool_id for row in chosen for tool_id in row.tool_ids]
-        label = "Select their tools"
+        label = "Select tools"
         tool_selection.select_button(record.id, members, "the merge graph", "members", label)
     if len(chosen) == 1 and chosen[0].waiting and not everything:
         st.page_link(
             "pages/review.py",
-            label="Review this cluster",
+            label="Open in Review",
             icon=":material/arrow_forward:",
             query_params={"catalog": record.name, "cluster": chosen[0].id},
         )
 if not chosen and not everything:
-    st.info("Choose one or more rows of the table to draw them.", icon=":material/hub:")
+    st.info("Select one or more rows of the table to draw them.", icon=":material/hub:")
     st.stop()
 
 drawn = shown if everything else chosen
 part = explore.network(record.id, None if drawn is rows else [row.id for row in drawn])
 if part.left_out:
     st.caption(
-        f"Shown: {quantity(len(part.nodes), 'tool')}, the largest components first; left out: "
+        f"Showing {quantity(len(part.nodes), 'tool')} of the largest components; not shown: "
         f"{part.left_out:,}."
     )
 network_panel(record.id, part)

@@ -1,4 +1,4 @@
-"""Overlap: the ranked pairs with their evidence, and pictures of where the tools collide."""
+"""Overlap: the ranked pairs with their evidence, and charts of where tools collide."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ analysis, record, explore = (
 candidates = explore.pairs(record.id, PairFilter())
 if not candidates.total:
     nearest = explore.closest(record.id)
-    said = f"No two tools are as close as θ = {analysis.threshold:.2f}."
+    text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
     if nearest is not None:
         names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
-        said += f" The closest are {names}, at {nearest.similarity:.2f}."
-    st.info(said, icon=":material/check_circle:")
+        text += f" The closest are {names}, at {nearest.similarity:.2f}."
+    st.info(text, icon=":material/check_circle:")
     st.stop()
 st.markdown(
-    f"Pairs at a similarity of {analysis.threshold:.2f} or more: **{candidates.total:,}** "
-    f"candidates. The judge expects about {candidates.expected:,} of them to be the same job "
-    f"({candidates.expected / candidates.total:.0%}) and is sure enough to propose "
-    f"**{candidates.merges:,}**. **{candidates.families:,}** are families: the same operation for "
-    "another provider or value."
+    f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
+    f"**{candidates.total:,}**. The judge expects about {candidates.expected:,} of them to do the "
+    f"same job ({candidates.expected / candidates.total:.0%}) and proposes to merge "
+    f"**{candidates.merges:,}**. Families, the same operation for another provider or value: "
+    f"**{candidates.families:,}**."
 )
 
 

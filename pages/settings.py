@@ -1,4 +1,4 @@
-"""Settings: which model is asked, where, and what it may cost."""
+"""Settings: the model endpoint, its budget, and the prices of models."""
 
 from __future__ import annotations
 

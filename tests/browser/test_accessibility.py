@@ -42,7 +42,7 @@ def found(page, scheme):
 def test_no_page_shuts_anybody_out(watched, scheme):
     watched.page.emulate_media(color_scheme=scheme)
     first = watched.open("")
-    expect(first.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    expect(first.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
     trouble = {}
     for name, (path, query) in PAGES.items():
         page = watched.open(path, **query)

@@ -56,5 +56,5 @@ def test_the_name_of_the_reviewer_survives_a_reload(watched):
 
 def test_a_link_to_a_catalog_that_is_gone_says_so_and_the_address_names_the_one_shown(watched):
     page = watched.open("", catalog="Nope")
-    expect(page.get_by_text("There is no catalog Nope here")).to_be_visible()
+    expect(page.get_by_text("Catalog Nope was not found")).to_be_visible()
     expect(page).to_have_url(re.compile("catalog=Example"))

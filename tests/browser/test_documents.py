@@ -11,14 +11,14 @@ def fields(page):
 
 def test_looking_edits_nothing_and_typing_survives_another_page(watched):
     page = watched.open("documents", catalog="Example")
-    page.get_by_label("Merge", exact=True).click()
+    page.get_by_label("Merged tool", exact=True).click()
     page.get_by_role("option", name=re.compile("^translate ")).click()
     watched.settled()
     save, discard = (page.get_by_role("button", name=n) for n in ("Save", "Discard changes"))
-    reset = page.get_by_role("button", name="Reset to the synthesised document")
+    reset = page.get_by_role("button", name="Reset to generated document")
     for button in (save, discard, reset):
         expect(button).to_be_disabled()
-    page.get_by_text("JSON Schema that agents will get").click()
+    page.get_by_text("JSON Schema as exported").click()
     expect(page.get_by_test_id("stCode").last).to_contain_text("enum")
 
     _, description = fields(page)

@@ -83,7 +83,7 @@ def click(page, *nodes, times=1):
 
 def open_twin(watched):
     page = watched.page
-    page.get_by_text("As a table, and to download").click()
+    page.get_by_text("Data table and downloads").click()
     table = page.locator('[class*="_links_rows"] [data-testid="stDataFrame"]')
     table.wait_for()
     watched.settled()
@@ -104,7 +104,7 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     expect(heading).to_be_visible()
     click(page, 0, 3)
     expect(page.locator("h3", has_text="calculate_words — count_text_words")).to_be_visible()
-    page.get_by_text("Look at the pair").click()
+    page.get_by_text("Compare the pair").click()
     expect(page.locator("h3").first).to_have_text("calculate_words and count_text_words")
 
 
@@ -120,7 +120,7 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page.locator(".network .canvas").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(".network .said")).to_contain_text("calculate_words")
+    expect(page.locator(".network .announcement")).to_contain_text("calculate_words")
     page.keyboard.press("Enter")
     expect(page.locator("h3", has_text="calculate_words")).to_be_visible()
 
@@ -129,7 +129,7 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     page = add(watched, tmp_path, "split")
     click(page, 2, 3)
     expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
-    expect(page.get_by_text("falls apart, into 1 and 3 tools")).to_be_visible()
+    expect(page.get_by_text("splits into 1 and 3 tools")).to_be_visible()
     page.get_by_role("button", name="Split here").click()
     expect(page.get_by_text("kept out; 3 tools still to be decided")).to_be_visible()
     count = "root => root.view.nodes.length"
@@ -137,10 +137,10 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     assert page.locator(".network").evaluate(count) == 3
     page.reload()
     page.locator(".network canvas").wait_for()
-    expect(page.get_by_text("Last decisions (1)")).to_be_visible()
+    expect(page.get_by_text("All decisions (1)")).to_be_visible()
     watched.settled()
     assert page.locator(".network").evaluate(count) == 3
-    page.get_by_text("Last decisions").click()
+    page.get_by_text("All decisions (").click()
     page.get_by_role("button", name="Undo").first.click()
     expect(page.locator(".network .legend")).to_contain_text("bridge")
     watched.settled()

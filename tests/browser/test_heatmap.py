@@ -61,7 +61,7 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     page.get_by_role("button", name="cellar-files × attic-archive").click()
     expect(page.get_by_text("10 by 7 tools")).to_be_visible()
     page.get_by_role("button", name="All servers").click()
-    expect(page.get_by_text("Shown: 6 servers")).to_be_visible()
+    expect(page.get_by_text("Showing 6 servers")).to_be_visible()
     expect(page).not_to_have_url(re.compile("one="))
 
 
@@ -83,14 +83,14 @@ def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watch
 def test_the_table_twin_goes_down_by_keys(watched):
     page = open_heatmap(watched)
     watched.settled()
-    page.get_by_text("As a table, and to download").click()
+    page.get_by_text("Data table and downloads").click()
     canvas = page.locator('[class*="st-key-blocks_"][class*="_rows"] [data-testid="stDataFrame"]')
     canvas.wait_for()
     watched.settled()
     canvas.locator('canvas[data-testid="data-grid-canvas"]').focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Shift+Space")
-    expect(page.get_by_text(re.compile("by .* tools, like beside like"))).to_be_visible()
+    expect(page.get_by_text(re.compile("by .* tools, similar ones side by side"))).to_be_visible()
 
 
 def test_all_tools_are_seen_at_once_and_a_click_shows_the_pair(watched):

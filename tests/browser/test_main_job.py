@@ -21,12 +21,12 @@ EVIL = (
 
 def count(page):
     """How many clusters of the Review page are decided."""
-    text = page.get_by_text(re.compile(r"\d+ of \d+ decided")).inner_text()
+    text = page.get_by_text(re.compile(r"\d+ of \d+ reviewed")).inner_text()
     return int(text.split()[0])
 
 
 def press(watched, key, decided):
-    """Press a key on the Review page; ``decided`` more clusters are decided then, or taken back.
+    """Press a key on the Review page; ``decided`` more clusters are decided then, or undone.
 
     How many wait says less: tools that are kept apart may stand in families of their own then.
     """
@@ -35,7 +35,7 @@ def press(watched, key, decided):
     page.locator("h1").click()
     page.keyboard.press(key)
     expect(page).not_to_have_url(card)
-    expect(page.get_by_text(re.compile(f"^{before + decided} of .* decided"))).to_be_visible()
+    expect(page.get_by_text(re.compile(f"^{before + decided} of .* reviewed"))).to_be_visible()
     watched.settled()
 
 
@@ -52,7 +52,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     expect(page.get_by_text("527 tools on 70 servers")).to_be_visible()
     page.get_by_role("button", name="Add catalog").click()
 
-    progress = page.get_by_text(re.compile(r"(Reading what the tools say|Judging pairs)"))
+    progress = page.get_by_text(re.compile(r"(Embedding tools|Judging pairs)"))
     expect(progress.first).to_be_visible()
     expect(page).to_have_url(re.compile("catalog=servers"))
     page.reload()
@@ -60,7 +60,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     review = page.get_by_text(PROPOSALS)
     expect(review).to_be_visible(timeout=240_000)
     page.get_by_role("link", name="Review", exact=True).click()
-    expect(page.get_by_text(re.compile("0 of .* decided"))).to_be_visible()
+    expect(page.get_by_text(re.compile("0 of .* reviewed"))).to_be_visible()
     watched.settled()
 
     first = page.locator("h3").first.inner_text()
@@ -73,10 +73,10 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     press(watched, "k", 0)
     assert page.locator("h3").first.inner_text() != first
     page.reload()
-    expect(page.get_by_text(re.compile("2 of .* decided"))).to_be_visible()
+    expect(page.get_by_text(re.compile("2 of .* reviewed"))).to_be_visible()
 
     watched.settled()
-    page.get_by_text("Edit the document").click()
+    page.get_by_text("Edit document").click()
     expect(page.locator("h1")).to_have_text("Documents")
     watched.settled()
     text = page.locator('[class*="st-key-description_"] textarea')
@@ -87,10 +87,10 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
 
     page.get_by_role("link", name="Export").click()
     expect(page.locator("h1")).to_have_text("Export")
-    page.get_by_text("Routers too").click()
+    page.get_by_text("Include routers").click()
     watched.settled()
     page.get_by_role("button", name="Prepare bundle").click()
-    download = page.get_by_role("button", name="Download the bundle")
+    download = page.get_by_role("button", name="Download bundle")
     expect(download).to_be_visible(timeout=60_000)
     with page.expect_download() as caught:
         download.click()
@@ -124,12 +124,12 @@ def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_pa
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile("catalog=tides"))
     page = put("Tell the tide of a harbour.")
-    expect(page.get_by_text("Adding it does nothing")).to_be_visible()
+    expect(page.get_by_text("Adding it changes nothing")).to_be_visible()
     page = put("Tell the tide of a <b>beach</b>.")
     expect(page.get_by_text("This would be version 2: 1 changed; none breaking.")).to_be_visible()
     expect(page.locator("ins")).to_have_text("+<b>beach</b>.")
     page.get_by_role("button", name="Add catalog").click()
-    expect(page.get_by_text("What changed since version 1: 1 changed")).to_be_visible()
+    expect(page.get_by_text("Changes since version 1: 1 changed")).to_be_visible()
 
 
 def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
@@ -162,5 +162,5 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
         page.keyboard.press(key)
         watched.settled()
         assert page.get_by_test_id("stException").count() == 0
-    page.get_by_text("Last decisions").click()
+    page.get_by_text("All decisions (").click()
     watched.settled()

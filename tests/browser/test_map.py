@@ -1,4 +1,4 @@
-"""The map in Chromium: lasso and box select tools, which are put forward and taken back; dark."""
+"""The map in Chromium: lasso and box select tools, which are put forward and undone; dark."""
 
 import re
 
@@ -53,9 +53,9 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     page.get_by_role("button", name=re.compile("^Never merge")).click()
     expect(page.get_by_text(f"Never merge: {count} tools")).to_be_visible()
     page.locator('[class*="st-key-undo_batch_"] button').click()
-    expect(page.get_by_text(re.compile("taken back"))).to_be_visible()
+    expect(page.get_by_text(re.compile("undone"))).to_be_visible()
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_text("Draw round tools")).to_be_visible()
+    expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
 
 
 def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
@@ -67,7 +67,7 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     assert faint(page) > 0, "the browser dims what is not selected"
     assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_text("Draw round tools")).to_be_visible()
+    expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
     watched.settled()
     assert faint(page) == 0
     drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
@@ -81,7 +81,7 @@ def test_a_box_selects_too_and_other_colours_keep_it(watched):
     drag(page, (0.1, 0.1), (0.95, 0.95))
     count = selected(page)
     watched.settled()
-    page.get_by_text("Contours").click()
+    page.get_by_text("Density contours").click()
     expect(page.locator(".js-plotly-plot .contourlayer path").first).to_be_attached()
     assert selected(page) == count
 
@@ -89,7 +89,7 @@ def test_a_box_selects_too_and_other_colours_keep_it(watched):
 def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
     watched.page.emulate_media(color_scheme="dark")
     page = open_map(watched)
-    expect(page.get_by_text("how far apart groups lie")).to_be_visible(timeout=240_000)
+    expect(page.get_by_text("distances between groups")).to_be_visible(timeout=240_000)
     watched.settled()
     ground = page.locator('[data-testid="stApp"]').evaluate(
         "e => getComputedStyle(e).backgroundColor"

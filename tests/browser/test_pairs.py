@@ -43,10 +43,10 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     page.reload()
     expect(heading).to_have_text("summarize and summarize_text")
     expect(page.get_by_text("What counted most for merging")).to_be_visible()
-    page.get_by_text("What each signal adds").click()
+    page.get_by_text("Signals", exact=True).click()
     expect(page.locator(".js-plotly-plot")).to_be_visible()
-    page.get_by_text("Nearest tools of each").click()
-    expect(page.get_by_text("Choose a row to compare")).to_be_visible()
+    page.get_by_text("Most similar tools", exact=True).click()
+    expect(page.get_by_text("Select a row to compare")).to_be_visible()
     assert page.url == link
 
 
@@ -71,8 +71,11 @@ def test_never_merge_and_its_undo(watched):
 def test_two_tools_that_nothing_proposes_are_sent_to_review(watched):
     page = watched.open("overlap", catalog="Example")
     page.get_by_text("Compare any two tools").click()
-    for side, name in (("One", "pinboard-notes/tag_note"), ("Other", "attic-archive/get_usage")):
-        page.get_by_label(f"Find {side.lower()}").fill(name.split("/")[1])
+    for side, name in (
+        ("Tool A", "pinboard-notes/tag_note"),
+        ("Tool B", "attic-archive/get_usage"),
+    ):
+        page.get_by_label(f"Search for {side}").fill(name.split("/")[1])
         page.keyboard.press("Enter")
         watched.settled()
         page.get_by_label(side, exact=True).click()
@@ -82,9 +85,9 @@ def test_two_tools_that_nothing_proposes_are_sent_to_review(watched):
     expect(page.locator("h3").first).to_have_text("get_usage and tag_note")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Send to review").click()
-    expect(page.get_by_text("On a card: proposed")).to_be_visible()
+    expect(page.get_by_text("Cluster: proposed")).to_be_visible()
     link = page.url
-    page.get_by_text("Open its card").click()
+    page.get_by_text("Open in Review").click()
     expect(page.locator("h1")).to_have_text("Review")
     expect(page.get_by_text("a person put it forward").first).to_be_visible()
     page.goto(link)
@@ -95,7 +98,7 @@ def test_two_tools_that_nothing_proposes_are_sent_to_review(watched):
 def test_what_the_scan_blocked_is_one_click_away(watched):
     page = analysed(watched, "Example")
     page.get_by_text("1 tool is blocked by the scan").click()
-    expect(page.get_by_text("findings. Choose a row")).to_be_visible()
+    expect(page.get_by_text("findings. Select a row")).to_be_visible()
 
 
 def hostile_file(path):
@@ -154,11 +157,11 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
         watched.open("overlap", catalog="evil", view=view)
         harmless()
         if view == "Pairs":
-            page.get_by_text("Nearest tools of each").click()
+            page.get_by_text("Most similar tools", exact=True).click()
             harmless()
-            page.get_by_text("What each signal adds").click()
+            page.get_by_text("Signals", exact=True).click()
             harmless()
-        page.get_by_text("As a table, and to download").first.click()
+        page.get_by_text("Data table and downloads").first.click()
         harmless()
     watched.open("", catalog="evil")
     harmless()
@@ -183,12 +186,12 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
         harmless()
         watched.open("review", catalog="evil")
         page.locator('[data-testid="stButton"] button', has_text="Open").first.click()
-        expect(page.get_by_role("dialog").get_by_text("As it came in")).to_be_visible()
+        expect(page.get_by_role("dialog").get_by_text("Original definition")).to_be_visible()
         harmless()
         page.keyboard.press("Escape")
         watched.settled()
     watched.open("overlap", catalog="evil")
     page.get_by_text("Compare any two tools").click()
-    page.get_by_label("One", exact=True).click()
+    page.get_by_label("Tool A", exact=True).click()
     page.get_by_role("option").first.hover()
     harmless()

@@ -26,16 +26,18 @@ def test_each_card_starts_at_its_top_and_its_name_stays(watched):
     expect(heading(page)).to_be_in_viewport(ratio=1)
     expect(page.get_by_text("Agents keep")).to_be_in_viewport(ratio=1)
     top = page.get_by_text("Agents keep").bounding_box()["y"]
-    assert page.get_by_text("Before you accept:").bounding_box()["y"] > top, "it starts at its top"
+    assert page.get_by_text("Check before you accept:").bounding_box()["y"] > top, (
+        "it starts at its top"
+    )
 
 
 def test_the_list_of_safe_merges_comes_first_and_leaves_out_what_is_ticked(watched):
     watched.page.set_viewport_size({"width": 1280, "height": 720})
     page = watched.open("review", catalog="Example")
-    decided = page.get_by_text("0 of 9 decided")
+    decided = page.get_by_text("0 of 9 reviewed")
     expect(decided).to_be_visible()
-    page.get_by_role("button", name="Accept safe (3)").click()
-    expect(page.get_by_role("button", name="Accept these 3")).to_be_visible()
+    page.get_by_role("button", name="Accept safe merges (3)").click()
+    expect(page.get_by_role("button", name="Accept 3 merges")).to_be_visible()
     watched.settled()
     page.locator("h1").click()
     page.keyboard.press("a")
@@ -44,8 +46,8 @@ def test_the_list_of_safe_merges_comes_first_and_leaves_out_what_is_ticked(watch
     table = page.locator('[class*="st-key-safe_"] canvas[data-testid="data-grid-canvas"]')
     box = table.bounding_box()
     page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
-    page.get_by_role("button", name="Accept these 2").click()
-    expect(page.get_by_text("2 of 9 decided")).to_be_visible()
+    page.get_by_role("button", name="Accept 2 merges").click()
+    expect(page.get_by_text("2 of 9 reviewed")).to_be_visible()
     watched.settled()
     page.locator('[class*="st-key-undo_batch_"] button').click()
     expect(decided).to_be_visible()

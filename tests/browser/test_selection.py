@@ -22,7 +22,7 @@ def tick(watched, *rows):
 
 def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
     page = watched.open("")
-    expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
     tick(watched, 1, 2)
     chip = page.get_by_text("2 tools from the table of tools")
     expect(chip).to_be_visible()
@@ -36,7 +36,7 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
         expect(page).to_have_url(re.compile(f"/{name.lower()}?.*{address}"))
     page.get_by_role("link", name="Review", exact=True).click()
     expect(page.get_by_role("heading", name="Review", exact=True)).to_be_visible()
-    page.get_by_text("Only these").click()
+    page.get_by_text("Show only selected").click()
     expect(page.get_by_text(re.compile(r"\d of \d+ clusters hold selected tools"))).to_be_visible()
     expect(page).to_have_url(re.compile("only=1"))
     page.reload()
@@ -54,14 +54,14 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
 
 def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     page = watched.open("")
-    expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
     canvas = page.locator('[data-testid="stDataFrame"] canvas').first
     canvas.scroll_into_view_if_needed()
     watched.settled()
     box = canvas.bounding_box()
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer = page.get_by_role("dialog")
-    expect(drawer.get_by_text("The nearest tools")).to_be_visible()
+    expect(drawer.get_by_text("Most similar tools")).to_be_visible()
     expect(page).to_have_url(re.compile("tool=[0-9a-f]{12}"))
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
@@ -70,7 +70,7 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     page.mouse.click(box["x"] + 300, box["y"] + 35 + 17)
     drawer.locator('[data-testid="stPageLink"] a').nth(1).click()
     expect(page.get_by_role("heading", name="Overlap", exact=True)).to_be_visible()
-    expect(page.get_by_text("Why, in words")).to_be_visible()
+    expect(page.get_by_text("Reasons")).to_be_visible()
     expect(drawer).to_have_count(0)
 
 
@@ -82,7 +82,7 @@ def dark(watched):
 
 def test_in_the_dark_the_chip_can_be_read(dark):
     page = dark.open("")
-    expect(page.get_by_text("The worst collisions")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
     tick(dark, 1)
     text = page.get_by_text("1 tool from the table of tools")
     expect(text).to_be_visible()

@@ -23,18 +23,18 @@ def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     expect(page.locator('[data-testid="stMetricValue"]')).to_have_count(5, timeout=60_000)
     before = numbers(watched)
     assert len(before) == 5
-    slider = page.get_by_role("slider", name=re.compile("Least probability"))
+    slider = page.get_by_role("slider", name=re.compile("Probability threshold"))
     slider.focus()
     for _ in range(30):
         page.keyboard.press("ArrowLeft")
     expect(page).to_have_url(re.compile(r"probability=0\.5\b"))
-    expect(page.get_by_text("Against the plan")).to_be_visible()
+    expect(page.get_by_text("Clusters compared with the plan")).to_be_visible()
     watched.settled()
     after = numbers(watched)
     assert after != before
     assert int(after[3].replace(",", "")) < int(before[3].replace(",", "")), "fewer tools are left"
     page.reload()
-    expect(page.get_by_text("Against the plan")).to_be_visible()
+    expect(page.get_by_text("Clusters compared with the plan")).to_be_visible()
     figures = page.locator('[data-testid="stMetricValue"]')
     expect(figures).to_have_text(after)  # a list waits for all of them
 
@@ -43,4 +43,4 @@ def test_the_curve_is_drawn_with_its_twin(watched):
     page = watched.open("overlap", catalog="Example", view="Curve")
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("critical zone")).to_be_visible()
-    expect(page.get_by_text("As a table, and to download")).to_be_visible()
+    expect(page.get_by_text("Data table and downloads")).to_be_visible()

@@ -33,7 +33,7 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
     figures = {metric.label: metric.value for metric in app.metric}
     assert (figures["Tools"], figures["Servers"]) == ("8", "3")
     assert "after safe merges" in app.metric[2].delta
-    kinds = ("Duplicates to prune now", "Families a gateway could fold", "Siblings to tell apart")
+    kinds = ("Duplicates to prune now", "Families a gateway could merge", "Siblings to tell apart")
     assert [figures[kind] for kind in kinds] == ["3", "0", "0"]
     assert "0 accepted, 3 waiting, 1 of them safe" in words(app)
     assert "**Review 3 proposals**" in links(app)
@@ -85,7 +85,7 @@ def test_a_reviewed_catalog_leads_to_the_export(monkeypatch, work):
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work, catalog="Apart")
     assert r"**Nothing is proposed\: export**" in links(app)
-    assert "None is left that nobody has settled" in words(app)
+    assert "All collisions are reviewed" in words(app)
 
 
 def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):
@@ -179,7 +179,7 @@ def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypa
 
 def test_servers_without_tools_are_said_to_be_all_that_there_is(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), b'{"mcpServers": {"fs": {"command": "npx"}}}')
-    assert "There is no other, so nothing can be added" in words(app)
+    assert "There are no others, so nothing can be added" in words(app)
     assert not [button for button in app.button if button.key == "add_0"]
     assert [table.proto.alt for table in app.dataframe].count("The first tools") == 0
 

@@ -232,7 +232,7 @@ def test_reset_says_what_it_did(page):
     page.widget("text_area", "description_").set_value("Mail somebody.").run()
     page.press("save_")
     page.press("reset_")
-    notice = "Reset send_mail to what was synthesised: description"
+    notice = "Reset send_mail to the generated document: description"
     assert notice in page.text.replace("\\", "")
 
 

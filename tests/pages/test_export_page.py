@@ -19,7 +19,7 @@ def figures(page):
 def test_nothing_is_merged_before_anybody_decided(page):
     assert not page.at.exception
     assert figures(page)["Tools"] == "8 → 8"
-    assert "Not decided: 3 proposed merges. Their tools stay" in page.text
+    assert "Not reviewed: 3 proposed merges. Their tools are" in page.text
     assert not page.at.get("download_button")
 
 
@@ -35,7 +35,7 @@ def test_hostile_text_that_would_go_out_is_said(monkeypatch, bench):
     page = bench(tool("odd", "note", f"Take a note.{hidden}"), tool("own", "sum", "Add up."))
     (error,) = page.open("export").at.error
     assert r"odd/note" in error.value
-    assert "Merge it away" in error.value
+    assert "Merge them in Review" in error.value
 
 
 def test_the_policy_decides_what_goes_out(page):
@@ -50,7 +50,7 @@ def test_the_policy_decides_what_goes_out(page):
 def test_the_bundle_is_made_on_demand_and_goes_stale_with_a_decision(page):
     page.press("prepare")
     (button,) = page.at.get("download_button")
-    assert button.proto.label == "Download the bundle"
+    assert button.proto.label == "Download bundle"
     files = page.at.dataframe[0].value
     assert files["file"].iloc[0] == "toolset.json"
     assert "send_mail" in page.at.code[0].value
@@ -67,7 +67,7 @@ def test_an_accepted_router_is_left_out_until_asked_for(page):
     page.review.edit(1, mail, draft, "bob")
     page.review.decide(1, "accept", by_name(page.work, 1, "mail.it"), "bob")
     page.at.run()
-    assert "as a gateway is needed and routers are off: 1 accepted merge" in page.text
+    assert "as they need a gateway and routers are off: 1 accepted merge" in page.text
     page.at.toggle(key="routers").set_value(True).run()
     assert figures(page)["Tools"] == "8 → 6"
 
@@ -81,7 +81,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     matrix = table(page, "target", "verdict").set_index("target")
     assert matrix.verdict["MCP"] == "1 broken"  # alpha serves list_files twice
     assert matrix.verdict["Neutral"] == "ok"
-    assert "It came in so" in page.text
+    assert "The catalog was loaded this way" in page.text
     assert not page.button("prepare").disabled
     page.at.selectbox(key="shape_mcp").set_value("anthropic").run()
     broken = table(page, "rule", "fix")
@@ -99,7 +99,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     assert page.button("prepare").disabled
     page.at.toggle(key="fix").set_value(True).run()
     assert not page.button("prepare").disabled
-    assert "Anthropic takes the toolset as it goes out." in page.text
+    assert "Anthropic accepts the toolset as exported." in page.text
     page.press("prepare")
     assert page.at.get("download_button")
     assert "beta_send_mail" in page.at.code[0].value
@@ -109,7 +109,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
 
 
 def test_tokens_are_labelled_and_given_by_shape(page):
-    assert "Tokens in every prompt (estimate)" in figures(page)
+    assert "Tokens per prompt (estimate)" in figures(page)
     assert "Tokens: estimate" in page.text
     shapes = table(page, "shape", "before")
     assert list(shapes["shape"]) == [
@@ -130,7 +130,7 @@ def test_the_rules_of_clients_are_listed_with_their_fixes(page):
     assert list(broken["tool_id"]) == ["alpha/list_files-2"]
     assert broken["fix"].iloc[0].startswith("alpha_list_files")
     assert "FastMCP" in broken["remedy"].iloc[0]
-    assert "stands against no download" in page.text
+    assert "Does not block the download" in page.text
 
 
 def test_too_many_tools_show_their_parts_before_and_after_the_split(bench):
@@ -144,7 +144,7 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(bench):
         ("toolset-1.json", 120),
         ("toolset-2.json", 30),
     ]
-    ways = table(page, "merge", "parts")
+    ways = table(page, "merges to apply", "parts")
     assert ways["tools"].iloc[0] == 150 >= ways["tools"].iloc[2]
     page.at.toggle(key="fix").set_value(True).run()
     assert not page.button("prepare").disabled
@@ -163,8 +163,8 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     named = replace(draft, document=replace(draft.document, name="our_files"))
     page.review.edit(1, cluster, named, "ann")
     page.at.run()
-    assert "Left out by people: 1 tool. Edited on their own: 0." in page.text
-    assert r"exported as it came in: alpha/list\_files" in page.text
+    assert "Left out: 1 tool. Edited single tools: 0." in page.text
+    assert r"exported in the original form: alpha/list\_files" in page.text
     page.at.toggle(key="routers").set_value(True).run()
-    assert "Edited on their own: 1." in page.text
-    assert "exported as it came in" not in page.text
+    assert "Edited single tools: 1." in page.text
+    assert "exported in the original form" not in page.text

@@ -38,20 +38,20 @@ def test_the_first_page_counts_each_kind_and_leads_to_it(page):
     page.open("catalog")
     figures = {metric.label: metric.value for metric in page.at.metric}
     assert figures["Duplicates to prune now"] == "1"
-    assert figures["Families a gateway could fold"] == "2"
+    assert figures["Families a gateway could merge"] == "2"
     assert int(figures["Siblings to tell apart"]) >= 1
     by_label = links(page)
     assert by_label["Review duplicates"].query_string == "show=Duplicates"
-    assert by_label["Look at families"].query_string == "show=Families"
+    assert by_label["Review families"].query_string == "show=Families"
     assert by_label["Compare siblings"].query_string == "verdict=keep"
     assert "Look at 2 families" in by_label
-    assert not by_label["Look at families"].disabled
+    assert not by_label["Review families"].disabled
 
 
 def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
     judge_says(monkeypatch)
     page = bench(*town.RECIPES).open("catalog")
-    assert links(page)["Look at families"].disabled and links(page)["Review duplicates"].disabled
+    assert links(page)["Review families"].disabled and links(page)["Review duplicates"].disabled
 
 
 def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeypatch):
@@ -82,13 +82,13 @@ def test_the_filter_comes_from_the_address_and_says_where_else_something_waits(p
     for name in (SCHWAB, "pearstore_orders"):
         page.review.decide(1, "accept", by_name(page.work, 1, name), "bob")
     page.at.run()
-    assert "Nothing waits for you here; other clusters do: choose All." in page.text
+    assert "Nothing left to review in this list. Choose *All* for the other clusters." in page.text
 
 
 def test_the_card_of_a_family_shows_slot_selector_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
-    assert "no member could be pruned" in page.text and "A gateway can offer one tool" in page.text
+    assert "none can be pruned" in page.text and "A gateway can offer one tool" in page.text
     (code,) = [block.value for block in page.at.code]
     assert '"enum": ["schwab", "fidelity", "robinhood"]' in code
     assert "Weakest pair 0.70 as a family" in page.text
@@ -99,14 +99,17 @@ def test_the_card_of_a_family_shows_slot_selector_and_that_a_gateway_is_needed(p
 def test_the_licence_stands_on_the_card_of_a_prune(page):
     page.open("review")
     assert title(page) == "get_recipe"
-    assert "Each says all that the other says." in page.text
+    assert "Names and descriptions show no relevant difference." in page.text
     lock = Pair.of("lock_door", "unlock_door")
     sets = page.work.toolsets
     sets.send_to_review(1, (lock.left, lock.right), page.work.pairs.view(1, lock).version, "ann")
     page.open("review", cluster=page.work.pairs.view(1, lock).card.id)
-    assert "Words without a reason:" in page.text
+    assert "Differences in wording:" in page.text
     assert page.text.count(r"says lock where") == 1
-    assert "Each says all that the other says." not in page.text.split("What the judge says")[0]
+    assert (
+        "Names and descriptions show no relevant difference."
+        not in page.text.split("Verdicts on the pairs")[0]
+    )
 
 
 def test_a_family_is_accepted_as_one(page):
@@ -131,7 +134,7 @@ def test_accepted_merges_to_look_at_again_are_listed_with_the_reason(again):
     assert list(queue(again, "again")["tools"]) == [2, 2]
     assert title(again) == "get_positions_fidelity"
     assert r"The same operation for another provider\: fidelity / robinhood\." in again.text
-    assert "They stay accepted until somebody says otherwise" in again.text
+    assert "They stay accepted until somebody changes that" in again.text
     assert "2 accepted merges to look at again" in links(again.open("catalog"))
     assert "2 accepted (2 to look at again)" in again.text
 
@@ -141,7 +144,7 @@ def test_keep_merged_takes_it_off_the_list(again):
     assert title(again) == "lock_door"
     assert [d.detail for d in again.review.standing(1)][:1] == [{"relation": "duplicate"}]
     again.press("keep_")
-    assert "No accepted merge is in doubt" in again.text
+    assert "No accepted merge needs another look" in again.text
     assert again.review.progress(1).accepted == 2
 
 
@@ -149,7 +152,7 @@ def test_undo_gives_it_back_to_the_judge(again):
     again.press("again_undo_")
     assert title(again) == "lock_door"
     assert by_name(again.work, 1, SCHWAB).relation == "parametric"
-    assert "Decision 1 is taken back" in again.text
+    assert "Decision 1 is undone" in again.text
 
 
 def test_keep_apart_says_never_to_merge(again):
@@ -174,8 +177,8 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert "Same job 0.00" in page.text and "Family 0.70" in page.text
     assert r"Neither could serve the callers of the other as it is\." in page.text
     assert r"Only get\_positions\_fidelity says fidelity\." in page.text
-    assert "4** are families" in page.text
-    page.at.session_state["pair_more"] = "What each signal adds"
+    assert "Families, the same operation for another provider or value: **4**" in page.text
+    page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     assert not page.at.exception
     figures = {metric.label: metric.value for metric in page.at.metric}
@@ -203,12 +206,12 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
     page.open("documents", cluster=by_name(page.work, 1, SCHWAB).id)
     assert page.button("save_").disabled
     assert page.button("reset_").disabled
-    assert "Family: one tool only behind a gateway" in page.text
+    assert "Family: can be one tool only behind a gateway" in page.text
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
 
 
 def test_the_graph_shows_families_as_their_own_kind(page):
     page.open("graph")
-    assert "would merge: **1**. Families, which only a gateway could fold: **2**" in page.text
+    assert "would merge: **1**. Families, which only a gateway could merge: **2**" in page.text
     table = page.at.dataframe[0].value
     assert sorted(table["kind"]) == ["family", "family", "prune"]

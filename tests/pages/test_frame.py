@@ -45,4 +45,4 @@ def test_an_address_that_names_no_catalog_says_so(bench):
     bench.at.query_params["catalog"] = "Nope"
     bench.at.run()
     (warning,) = bench.at.warning
-    assert "no catalog Nope here. Shown is Desk" in warning.value
+    assert "Catalog Nope was not found. Showing Desk" in warning.value

@@ -25,10 +25,10 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     assert clusters.iloc[0]["name"] == "send_mail"
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
     assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)
-    assert "Tokens in openai-chat: estimate" in words(app)
+    assert "Token counts (openai-chat): estimate" in words(app)
     assert set(edges["one"]) == {"send_mail"}
     assert len(app.get("bidi_component")) == 1
-    assert [link.proto.label for link in app.get("page_link")] == ["Review this cluster"]
+    assert [link.proto.label for link in app.get("page_link")] == ["Open in Review"]
 
 
 def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, desk_work):
@@ -53,7 +53,7 @@ def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch,
     del app.query_params["cluster"]
     app.session_state[f"drawn_{catalog_id}"] = []
     app.run()
-    assert "Choose one or more rows" in words(app)
+    assert "Select one or more rows" in words(app)
 
 
 def test_everything_is_drawn_at_once(monkeypatch, desk_work):
@@ -64,8 +64,8 @@ def test_everything_is_drawn_at_once(monkeypatch, desk_work):
 def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
     monkeypatch.setattr("toolscope_core.views.components.SHOWN_NODES", 2)
     app = open_page(monkeypatch, desk_work[0], "graph")
-    assert "Shown: 2 tools" in words(app)
-    assert "left out: 1." in words(app)
+    assert "Showing 2 tools" in words(app)
+    assert "not shown: 1." in words(app)
 
 
 def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):
@@ -73,7 +73,7 @@ def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work
     record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
     work.analyses.run(record.id)
     said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
-    assert "the judge would merge none" in said
+    assert "the judge would merge no tools" in said
     assert r"send\_mail" in said
 
 

@@ -38,9 +38,9 @@ def click(app, key, point):
 def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
     app = heatmap(monkeypatch, work)
     assert list(table(app).columns) == ["one", "other", "pairs"]
-    assert "Shown: 3 servers" in words(app)
+    assert "Showing 3 servers" in words(app)
     assert place(app) == {}
-    assert "have a twin on another server" in words(app)
+    assert "have a duplicate on another server" in words(app)
 
 
 @pytest.mark.parametrize("measure", ["mean", "closest pair"])
@@ -56,7 +56,7 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, key_of(work, "servers", "pairs"), 1)
     assert place(app) == {"one": row.key, "other": column.key}
-    assert "at θ or closer:" in words(app)
+    assert "at θ or more" in words(app)
     tile = f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}"
     click(app, tile, 0)
     pair = work.heatmaps.pair_at(catalog_id, work.heatmaps.tile(catalog_id, row, column), 0)
@@ -68,7 +68,7 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     assert place(app) == {"one": row.key, "other": column.key}
     app.button(key="up_0").click().run()
     assert place(app) == {}
-    assert "Shown: 3 servers" in words(app)
+    assert "Showing 3 servers" in words(app)
 
 
 def test_a_row_of_the_table_goes_down_too(monkeypatch, work):
@@ -94,8 +94,8 @@ def test_a_link_shows_the_same(monkeypatch, work):
 @pytest.mark.parametrize("lost", [{"one": "nowhere", "other": "beta"}, {"one": "alpha"}])
 def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work, lost):
     app = heatmap(monkeypatch, work, **lost)
-    assert "The link leads to what this catalog does not have" in words(app)
-    assert "Shown: 3 servers" in words(app)
+    assert "The link names something that is not in this catalog" in words(app)
+    assert "Showing 3 servers" in words(app)
     assert place(app) == {}
 
 
@@ -110,7 +110,7 @@ def test_another_grouping_starts_at_the_top(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
     app.get_by_key("by").set_value("clusters").run()
     assert place(app) == {}
-    assert "clusters, number of tools" in words(app)
+    assert "clusters, similar ones side by side; number of tools" in words(app)
 
 
 def test_all_tools_at_once(monkeypatch, work):
@@ -124,7 +124,7 @@ def test_all_tools_at_once(monkeypatch, work):
     app.button(key="up_0").click().run()
     assert "All 8 tools" in words(app)
     app = heatmap(monkeypatch, work, show="All tools", cell="no~such")
-    assert "does not have" in words(app)
+    assert "not in this catalog" in words(app)
 
 
 def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
@@ -136,7 +136,7 @@ def test_queries_are_compared_when_there_are_some(monkeypatch, work):
     app = heatmap(monkeypatch, work, show="Queries")
     assert not app.dataframe
     app.get_by_key("queries").set_value("weather of a city\nadd up numbers").run()
-    assert "light up several near-identical tools" in words(app)
+    assert "match several near-identical tools" in words(app)
     assert r"get\_weather" in words(app)
     assert set(table(app)["one"]) == {"weather of a city", "add up numbers"}
     app.get_by_key("queries").set_value("\n".join(map(str, range(51)))).run()
@@ -147,7 +147,7 @@ def test_queries_are_compared_when_there_are_some(monkeypatch, work):
 def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
     app = heatmap(monkeypatch, work, show="Queries")
     app.get_by_key("queries").set_value("add up numbers").run()
-    assert "No query lights up" in words(app)
+    assert "No query matches" in words(app)
 
 
 def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
@@ -157,7 +157,7 @@ def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
     app = heatmap(monkeypatch, work, catalog="Bare")
     blocks = blocks_of(work.review.plan(record.id), "clusters")
     if block_grid(analysis, blocks, "pairs").blocks:
-        assert "Shown: 1 cluster," in words(app)
+        assert "Showing 1 cluster," in words(app)
     else:
         assert "There is no such block yet" in words(app)
     assert "Server by server" not in words(app)

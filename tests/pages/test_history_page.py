@@ -27,16 +27,16 @@ def test_every_decision_is_listed_page_by_page_and_undone_ones_say_by_whom(page)
     page.at.run()
     assert not page.at.exception
     labels = [expander.label for expander in page.at.expander]
-    assert "Last decisions (13)" in labels
-    assert page.text.count("taken back by carl") == 6
-    assert page.text.count("taken back by bob") == 3, "the rest is on the next page"
+    assert "All decisions (13)" in labels
+    assert page.text.count("undone by carl") == 6
+    assert page.text.count("undone by bob") == 3, "the rest is on the next page"
     assert len([b for b in page.at.button if (b.key or "").startswith("recent_undo_")]) == 1
     assert "~~Accepted" in page.text
 
 
 def bring(page, *rows, turn=0):
     lines = "".join(f"{canonical_json(row)}\n" for row in rows).encode()
-    page.at.file_uploader(key=f"bring_{turn}").upload("decisions.jsonl", lines).run()
+    page.at.file_uploader(key=f"import_{turn}").upload("decisions.jsonl", lines).run()
     assert not page.at.exception
     return page
 
@@ -52,16 +52,16 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     rows = [json.loads(line) for line in files["decisions.jsonl"].splitlines()]
     strange = {"action": "accept", "ids": ["x", "y"], "members": ["f", "g"], "reviewer": "zoe"}
     bring(page, *rows, strange)
-    assert "2 decisions to add, 1 of tools that are not here" in page.text
+    assert "2 decisions to add, 1 about tools not in this catalog" in page.text
     assert review.standing(1) == ()
-    page.press("bring_them_")
+    page.press("import_button_")
     assert [(d.action, d.reviewer) for d in review.standing(1)[::-1]] == [
         ("accept", "ann"),
         ("reject", "ann"),
     ]
     bring(page, *rows, turn=1)
-    assert "0 decisions to add, 2 known already" in page.text
-    assert page.button("bring_them_").disabled
+    assert "0 decisions to add, 2 already recorded" in page.text
+    assert page.button("import_button_").disabled
     page.press("undo_batch_")
     assert review.standing(1) == ()
 
@@ -81,5 +81,5 @@ def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
 
 
 def test_a_file_that_is_none_is_one_sentence(page):
-    page.at.file_uploader(key="bring_0").upload("decisions.jsonl", b"{no").run()
+    page.at.file_uploader(key="import_0").upload("decisions.jsonl", b"{no").run()
     assert "line 1 is not JSON" in page.at.error[0].value

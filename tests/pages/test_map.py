@@ -100,7 +100,7 @@ def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, 
     catalog_id = work.catalogs.newest()[0].id
     work.analyses.wait(work.maps.job(catalog_id, "UMAP").id)
     app.run()
-    assert "how far apart groups lie" in words(app)
+    assert "distances between groups" in words(app)
     assert "principal components" not in words(app)
 
 
@@ -147,7 +147,7 @@ def test_one_panel_without_words_by_the_state_of_the_cluster(monkeypatch, work):
 
 def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA")
-    assert "Draw round tools" in words(app)
+    assert "Use the lasso or box tool" in words(app)
     lasso(app, work, (0, 0), (0, 1))
     first = selected(app, work)
     assert len(first) == 2
@@ -163,7 +163,7 @@ def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
     lasso(app, work, (0, 0), (0, 1))
     assert len(selected(app, work)) == 2
     assert drawn(app) == before, "the same figure stays on the screen"
-    app.session_state[tool_selection.HELD] = {}
+    app.session_state[tool_selection.SELECTED] = {}
     del app.query_params["sel"]
     drawn_round(app, work, (0, 0), (0, 1))
     app.run()

@@ -46,7 +46,7 @@ def test_a_bridge_says_what_falls_apart(chain):
     text = at_edge(chain, NEW, REGISTER).text
     assert r"add\_new\_book — register\_book" in text
     assert re.search(r"Merge, says the judge, probability 0\.9\d\.", text)
-    assert "falls apart, into 2 and 1 tools" in text
+    assert "splits into 2 and 1 tools" in text
     assert r"- s0/add\_book, s1/add\_new\_book" in text
 
 

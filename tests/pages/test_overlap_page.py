@@ -23,11 +23,11 @@ def shown_pair(app):
 
 def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
-    assert "Pairs at a similarity of 0.70 or more" in words(app)
+    assert "Candidate pairs at a similarity of 0.70 or more" in words(app)
     first = table(app).iloc[0]
     assert first["probability"] == 1.0
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(desk.WEATHER)
-    assert "Tokens in openai-chat: estimate" in words(app)
+    assert "Token counts (openai-chat): estimate" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
     assert r"Judge: merge: the same job" in words(app) and "Same job 1.00" in words(app)
     assert r"They do the same job\." in words(app)
@@ -39,13 +39,13 @@ def test_another_pair_comes_by_its_address_and_nobody_needs_to_propose_it(monkey
     app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
     assert shown_pair(app) == "list\\_files and add\\_numbers"
     assert "Judge: keep" in words(app)
-    assert "A call to alpha/list\\_files as a call to beta/add\\_numbers:" in words(app)
+    assert "To replace a call to alpha/list\\_files by a call to beta/add\\_numbers:" in words(app)
     assert any(frame.value.get("note") is not None for frame in app.dataframe)
 
 
 def test_an_address_of_no_pair_says_so_and_shows_the_strongest(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", pair="0~1")
-    assert "The address names a pair that this catalog does not have" in words(app)
+    assert "The link names a pair that is not in this catalog" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
 
 
@@ -53,17 +53,17 @@ def test_two_tools_are_chosen_by_finding_them(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
     app.session_state["any_two"] = True
     app.run()
-    app.text_input(key="find_One").set_value("numbers").run()
-    assert app.selectbox(key="pick_One").options == ["beta/add_numbers"]
-    app.selectbox(key="pick_One").select("beta/add_numbers")
-    app.selectbox(key="pick_Other").select("alpha/list_files").run()
+    app.text_input(key="find_Tool A").set_value("numbers").run()
+    assert app.selectbox(key="pick_Tool A").options == ["beta/add_numbers"]
+    app.selectbox(key="pick_Tool A").select("beta/add_numbers")
+    app.selectbox(key="pick_Tool B").select("alpha/list_files").run()
     app.button(key="compare").click().run()
     assert shown_pair(app) == "list\\_files and add\\_numbers"
 
 
 @pytest.mark.parametrize(
     ("tab", "charts", "tables"),
-    [("Why, in words", 0, 2), ("What each signal adds", 1, 3), ("Nearest tools of each", 0, 4)],
+    [("Reasons", 0, 2), ("Signals", 1, 3), ("Most similar tools", 0, 4)],
 )
 def test_of_a_pair_only_the_open_tab_is_made(monkeypatch, work, tab, charts, tables):
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
@@ -71,7 +71,7 @@ def test_of_a_pair_only_the_open_tab_is_made(monkeypatch, work, tab, charts, tab
     app.session_state["pair_more"] = tab
     app.run()
     assert (len(app.get("plotly_chart")), len(app.dataframe)) == (charts, tables)
-    assert ("be reached through the other" in words(app)) == (tab == "Why, in words")
+    assert ("be reached through the other" in words(app)) == (tab == "Reasons")
 
 
 def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
@@ -92,8 +92,8 @@ def test_a_pair_is_sent_to_review_and_its_card_is_a_click_away(monkeypatch, work
     app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
     app.button(key=f"propose_{pair_key(pair)}").click().run()
     assert "Sent to review" in words(app)
-    assert "On a card: proposed" in words(app)
-    assert "Open its card" in [link.proto.label for link in app.get("page_link")]
+    assert "Cluster: proposed" in words(app)
+    assert "Open in Review" in [link.proto.label for link in app.get("page_link")]
 
 
 def test_a_refused_decision_says_what_it_contradicts(monkeypatch, work):
@@ -109,12 +109,12 @@ def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", verdict="merge", of="gamma", least="0.9")
     assert len(table(app))
     assert all((table(app)["left_server"] == "gamma") | (table(app)["right_server"] == "gamma"))
-    assert "that pass, of" in words(app)
+    assert "matching pairs of" in words(app)
 
 
 def test_filters_that_nothing_passes_say_so(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", verdict="keep", least="0.95")
-    assert "No pair passes these filters" in words(app)
+    assert "No pair matches these filters" in words(app)
 
 
 @pytest.mark.parametrize("view", ["Heatmap", "Map"])
@@ -122,14 +122,14 @@ def test_every_picture_has_a_table_twin(monkeypatch, work, view):
     app = open_page(monkeypatch, work, "overlap", view=view)
     assert len(app.get("plotly_chart")) == 1
     assert len(table(app))
-    assert [expander.label for expander in app.expander] == ["As a table, and to download"]
+    assert [expander.label for expander in app.expander] == ["Data table and downloads"]
 
 
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
     work.analyses.run(record.id)
     said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
-    assert "No two tools are as close as θ = 0.70" in said
+    assert "No two tools reach the similarity threshold θ = 0.70" in said
     assert r"send\_mail" in said
     alone = work.catalogs.add("Alone", desk.catalog(desk.MAIL))
     work.analyses.run(alone.id)
@@ -154,7 +154,7 @@ def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
 
 def test_the_curve_compares_before_and_after(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", view="Curve")
-    assert "Exact, over all pairs" in words(app)
+    assert "Exact counts over all pairs" in words(app)
     assert len(app.get("plotly_chart")) == 1
     marks, twin = (frame.value for frame in app.dataframe)
     assert marks["from"].tolist() == [0.7, 0.8, 0.85, 0.9, 0.95]
@@ -165,7 +165,7 @@ def test_the_curve_compares_before_and_after(monkeypatch, work):
 def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
     app = open_page(monkeypatch, work, "overlap", view="Curve")
-    assert "are being counted" in words(app)
+    assert "Counting all pairs" in words(app)
     catalog_id = work.catalogs.newest()[0].id
     work.analyses.wait(work.curves.job(catalog_id).id)
     assert not app.run().exception
@@ -180,9 +180,9 @@ def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work
             work.analyses.wait(work.curves.start(work.catalogs.newest()[0].id))
     app = open_page(monkeypatch, work, "overlap", view="Curve")
     assert "no room" in words(app)
-    assert "are being counted" not in words(app)
+    assert "Counting all pairs" not in words(app)
     app.button(key="count").click().run()
-    assert "are being counted" in words(app)
+    assert "Counting all pairs" in words(app)
 
 
 def _fail():
@@ -195,9 +195,9 @@ def metrics(app):
 
 def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
-    assert (metrics(app)["clusters"], metrics(app)["tools left"]) == ("3", "4")
-    assert "The clusters are those of the plan" in words(app)
-    assert "Next to fall as the probability rises above 1.000" in words(app)
+    assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("3", "4")
+    assert "The clusters are the same as in the plan" in words(app)
+    assert "Above a probability of 1.000" in words(app)
     assert len(app.get("plotly_chart")) == 1
     work.review.decide(
         work.catalogs.newest()[0].id,
@@ -206,7 +206,7 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
         "ann",
     )
     app.slider(key="theta").set_value(0.9).run()
-    assert (metrics(app)["clusters"], metrics(app)["tools left"]) == ("2", "5")
+    assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("2", "5")
 
 
 def test_what_appears_is_named(monkeypatch, work):
@@ -222,13 +222,13 @@ def test_what_appears_is_named(monkeypatch, work):
         monkeypatch, work, "overlap", catalog="Near", view="Threshold", probability="0.6"
     )
     assert app.slider(key="probability").value == 0.6
-    assert "Clusters against the plan: **1** new" in words(app)
-    assert table(app)["change"].tolist() == ["appears"]
+    assert "Clusters compared with the plan: **1** new" in words(app)
+    assert table(app)["change"].tolist() == ["new"]
     assert table(app)["cluster"].tolist() == ["find_user, find_users"]
-    assert metrics(app)["pairs to merge"] == "1"
+    assert metrics(app)["Pairs to merge"] == "1"
     app.slider(key="probability").set_value(0.85).run()
-    assert metrics(app)["pairs to merge"] == "0"
-    assert "The clusters are those of the plan" in words(app)
+    assert metrics(app)["Pairs to merge"] == "0"
+    assert "The clusters are the same as in the plan" in words(app)
 
 
 def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
 from ui.deciding.cluster_card import sorted_rows
+from ui.deciding.shortcuts import SHORTCUTS
 from ui.frame import page_frame
 
 
@@ -20,7 +21,7 @@ def shown(page):
 
 def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(page):
     assert not page.at.exception
-    assert "0 of 3 decided" in str(page.at.get("progress")[0].proto)
+    assert "0 of 3 reviewed" in str(page.at.get("progress")[0].proto)
     assert shown(page) == "send_mail"
     assert "the members live on 3 servers" in page.text
     assert "what only gamma can see would no longer be reached" in page.text
@@ -152,8 +153,8 @@ def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
     assert "2 over several servers" in page.text
     page.press("accept_safe")
     assert page.review.progress(1).accepted == 0, "the list comes first"
-    (listed,) = [f.value for f in page.at.dataframe if "agents keep" in f.value]
-    assert list(listed["agents keep"]) == ["list_files"]
+    (listed,) = [f.value for f in page.at.dataframe if "kept tool" in f.value]
+    assert list(listed["kept tool"]) == ["list_files"]
     page.press("take_safe_")
     assert "Accepted 1 safe merge" in page.text
     assert page.review.progress(1).accepted == 1
@@ -174,7 +175,7 @@ def test_when_nothing_waits_the_page_leads_to_export(page):
     for cluster in page.review.queue(1):
         page.review.decide(1, "accept", cluster, "bob")
     page.at.run()
-    assert "Nothing waits" in page.text
+    assert "Nothing left to review" in page.text
     assert not page.at.exception
     page.press("recent_undo_3")
     assert len(page.review.queue(1)) == 1
@@ -217,11 +218,11 @@ def test_a_catalog_without_an_analysis_offers_to_start_one(bench):
     record = desk.work.catalogs.add("Unread", desk.work.catalogs.open(1).__class__((SUM,)))
     desk.at.query_params["catalog"] = "Unread"
     desk.open("review")
-    assert "1 tool waits to be compared" in desk.text
+    assert "Comparing 1 tool takes" in desk.text
     desk.press("analyse")
     page_frame.workspace().analyses.wait(page_frame.workspace().analyses.job(record.id).id)
     desk.at.run()
-    assert "Nothing waits" in desk.text
+    assert "Nothing left to review" in desk.text
 
 
 def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
@@ -229,10 +230,16 @@ def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
         b for b in page.at.button if (b.key or "").startswith("accept_") and "safe" not in b.key
     ]:
         page.press(f"accept_{card_id(page)}")
-    assert "Nothing waits for you" in page.text
+    assert "Nothing left to review" in page.text
     before = len(page.review.standing(1))
     undo = page.button("undo_")
     assert undo.proto.shortcut
     undo.click().run()
     assert len(page.review.standing(1)) == before - 1
-    assert "Nothing waits for you" not in page.text
+    assert "Nothing left to review" not in page.text
+
+
+def test_no_two_shortcuts_share_a_key_and_none_is_one_of_streamlits():
+    letters = [shortcut.letter for shortcut in SHORTCUTS.values()]
+    assert len(set(letters)) == len(letters)
+    assert not {"C", "R"} & set(letters)

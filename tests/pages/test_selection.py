@@ -39,7 +39,7 @@ def test_clear_forgets_the_selection_for_good(monkeypatch, work, kept):
 def test_a_link_to_what_is_not_kept_says_so_and_selects_nothing(monkeypatch, work):
     app = open_page(monkeypatch, work, sel="0123456789abcdef")
     assert [toast.value for toast in app.toast] == [
-        "The tools that the link selects are not kept any more."
+        "The selection in this link is no longer available."
     ]
     assert "sel" not in app.query_params
     assert not app.run().toast
@@ -134,12 +134,12 @@ def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):
     assert any("alpha" in label and ":green[merge]" in label for label in labels)
     app.button(key="select_near").click().run()
     assert "tool" not in app.query_params
-    assert "**8 tools** from what is near send\\_mail" in sidebar(app)
+    assert "**8 tools** from the tools most similar to send\\_mail" in sidebar(app)
 
 
 def test_a_link_to_an_unknown_tool_says_so(monkeypatch, work):
     app = open_page(monkeypatch, work, tool="0123456789ab")
-    assert "a tool that this catalog does not have" in app.toast[0].value
+    assert "a tool that is not in this catalog" in app.toast[0].value
     assert "tool" not in app.query_params
 
 

@@ -55,7 +55,7 @@ def fill(page, **values):
 def test_an_endpoint_is_typed_saved_and_forgotten(bench, server):
     page = bench().open("settings")
     assert page.button("save_endpoint").disabled and page.button("forget_").disabled
-    fill(page, base_url=server.url, model="m", Calls=3)
+    fill(page, base_url=server.url, model="m", Concurrent=3)
     assert "on this machine" in page.text
     page.press("save_endpoint")
     assert page.work.endpoints.get() == Endpoint(server.url, "m", concurrency=3)
@@ -70,7 +70,7 @@ def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
     fill(page, base_url="ftp://models", model="m")
     assert "cannot be used" in page.at.error[0].value
     assert page.button("save_endpoint").disabled and page.button("test_endpoint").disabled
-    fill(page, base_url=server.url, Calls=99)
+    fill(page, base_url=server.url, Concurrent=99)
     assert "give 1 to 64" in page.at.error[0].value
     assert page.widget("text_input", "model_").value == "m"
 
@@ -78,10 +78,10 @@ def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
 def test_budgets_are_kept(bench, server):
     page = bench().open("settings")
     fill(page, base_url=server.url, model="m")
-    page.widget("number_input", "Budget of a run, money").set_value(1.5).run()
+    page.widget("number_input", "Maximum cost per run").set_value(1.5).run()
     page.press("save_endpoint")
     assert page.work.endpoints.get().budget == Budget(None, 1.5)
-    page.widget("number_input", "Budget of a run, money").set_value(None).run()
+    page.widget("number_input", "Maximum cost per run").set_value(None).run()
     page.press("save_endpoint")
     assert page.work.endpoints.get().budget == Budget()
 
@@ -121,7 +121,7 @@ def test_the_price_table_shows_what_is_saved_and_the_model_that_is_asked(bench, 
     (table,) = page.at.dataframe
     assert table.value.model.tolist() == ["other", "m"]
     assert page.button("save_prices").disabled
-    fill(page, Calls=3)
+    fill(page, Concurrent=3)
     page.press("save_endpoint")
     assert page.work.endpoints.prices() == {"other": Prices(1.0, 2.0)}
 
@@ -133,10 +133,10 @@ def test_the_connection_is_tested_in_words_and_no_key_is_shown(bench, server, mo
     fill(page, base_url=server.url, model="m")
     assert "is in the environment" in page.text
     page.press("test_endpoint")
-    assert "It works" in page.text and "The key is accepted" in page.text
+    assert "The connection works" in page.text and "The key is accepted" in page.text
     server.mode = "refused-key"
     page.press("test_endpoint")
-    assert "refuses the key" in page.text and "It works" not in page.text
+    assert "refuses the key" in page.text and "The connection works" not in page.text
     assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
     assert SECRET not in page.text + repr(page.at.session_state[TESTED])
 
@@ -153,7 +153,7 @@ def test_an_origin_without_a_key_says_how_to_give_one(bench, monkeypatch):
 def test_review_leads_to_the_settings_as_long_as_no_model_is_chosen(two):
     two.at.session_state["ask"] = True
     two.open("review")
-    assert "No model is chosen" in two.text
+    assert "No model is set up" in two.text
 
 
 def review(page):
@@ -164,14 +164,14 @@ def review(page):
 
 def test_asking_says_what_it_takes_and_starts(two, server):
     page = review(chosen(two, server, prices=Prices(1.0, 1.0)))
-    assert "Questions: **1** to **m**" in page.text and "of money" in page.text
+    assert "Questions: **1** to **m**" in page.text and "Cost: at most" in page.text
     assert not server.received, "an estimate sends nothing"
     page.press("ask_judge")
     job = page.work.judging.job(page.catalog_id)
     page.work.analyses.wait(job.id)
     page.at.run()
     assert len(server.received) == 1
-    assert "Nothing is left to ask" in page.text and "already holds 1" in page.text
+    assert "Nothing is left to ask" in page.text and "Already answered: 1" in page.text
     host = server.origin.removeprefix("http://")
     assert f"m at {host}" in page.text.replace("\\", "").replace("⁠", "")
     assert "1 keep" in page.text
@@ -185,16 +185,16 @@ def test_answers_to_an_earlier_question_are_told_with_what_asking_again_takes(tw
     StoredLedger(two.work.store).commit(call, rows[:1])
     two.at.session_state["ask"] = True
     two.open("review")
-    assert "1 answer to an earlier form of the question is no longer used." in two.text
+    assert "1 answer to an earlier version of the prompt is no longer used." in two.text
     StoredLedger(two.work.store).commit(call, rows)
     page = review(chosen(two, server, prices=Prices(1.0, 1.0)))
     takes = page.work.judging.estimate(page.catalog_id)
     assert (
-        "2 answers to an earlier form of the question are no longer used; asking again takes about "
-        f"{takes.calls:,} calls, {sum(takes.tokens):,} tokens, at most {takes.cost:,.2f} of money."
+        "2 answers to an earlier version of the prompt are no longer used; asking again takes about "
+        f"{takes.calls:,} calls, {sum(takes.tokens):,} tokens, cost at most {takes.cost:,.2f}."
     ) in page.text
     assert not server.received
-    assert "earlier form" not in review(asked(page)).text
+    assert "earlier version of the prompt" not in review(asked(page)).text
 
 
 def test_families_are_counted_among_what_was_said(two, server):
@@ -235,7 +235,7 @@ def test_what_a_model_says_is_text_and_nothing_else(two, server):
 
 def test_history_lists_runs_with_their_cost(two, server):
     two.open("history")
-    assert "No model was asked yet" in two.text
+    assert "No model runs yet" in two.text
     asked(chosen(two, server, prices=Prices(1e6, 1e6)))
     two.at.run()
     (row,) = two.at.dataframe[0].value.to_dict("records")

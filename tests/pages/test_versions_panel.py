@@ -19,19 +19,19 @@ def served(*tools):
     return json.dumps(rows).encode()
 
 
-def tables(app, alt="breaking changes first"):
+def tables(app, alt="breaking ones first"):
     return [t.value for t in app.dataframe if alt in t.proto.alt]
 
 
 def test_a_first_version_says_nothing_of_changes(monkeypatch, work):
     app = open_page(monkeypatch, work)
-    assert not [e for e in app.expander if "What changed" in e.label]
+    assert not [e for e in app.expander if "Changes since" in e.label]
 
 
 def test_a_changed_file_under_a_known_name_is_compared_before_it_is_added(monkeypatch, work):
     tools = (desk.MAIL, desk.WEATHER, desk.SUM)
     app = upload(open_page(monkeypatch, work), served(*tools), "office.json")
-    assert "is here already" not in words(app)
+    assert "already exists" not in words(app)
     app.button(key="add_0").click().run()
     changed = (replace(desk.MAIL, description=EVIL), desk.WEATHER)
     app.file_uploader(key="upload_1").upload("office.json", served(*changed), "application/json")
@@ -50,7 +50,7 @@ def test_the_same_file_again_does_nothing_and_says_so(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), file, "office.json")
     app.button(key="add_0").click().run()
     app.file_uploader(key="upload_1").upload("office.json", file, "application/json").run()
-    assert "is this very catalog, version 1. Adding it does nothing." in words(app)
+    assert "is identical to version 1. Adding it changes nothing." in words(app)
     before = work.catalogs.newest()
     app.button(key="add_1").click().run()
     assert work.catalogs.newest() == before
@@ -63,9 +63,9 @@ def test_the_new_version_tells_what_changed_and_which_decisions_wait(monkeypatch
     record = work.catalogs.add("Desk", desk.catalog(changed, *desk.TOOLS[1:]))
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work)
-    (panel,) = [e for e in app.expander if "What changed" in e.label]
-    assert panel.label == "What changed since version 1: 1 changed; none breaking"
-    assert "suspended until somebody looks again" in words(app)
+    (panel,) = [e for e in app.expander if "Changes since" in e.label]
+    assert panel.label == "Changes since version 1: 1 changed; none breaking"
+    assert "suspended until they are reviewed again" in words(app)
     (link,) = [e.proto for e in app.get("page_link") if "decision" in e.proto.label]
     assert "accept by ann" in link.label
     assert any("<ins" in e.proto.body for e in app.get("html"))
@@ -73,5 +73,5 @@ def test_the_new_version_tells_what_changed_and_which_decisions_wait(monkeypatch
     work.analyses.run(third.id)
     app = open_page(monkeypatch, work)
     app.selectbox(key=f"since_{third.id}").select(1).run()
-    (panel,) = [e for e in app.expander if "What changed" in e.label]
-    assert panel.label == "What changed since version 1: 1 removed, 1 changed; 1 breaking"
+    (panel,) = [e for e in app.expander if "Changes since" in e.label]
+    assert panel.label == "Changes since version 1: 1 removed, 1 changed; 1 breaking"

@@ -13,6 +13,8 @@ from toolscope_core.errors import ConfigError
 from toolscope_core.llm import Connection, check_connection
 from toolscope_core.store import Store, rebuilt, setting_as, write_setting
 
+__all__ = ["Connection", "Endpoints", "on_this_machine"]
+
 SETTING = "endpoint"
 PRICES = "prices"
 

@@ -18,7 +18,7 @@ from toolscope_core.datamodel import Cluster, JsonObject
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolScopeError
 from toolscope_core.llm import EndpointModel
-from toolscope_core.opinions import Grade, Opinions
+from toolscope_core.opinions import Band, Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
 from toolscope_core.questioning import Asking, ask_opinions, with_documents, with_grades
 from toolscope_core.run_configuration import (
@@ -55,6 +55,8 @@ from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge, chosen_at
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.memo import Memo
+
+__all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
 
 OFFLINE = "offline"
 _ENDED = "it was ended before it was done; start it again to go on"

@@ -1,1 +1,1 @@
-"""The Catalog page: adding and looking at what was loaded."""
+"""The Catalog page: adding a catalog, its overview, its tools and findings."""

@@ -19,47 +19,49 @@ def changes_panel() -> None:
         return
     key = f"since_{record.id}"
     chosen = st.session_state.get(key, max(earlier))
-    found = versions.since(record, earlier[chosen])
-    label = f"What changed since version {chosen}: {found.said}"
+    changes = versions.since(record, earlier[chosen])
+    label = f"Changes since version {chosen}: {changes.said}"
     with st.expander(label, icon=":material/difference:"):
         if len(earlier) > 1:
-            st.selectbox("Since version", list(earlier), key=key, width=160)
-        _changes(found)
-    if found.doubts:
-        st.warning("Tools have changed. These decisions are suspended until somebody looks again:")
-        for doubt in found.doubts[:SHOWN]:
+            st.selectbox("Compare with version", list(earlier), key=key, width=160)
+        _changes(changes)
+    if changes.doubts:
+        st.warning(
+            "Tools have changed. These decisions are suspended until they are reviewed again:"
+        )
+        for doubt in changes.doubts[:SHOWN]:
             st.page_link(
                 "pages/review.py",
                 label=f"Review decision {_in_words(doubt)}",
                 icon=":material/history:",
                 query_params={"cluster": doubt.cluster} if doubt.cluster else None,
             )
-        _rest(len(found.doubts), "decisions")
+        _rest(len(changes.doubts), "decisions")
 
 
-def ahead_panel(name: str, catalog: Catalog) -> None:
+def new_version_panel(name: str, catalog: Catalog) -> None:
     """What adding ``catalog`` under ``name`` would change; nothing for a new name."""
-    found = page_frame.workspace().versions.ahead(name, catalog)
-    if found is None:
+    changes = page_frame.workspace().versions.ahead(name, catalog)
+    if changes is None:
         return
-    called = f"**{safe_text.untrusted(name)}**"
-    if found.same:
-        st.info(f"{called} is this very catalog, version {found.number}. Adding it does nothing.")
+    title = f"**{safe_text.untrusted(name)}**"
+    if changes.same:
+        st.info(f"{title} is identical to version {changes.number}. Adding it changes nothing.")
         return
-    st.info(f"{called} is here already. This would be version {found.number + 1}: {found.said}.")
-    _changes(found)
-    if found.doubts:
-        st.warning("Tools would change. These decisions would wait for a second look:")
-        said = [f"- decision {_in_words(doubt)}" for doubt in found.doubts[:SHOWN]]
-        st.markdown("\n".join(said))
-        _rest(len(found.doubts), "decisions")
+    st.info(f"{title} already exists. This would be version {changes.number + 1}: {changes.said}.")
+    _changes(changes)
+    if changes.doubts:
+        st.warning("Tools would change. These decisions would need another review:")
+        lines = [f"- decision {_in_words(doubt)}" for doubt in changes.doubts[:SHOWN]]
+        st.markdown("\n".join(lines))
+        _rest(len(changes.doubts), "decisions")
 
 
-def _changes(found: Changes) -> None:
-    if not found.rows:
+def _changes(changes: Changes) -> None:
+    if not changes.rows:
         return
     st.dataframe(
-        found.rows,
+        changes.rows,
         hide_index=True,
         column_config={
             "change": st.column_config.TextColumn(width=75),
@@ -69,12 +71,12 @@ def _changes(found: Changes) -> None:
             "new": st.column_config.TextColumn(width=125),
             "breaking": st.column_config.TextColumn("breaks callers", width=225),
         },
-        alt="What changed, breaking changes first",
+        alt="Changes, breaking ones first",
     )
-    for item in found.reworded[:SHOWN]:
+    for item in changes.reworded[:SHOWN]:
         st.caption(f"{safe_text.untrusted(item.tool)}, {safe_text.untrusted(item.field)}")
         st.html(safe_text.word_diff(item.old, item.new))
-    _rest(len(found.reworded), "texts")
+    _rest(len(changes.reworded), "texts")
 
 
 def _in_words(doubt: Doubt) -> str:

@@ -21,10 +21,10 @@ from toolscope_core.views.catalog_tables import (
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.models.grades_panel import BANDS, grades_panel
-from ui.tools import leaving_out, tool_drawer
+from ui.tools import leave_out, tool_drawer
 
-MOST = 5_000
-"""So many rows of tools are sent: 40,000 are 10 MB and two more seconds."""
+MAX_ROWS = 5_000
+"""At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
 
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 SHOWN = ("name", "server", "parameters", "tokens", "findings", "documentation", "description")
@@ -33,7 +33,7 @@ ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]
 
 
 def listing_panel(catalog_id: int) -> None:
-    """One tab a table; only the open one is made."""
+    """One tab per table; only the open one is built."""
     parts = {
         "Tools": _tools,
         "Servers": _servers,
@@ -51,36 +51,41 @@ def listing_panel(catalog_id: int) -> None:
 def _tools(catalog_id: int) -> None:
     explore = page_frame.workspace().explore
     bar = st.container(horizontal=True)
-    find = bar.text_input("Find", type="search", key="find", bind="query-params")
+    find = bar.text_input("Search", type="search", key="find", bind="query-params")
     names = [row.name for row in explore.servers(catalog_id)]
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
     )
-    shape = bar.selectbox("Tokens in", PROMPT_SHAPES, key="tokens_in")
+    shape = bar.selectbox("Token format", PROMPT_SHAPES, key="tokens_in")
     bands = {
         key: grade.band for key, grade in page_frame.workspace().judging.grades(catalog_id).items()
     }
     wanted = _band(bar, bands) if bands else None
-    rows = explore.tools(catalog_id, find, server, shape)
-    rows = [row for row in rows if wanted is None or bands.get(row.id) == wanted]
-    seen = explore.overview(catalog_id)
-    rows = _selected_first(catalog_id, rows)
-    cut = f" Shown: the first {MOST:,}; look for others above." if len(rows) > MOST else ""
-    st.caption(
-        f"{len(rows):,} of {seen.tools:,} tools.{cut} Tick rows to select tools in every view. "
-        f"Tokens in {shape}: {seen.counted}."
+    matching = explore.tools(catalog_id, find, server, shape)
+    overview = explore.overview(catalog_id)
+    rows = _selected_first(
+        catalog_id, [row for row in matching if wanted is None or bands.get(row.id) == wanted]
     )
-    rows = rows[:MOST]
+    cut = (
+        f" Showing the first {MAX_ROWS:,}; use the search for others."
+        if len(rows) > MAX_ROWS
+        else ""
+    )
+    st.caption(
+        f"{len(rows):,} of {overview.tools:,} tools.{cut} Tick rows to select tools in every view. "
+        f"Token counts ({shape}): {overview.counted}."
+    )
+    rows = rows[:MAX_ROWS]
     ids, key = [row.id for row in rows], f"tools_{catalog_id}"
     left_out = page_frame.workspace().toolsets.left_out(catalog_id)
     chosen = tool_selection.selected(catalog_id)
-    here = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
-    st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
+    ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
+    st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
     st.dataframe(
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
         | {"open": [tool_drawer.LABEL] * len(rows)}
         | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
-        | ({"left out": [_why(row.id, left_out) for row in rows]} if left_out else {}),
+        | ({"left out": [_reason(row.id, left_out) for row in rows]} if left_out else {}),
         key=key,
         on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
         selection_mode="multi-row",
@@ -111,7 +116,7 @@ def _tools(catalog_id: int) -> None:
     )
     decision_buttons.notice()
     if chosen:
-        leaving_out.leaving_out(catalog_id, sorted(chosen.tool_ids), "table")
+        leave_out.leave_out_panel(catalog_id, sorted(chosen.tool_ids), "table")
     st.download_button(
         "Download all as CSV",
         lambda: explore.tools_csv(catalog_id),
@@ -122,13 +127,13 @@ def _tools(catalog_id: int) -> None:
     )
 
 
-def _why(tool_id: str, left_out: Mapping[str, Decision]) -> str:
-    """The reason why a tool is left out; empty for one that stays."""
+def _reason(tool_id: str, left_out: Mapping[str, Decision]) -> str:
+    """The reason why a tool is left out; empty for the others."""
     return str(left_out[tool_id].detail["reason"]) if tool_id in left_out else ""
 
 
 def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:
-    """Which tools are wanted by how well they are documented."""
+    """The documentation grade to show, ``None`` for all."""
     counts = Counter(bands.values())
     return bar.selectbox(
         "Documentation",
@@ -142,17 +147,15 @@ def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:
 
 
 def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
-    """What another view selected stands first. What is ticked here stays where it is, so that
-    nothing moves under the hand.
-    """
+    """The rows, those that another view selected first. What is ticked here stays in its place."""
     chosen, first = tool_selection.selected(catalog_id), f"first_{catalog_id}"
     if chosen is None or chosen.source != TABLE:
         st.session_state[first] = chosen and chosen.key
     if chosen and tool_selection.only():
         rows = [row for row in rows if row.id in chosen.tool_ids]
     key = st.session_state.get(first)
-    ahead = page_frame.workspace().selections.get(catalog_id, key) if key else None
-    return sorted(rows, key=lambda row: row.id not in ahead.tool_ids) if ahead else rows
+    selection = page_frame.workspace().selections.get(catalog_id, key) if key else None
+    return sorted(rows, key=lambda row: row.id not in selection.tool_ids) if selection else rows
 
 
 def _servers(catalog_id: int) -> None:
@@ -161,7 +164,7 @@ def _servers(catalog_id: int) -> None:
     if not rows:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
-    st.caption(f"Tokens in {PROMPT_SHAPES[0]}: {explore.overview(catalog_id).counted}.")
+    st.caption(f"Token counts ({PROMPT_SHAPES[0]}): {explore.overview(catalog_id).counted}.")
     st.dataframe(
         safe_text.columns(rows, ["name", "tools", "tokens", "description"])
         | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},
@@ -181,18 +184,18 @@ def _servers(catalog_id: int) -> None:
 def _findings(catalog_id: int) -> None:
     rows = page_frame.workspace().explore.findings(catalog_id)
     if not rows:
-        st.success("Nothing suspicious in the text of these tools.", icon=":material/verified:")
+        st.success("No suspicious text was found in these tools.", icon=":material/verified:")
         return
     kinds = {f"{kind.severity}: {kind.kind}": kind for kind in finding_kinds(rows)}
     st.caption(
-        "*block*: never canonical, and no merge with it is accepted unseen. *warn* and *info* are "
-        "worth a look and block nothing."
+        "*block*: the tool is never canonical, and its merges are never accepted automatically. "
+        "*warn* and *info* block nothing."
     )
     chosen = st.pills(
         "Kind of finding", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
     )
     shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
-    st.caption(f"{len(shown):,} of {len(rows):,} findings. Choose a row to go to its tool.")
+    st.caption(f"{len(shown):,} of {len(rows):,} findings. Select a row for details.")
     picked = st.dataframe(
         {
             "severity": [SIGNS[row.severity] for row in shown],
@@ -208,7 +211,7 @@ def _findings(catalog_id: int) -> None:
             "tool": st.column_config.TextColumn(width=190),
             "place": st.column_config.TextColumn(width=110),
             "message": st.column_config.TextColumn(width=420),
-            "excerpt": st.column_config.TextColumn("what it says", width=320),
+            "excerpt": st.column_config.TextColumn(width=320),
         },
         alt="Findings in the tools' texts",
     )
@@ -223,13 +226,13 @@ def _kind_label(kind: FindingKind) -> str:
 
 
 def _one_finding(catalog_id: int, row: FindingRow) -> None:
-    """The finding in full, and the way to its tool."""
+    """The finding in full, and a button that shows its tool."""
     with st.container(border=True):
         st.markdown(f"**{SIGNS[row.severity]}** · {safe_text.untrusted(row.tool)}")
         st.text(row.message)
         st.code(row.excerpt, language=None, wrap_lines=True)
         st.button(
-            "Show this tool in the table",
+            "Show tool in table",
             icon=":material/table_rows:",
             key="show_tool",
             on_click=_go_to,
@@ -248,7 +251,7 @@ def _go_to(catalog_id: int, tool_id: str) -> None:
 def _unread(catalog_id: int) -> None:
     problems = page_frame.workspace().explore.problems(catalog_id)
     if not problems:
-        st.success("Every record of the files was read.", icon=":material/verified:")
+        st.success("All records were read.", icon=":material/verified:")
         return
     st.caption(f"{quantity(len(problems), 'record')} could not be read; everything else was.")
     st.dataframe(problems, hide_index=True, alt="Records that could not be read")

@@ -1,6 +1,6 @@
 """The overview of the first page: figures, the worst collisions, what to do next.
 
-``known`` draws what needs no analysis and keeps room for the rest, which ``found`` fills in.
+``draw_catalog`` draws what needs no analysis and keeps room for the rest, which ``fill_in`` draws.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The room that is kept for what the analysis finds."""
+    """The room that is kept for the results of the analysis."""
 
     tokens: DeltaGenerator
     overlap: DeltaGenerator
@@ -33,53 +33,53 @@ class Places:
     steps: DeltaGenerator
 
 
-def known() -> Places:
-    """What is known without an analysis."""
+def draw_catalog() -> Places:
+    """Draw what needs no analysis; returns the places for the rest."""
     record = page_frame.current()
-    seen = page_frame.workspace().explore.overview(record.id)
-    owners = f" on {quantity(seen.servers, 'server')}" if seen.servers else ""
+    totals = page_frame.workspace().explore.overview(record.id)
+    owners = f" on {quantity(totals.servers, 'server')}" if totals.servers else ""
     st.markdown(
-        f"**{safe_text.untrusted(record.name)}** holds {quantity(seen.tools, 'tool')}{owners}. "
+        f"**{safe_text.untrusted(record.name)}** holds {quantity(totals.tools, 'tool')}{owners}. "
         "They cost about "
-        f"{seen.tokens:,} tokens in every prompt that carries them all."
+        f"{totals.tokens:,} tokens in every prompt that includes all of them."
     )
-    figures = st.columns(3)
-    figures[0].metric("Tools", f"{seen.tools:,}", border=True, height="stretch")
-    figures[1].metric("Servers", f"{seen.servers:,}", border=True, height="stretch")
+    metrics = st.columns(3)
+    metrics[0].metric("Tools", f"{totals.tools:,}", border=True, height="stretch")
+    metrics[1].metric("Servers", f"{totals.servers:,}", border=True, height="stretch")
     overlap = st.container()
     worst, next_steps = st.columns([3, 2], gap="medium")
     steps = next_steps.container(key="next", border=True, height="stretch")
-    steps.markdown("**What to do next**")
+    steps.markdown("**Next steps**")
     first = steps.container()
     waiting = page_frame.workspace().overview.known_steps(record.id)
     if waiting:
         with steps:
             _links(waiting)
-    return Places(figures[2], overlap, worst.container(border=True, height="stretch"), first)
+    return Places(metrics[2], overlap, worst.container(border=True, height="stretch"), first)
 
 
-def found(places: Places) -> None:
-    """What the analysis found; before it is finished, its progress, and the page ends."""
+def fill_in(places: Places) -> None:
+    """Draw the results of the analysis; before it is finished, its progress, and the page ends."""
     record = page_frame.current()
     with places.steps:
         page_frame.analysis()
     explore, overview = page_frame.workspace().explore, page_frame.workspace().overview
-    with places.steps, st.spinner("Working out what merging brings"):
-        seen, after = explore.overview(record.id), explore.forecast(record.id)
+    with places.steps, st.spinner("Estimating what merging saves"):
+        totals, after = explore.overview(record.id), explore.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)
         findings = overview.findings(record.id)
     with places.overlap:
         _overlap(findings)
     places.tokens.metric(
-        "Tokens, about",
-        f"{seen.tokens:,}",
+        "Tokens ≈",
+        f"{totals.tokens:,}",
         f"{after.tokens_after:,} after safe merges",
         delta_color="off",
-        delta_arrow="down" if after.tokens_after < seen.tokens else "off",
+        delta_arrow="down" if after.tokens_after < totals.tokens else "off",
         border=True,
         height="stretch",
-        help=f"Tokens: {seen.counted}. "
-        "Safe merges are those that need no person, and those already accepted.",
+        help=f"Tokens: {totals.counted}. "
+        "Counts merges that are safe to accept without review, and those already accepted.",
     )
     with places.worst:
         _worst(collisions)
@@ -87,34 +87,35 @@ def found(places: Places) -> None:
         _links(steps, first=True)
 
 
-def _overlap(seen: Findings) -> None:
-    """Duplicates, families and siblings, each with the way to where it is worked on."""
-    again = f" ({seen.again:,} to look at again)" if seen.again else ""
-    needs = "needs" if seen.gateways == 1 else "need"
-    gateways = f"; {seen.gateways:,} more {needs} a gateway" if seen.gateways else ""
+def _overlap(counts: Findings) -> None:
+    """Duplicates, families and siblings, each with a link to the page where they are handled."""
+    again = f" ({counts.again:,} to look at again)" if counts.again else ""
+    needs = "needs" if counts.gateways == 1 else "need"
+    gateways = f"; {counts.gateways:,} more {needs} a gateway" if counts.gateways else ""
     for place, (title, count, note, help_text, link, page, query) in zip(
         st.columns(3),
         (
             (
-                "Duplicates to prune now", seen.duplicates,
-                f"{seen.duplicates - seen.waiting:,} accepted{again}, {seen.waiting:,} waiting, "
-                f"{seen.safe:,} of them safe{gateways}",
-                "Clusters of one job in which one tool could serve the callers of all others as it "
-                "is: the others can be switched off, no code needed. Accepted ones count too.",
+                "Duplicates to prune now", counts.duplicates,
+                f"{counts.duplicates - counts.waiting:,} accepted{again}, "
+                f"{counts.waiting:,} waiting, {counts.safe:,} of them safe{gateways}",
+                "Clusters of tools that do the same job, where one tool can already serve the "
+                "callers of all the others: the others can be switched off, no code needed. "
+                "Includes accepted ones.",
                 "Review duplicates", "review", {"show": "Duplicates"},
             ),
             (
-                "Families a gateway could fold", seen.families,
-                f"{seen.families - seen.undecided:,} accepted, {seen.undecided:,} waiting",
-                "Clusters of the same operation for several providers or fixed values. What "
-                "differs is in no argument, so none of their tools can be pruned.",
-                "Look at families", "review", {"show": "Families"},
+                "Families a gateway could merge", counts.families,
+                f"{counts.families - counts.undecided:,} accepted, {counts.undecided:,} waiting",
+                "Clusters of the same operation for several providers or fixed values. The value "
+                "is not an argument, so none of their tools can be pruned.",
+                "Review families", "review", {"show": "Families"},
             ),
             (
-                "Siblings to tell apart", seen.siblings,
-                "near pairs that are not one job",
-                "Candidate pairs that have to do with each other, which the offline judge keeps "
-                "apart. An agent must tell them apart by their descriptions.",
+                "Siblings to tell apart", counts.siblings,
+                "similar pairs that do different jobs",
+                "Related candidate pairs that the offline judge keeps apart. An agent must tell "
+                "them apart by their descriptions.",
                 "Compare siblings", "overlap", {"verdict": "keep"},
             ),
         ),
@@ -130,9 +131,9 @@ def _overlap(seen: Findings) -> None:
 
 
 def _worst(collisions: Sequence[Collision]) -> None:
-    st.markdown("**The worst collisions**")
+    st.markdown("**Worst collisions**")
     if not collisions:
-        st.caption("None is left that nobody has settled.")
+        st.caption("All collisions are reviewed.")
     for item in collisions:
         names = [
             safe_text.untrusted(f"{name} · {server}" if server else name)

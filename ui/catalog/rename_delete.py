@@ -1,4 +1,4 @@
-"""A catalog's name, and the end of one."""
+"""Renaming a catalog, and deleting it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from toolscope_core.numbers import quantity
 from ui.frame import page_frame, safe_text
 
 
-def care_panel() -> None:
-    """Rename the catalog, or delete it after a question."""
+def rename_delete_panel() -> None:
+    """Rename the catalog, or delete it after a confirmation."""
     record, work = page_frame.current(), page_frame.workspace()
-    if failed := st.session_state.pop("care_error", ""):
+    if failed := st.session_state.pop("rename_error", ""):
         safe_text.show_error(StoreError(failed))
     name = safe_text.untrusted(record.name)
     with st.expander("Rename or delete this catalog", icon=":material/edit:"):
         row = st.container(horizontal=True, vertical_alignment="bottom")
-        new = row.text_input("Name of the catalog", record.name, key=f"new_name_{record.id}")
+        new = row.text_input("Catalog name", record.name, key=f"new_name_{record.id}")
         row.button(
             "Rename",
             key="rename_catalog",
@@ -25,15 +25,15 @@ def care_panel() -> None:
             on_click=_rename,
             args=(record.name, new.strip()),
         )
-        with row.popover("Delete …", icon=":material/delete:"):
-            decided = len(work.review.log(record.id))
+        with row.popover("Delete…", icon=":material/delete:"):
+            decisions = len(work.review.log(record.id))
             st.markdown(
                 f"Delete **{name}**: {quantity(record.number, 'version')}, "
-                f"{quantity(decided, 'decision')}, its analysis, runs and selections? There is no "
-                "undo; an exported bundle keeps the decisions."
+                f"{quantity(decisions, 'decision')}, its analysis, runs and selections? This "
+                "cannot be undone; an exported bundle keeps the decisions."
             )
             st.button(
-                "Delete it for good",
+                "Delete permanently",
                 key="delete_catalog",
                 type="primary",
                 on_click=_delete,
@@ -45,7 +45,7 @@ def _rename(name: str, new: str) -> None:
     try:
         page_frame.workspace().catalogs.rename(name, new)
     except ToolScopeError as error:
-        st.session_state["care_error"] = str(error)
+        st.session_state["rename_error"] = str(error)
         return
     page_frame.show(new)
 
@@ -55,6 +55,6 @@ def _delete(name: str) -> None:
     try:
         catalogs.delete(name)
     except ToolScopeError as error:
-        st.session_state["care_error"] = str(error)
+        st.session_state["rename_error"] = str(error)
         return
     page_frame.show(catalogs.newest()[0].name)

@@ -1,4 +1,4 @@
-"""Adding a catalog: files, a look at what they hold, then the store and the analysis."""
+"""Adding a catalog: files, a preview of what they hold, then the store and the analysis."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog import INPUTS, Source
-from toolscope_core.catalog.sources import MAX_BYTES, SUFFIXES, pasted
+from toolscope_core.catalog.limits import MAX_BYTES
+from toolscope_core.catalog.sources import SUFFIXES, pasted
 from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, ToolScopeError
 from toolscope_core.numbers import quantity
-from ui.catalog.changes_panel import ahead_panel
+from ui.catalog.changes_panel import new_version_panel
 from ui.frame import page_frame, safe_text
 
 SHOWN = 20
-ASKED_APART = 4
+OWN_FORMAT = 4
+"""Up to so many files the format is asked for each."""
 NAMED = 6
 MOST_PASTED = 2_000_000
 
@@ -29,10 +31,12 @@ def upload_panel() -> None:
     if failed := st.session_state.pop("upload_error", ""):
         safe_text.show_error(CatalogError(failed))
     with st.expander("Add a catalog", icon=":material/upload_file:"):
-        folder = st.toggle("A whole folder", key="folder", help="All its files become one catalog.")
+        folder = st.toggle(
+            "Upload a folder", key="folder", help="All files in it become one catalog."
+        )
         files = st.file_uploader(
-            "Files with tools: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
-            "shapes, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
+            "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
+            "formats, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
             type=[suffix.removeprefix(".") for suffix in SUFFIXES],
             accept_multiple_files="directory" if folder else True,
             max_upload_size=MAX_BYTES >> 20,
@@ -41,30 +45,34 @@ def upload_panel() -> None:
         text = ""
         if not files:
             text = st.text_area(
-                "Or paste it here", key=f"paste_{turn}", height=68, max_chars=MOST_PASTED
+                "Or paste definitions", key=f"paste_{turn}", height=68, max_chars=MOST_PASTED
             )
         if not files and not text.strip():
             return
-        look, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-        labels = [file.name for file in files] or ["what was pasted"]
-        said = _formats(choice, labels, f"format_{turn}")
-        sources = [Source(f.name, f.getvalue(), form) for f, form in zip(files, said, strict=False)]
-        sources = sources or [pasted(text, said[0])]
+        preview, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+        labels = [file.name for file in files] or ["the pasted text"]
+        formats = _formats(choice, labels, f"format_{turn}")
+        sources = [
+            Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=False)
+        ]
+        sources = sources or [pasted(text, formats[0])]
         try:
             catalog = page_frame.workspace().explore.preview(sources)
         except CatalogError as error:
-            with look:
+            with preview:
                 safe_text.show_error(error)
             return
-        with look:
+        with preview:
             _preview(catalog, len(sources) > 1)
         if not catalog.tools:
             return  # servers without tools: the table of problems says how to get them
         first = PurePath(sources[0].label)
         stem = first.parts[0] if folder else first.stem
-        name = choice.text_input("Name", _free(stem, catalog), key=f"name_{turn}", width=320)
-        with look:
-            ahead_panel(name, catalog)
+        name = choice.text_input(
+            "Catalog name", _free_name(stem, catalog), key=f"name_{turn}", width=320
+        )
+        with preview:
+            new_version_panel(name, catalog)
         choice.button(
             "Add catalog",
             type="primary",
@@ -75,42 +83,42 @@ def upload_panel() -> None:
         )
 
 
-def _free(stem: str, catalog: Catalog) -> str:
-    """The name to offer: not that of a catalog of altogether other tools."""
+def _free_name(stem: str, catalog: Catalog) -> str:
+    """The suggested name: not that of a catalog that holds entirely different tools."""
     catalogs, name = page_frame.workspace().catalogs, stem
-    known = {record.name: record.id for record in catalogs.newest()}
+    ids = {record.name: record.id for record in catalogs.newest()}
     tools = {tool.name for tool in catalog.tools}
     for number in count(2):
-        if name not in known or tools & {tool.name for tool in catalogs.open(known[name]).tools}:
+        if name not in ids or tools & {tool.name for tool in catalogs.open(ids[name]).tools}:
             break
         name = f"{stem}-{number}"
     return name
 
 
-def _formats(around: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
-    """What the person says each file is, or all of many; ``None`` leaves it to detection."""
-    apart = len(files) <= ASKED_APART
-    names = [f"Format of {safe_text.untrusted(file)}" for file in files] if apart else []
+def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
+    """The format chosen for each file, or one for all of many; ``None`` leaves it to detection."""
+    each = len(files) <= OWN_FORMAT
+    names = [f"Format of {safe_text.untrusted(file)}" for file in files] if each else []
     answers: list[str | None] = [
-        around.selectbox(
-            name, INPUTS, index=None, placeholder="detected", key=f"{key}_{row}", width=220
+        place.selectbox(
+            name, INPUTS, index=None, placeholder="auto-detect", key=f"{key}_{row}", width=220
         )
         for row, name in enumerate(names or [f"Format of all {len(files)} files"])
     ]
-    return answers if apart else answers * len(files)
+    return answers if each else answers * len(files)
 
 
 def _preview(catalog: Catalog, many: bool) -> None:
-    """What an import would bring, of ``many`` files or of one."""
+    """Draw what an import would add, from ``many`` files or from one."""
     read = f"{quantity(len(catalog.tools), 'tool')} on {quantity(len(catalog.servers), 'server')}"
     st.write(f"{read}, format **{catalog.format}**.")
     if len(catalog.files) > 1 or catalog.files[0].format != catalog.format:
-        st.dataframe(catalog.files, hide_index=True, alt="What each file is taken for")
+        st.dataframe(catalog.files, hide_index=True, alt="Files and their formats")
     if catalog.problems:
         rest = (
             "The others can be added; these stay listed on this page under *Not read*."
             if catalog.tools
-            else "There is no other, so nothing can be added: the table says why."
+            else "There are no others, so nothing can be added. The table gives the reasons."
         )
         where = f" in {_places(catalog)}" if many else ""
         st.warning(
@@ -140,7 +148,7 @@ def _places(catalog: Catalog) -> str:
 
 
 def _add(turn: int, sources: Sequence[Source]) -> None:
-    """Store and analyse; the sidebar then shows the new catalog, which the URL keeps."""
+    """Store and analyse the catalog; the sidebar and the address then show it."""
     name = st.session_state[f"name_{turn}"]
     try:
         record = page_frame.workspace().explore.add(name, sources)

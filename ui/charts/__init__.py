@@ -1,1 +1,1 @@
-"""Pictures of a catalog, each with its table and its downloads."""
+"""Charts of a catalog, each with its table and its downloads."""

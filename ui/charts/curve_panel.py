@@ -14,34 +14,39 @@ MARKS = (0.70, 0.80, 0.85, 0.90, 0.95)
 
 
 def curve_panel(catalog_id: int) -> None:
-    """The curve with its table; while pairs are being counted, how far that is."""
+    """The curve with its table; while pairs are being counted, the progress."""
     view = page_frame.workspace().curves.curve(catalog_id)
     if view.waiting:
         _counting(catalog_id, view)
     if not view.variants:
         return
     st.caption(
-        "Exact, over all pairs of tools. *Merged* is the toolset with what people accepted and "
-        f"what is safe to accept. Pairs from {curve_charts.CRITICAL:.2f} on are hard to tell "
-        "apart for anything that searches by meaning."
+        "Exact counts over all pairs of tools. *Merged* is the toolset with accepted and safe "
+        f"merges. Pairs at {curve_charts.CRITICAL:.2f} or more are hard to tell apart for any "
+        "semantic search."
     )
     rows = table_twins.curve_rows(view)
     marked = [row for row in rows if row["from"] in MARKS]
-    st.dataframe(marked, hide_index=True, alt="Pairs from five similarities on")
+    st.dataframe(
+        marked,
+        hide_index=True,
+        column_config={"from": "similarity ≥"},
+        alt="Pairs at five similarity thresholds",
+    )
     picture(curve_charts.collision_curve(view), lambda: rows, "curve", "Collision curve")
 
 
 def _counting(catalog_id: int, view: Curve) -> None:
-    """Starts the counting once; after a failure only when asked."""
+    """Start the counting once; after a failure only when asked."""
     work = page_frame.workspace().curves
     job = work.job(catalog_id)
     if job is not None and not job.live and job.state != "done":
         safe_text.show_error(JobError(job.message))
-        if not st.button("Count again", icon=":material/replay:", key="count"):
+        if not st.button("Retry", icon=":material/replay:", key="count"):
             return
     waiting = " and the ".join(view.waiting)
     st.info(
-        f"All pairs of the {waiting} toolset are being counted; it takes some seconds, once.",
+        f"Counting all pairs of the {waiting} toolset. This takes a few seconds, once.",
         icon=":material/hourglass_empty:",
     )
     page_frame.job_panel(work.start(catalog_id))

@@ -1,6 +1,6 @@
 """The heatmaps: blocks, two blocks close up, one pair; all tools at once; pasted queries.
 
-Where somebody has gone stands in the address: ``one`` and ``other`` are blocks, ``cell`` a pair.
+The address holds what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.errors import ToolScopeError
 from toolscope_core.figures import heatmap_charts, table_twins
-from toolscope_core.figures.views import Grid
+from toolscope_core.figures.views import CellMeasure, Grid
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
@@ -24,7 +24,12 @@ from ui.frame import page_frame, safe_text, tool_selection
 from ui.pairs.pair_panel import pair_view
 
 PLACE = ("one", "other", "cell")
-MEASURES = {"pairs": "pairs from θ on", "mean": "mean", "max": "closest pair"}
+MEASURES: dict[CellMeasure, str] = {
+    "pairs": "candidate pairs",
+    "mean": "mean",
+    "max": "closest pair",
+}
+"""What colours a cell, with its label, which is its value in the address."""
 VIEWS = {"blocks": "Blocks", "tools": "All tools", "queries": "Queries"}
 
 
@@ -34,7 +39,7 @@ def heatmap_panel(catalog_id: int) -> None:
     views = [view for view in VIEWS if whole or view != "tools"]
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control(
-        "Show", views, format_func=VIEWS.get, default="blocks", required=True,
+        "Show", views, format_func=VIEWS.__getitem__, default="blocks", required=True,
         key="show", bind="query-params", on_change=_go,
     )  # fmt: skip
     if show == "blocks":
@@ -48,7 +53,7 @@ def heatmap_panel(catalog_id: int) -> None:
 def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
     maps = page_frame.workspace().heatmaps
     by = bar.selectbox(
-        "Blocks are", maps.groupings(catalog_id), key="by", bind="query-params", on_change=_go,
+        "Group by", maps.groupings(catalog_id), key="by", bind="query-params", on_change=_go,
         format_func=lambda name: name if name in {SERVERS, CLUSTERS} else f"field “{name}”",
         width=260,
     )  # fmt: skip
@@ -56,7 +61,7 @@ def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
     one, other = (blocks.get(st.query_params.get(name, "")) for name in PLACE[:2])
     pair = _pair(catalog_id)
     if (one is None or other is None) and any(name in st.query_params for name in PLACE):
-        _lost()
+        _broken_link()
     if one is None or other is None:
         _level_one(catalog_id, by, bar)
         return
@@ -70,58 +75,59 @@ def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
 
 def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     measure = bar.segmented_control(
-        "Colour", list(MEASURES), format_func=MEASURES.get, default="pairs", required=True,
-        key="measure", bind="query-params", persist_state="page",
+        "Colour by", list(MEASURES), format_func=MEASURES.__getitem__, default="pairs",
+        required=True, key="measure", bind="query-params", persist_state="page",
     )  # fmt: skip
-    found = page_frame.workspace().heatmaps.block_grid(catalog_id, by, measure)
-    if not found.blocks:
-        st.info("There is no such block yet.", icon=":material/grid_off:")
+    drawn = page_frame.workspace().heatmaps.block_grid(catalog_id, by, measure)
+    if not drawn.blocks:
+        st.info("There are no such blocks.", icon=":material/grid_off:")
         return
-    picked = tool_selection.selected(catalog_id)
-    if picked is not None:
+    selection = tool_selection.selected(catalog_id)
+    if selection is not None:
         with_selection = page_frame.workspace().heatmaps.blocks_with
-        found = with_selection(catalog_id, found, picked.tool_ids, tool_selection.only())
-    some = f"the {len(found.blocks):,} with the most pairs of " * (len(found.blocks) < found.total)
-    outside = f" In none: {quantity(found.outside, 'tool')}." if found.outside else ""
+        drawn = with_selection(catalog_id, drawn, selection.tool_ids, tool_selection.only())
+    some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
+    outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
     st.caption(
-        f"Shown: {some}{_counted(found.total, by)}, number of tools in brackets, like "
-        f"beside like.{outside} {EXPLAINED[measure]} The diagonal is what a block has within "
-        f"itself. {_how(found.grid)} to see its tools."
+        f"Showing {some}{_counted(drawn.total, by)}, similar ones side by side; number of tools "
+        f"in brackets.{outside} {EXPLANATIONS[measure]} The diagonal is a block with itself. "
+        f"{_how(drawn.grid)} to see its tools."
     )
     cell = _chosen(
-        found.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
+        drawn.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
     )
     if cell is not None:
-        row, column = found.grid.cells[cell]
-        _down(one=found.blocks[row].key, other=found.blocks[column].key)
+        row, column = drawn.grid.cells[cell]
+        _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
     if by == SERVERS:
         twins_panel(catalog_id)
 
 
-EXPLAINED = {
+EXPLANATIONS: dict[CellMeasure, str] = {
     "pairs": "A cell counts the candidate pairs between two blocks.",
-    "mean": "A cell is the mean cosine over all pairs of tools between two blocks.",
-    "max": "A cell is the closest candidate pair between two blocks.",
+    "mean": "A cell is the mean similarity over all pairs of tools between two blocks.",
+    "max": "A cell is the similarity of the closest candidate pair between two blocks.",
 }
 
 
 def _with_selection(catalog_id: int, drawn: Tile) -> Tile:
-    picked = tool_selection.selected(catalog_id)
-    if picked is None:
+    selection = tool_selection.selected(catalog_id)
+    if selection is None:
         return drawn
     only = tool_selection.only()
-    return page_frame.workspace().heatmaps.tile_with(catalog_id, drawn, picked.tool_ids, only)
+    return page_frame.workspace().heatmaps.tile_with(catalog_id, drawn, selection.tool_ids, only)
 
 
 def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
     drawn = _with_selection(catalog_id, drawn)
     left_out = sum(drawn.left_out)
-    far = quantity(left_out, "tool")
-    cut = f" Left out, as further from the other side: {far}." if left_out else ""
+    hidden = quantity(left_out, "tool")
+    cut = f" Not shown, as the least similar to the other side: {hidden}." if left_out else ""
     own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
     st.caption(
-        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}, like beside like; at θ or "
-        f"closer: {quantity(drawn.near, 'pair')}.{cut}{own} {_how(drawn.grid)} to see the pair."
+        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}, similar ones side by "
+        f"side; {quantity(drawn.near, 'pair')} at θ or more.{cut}{own} {_how(drawn.grid)} to see "
+        "the pair."
     )
     key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
     cell = _chosen(drawn.grid, key, "Heatmap of tools")
@@ -137,11 +143,11 @@ def _tools(catalog_id: int) -> None:
         pair_view(catalog_id, pair)
         return
     if any(name in st.query_params for name in PLACE):
-        _lost()
+        _broken_link()
     drawn = _with_selection(catalog_id, page_frame.workspace().heatmaps.whole(catalog_id))
     st.caption(
-        f"All {quantity(len(drawn.rows), 'tool')}, like beside like; at θ or closer: "
-        f"{quantity(drawn.near, 'pair')}. The diagonal is each tool with itself. "
+        f"All {quantity(len(drawn.rows), 'tool')}, similar ones side by side; "
+        f"{quantity(drawn.near, 'pair')} at θ or more. The diagonal is each tool with itself. "
         f"{_how(drawn.grid)} to see the pair."
     )
     cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
@@ -152,33 +158,33 @@ def _tools(catalog_id: int) -> None:
 
 def _queries(catalog_id: int) -> None:
     text = st.text_area(
-        f"Queries, one a line, at most {MOST_QUERIES}",
+        f"Queries, one per line, at most {MOST_QUERIES}",
         key="queries",
         persist_state="session",
         placeholder="What is the weather in Lisbon tomorrow?\nSend the report to Ana",
-        help="Ctrl+Enter draws them.",
+        help="Press Ctrl+Enter to draw them.",
     )
     queries = query_lines(text)
     if not queries:
-        st.caption("Each query is compared with all tools; those near any of them are shown.")
+        st.caption("Each query is compared with all tools; tools close to any query are shown.")
         return
     try:
-        with st.spinner("Comparing the queries with the tools; the first time loads the model"):
-            found = page_frame.workspace().heatmaps.queries(catalog_id, queries)
+        with st.spinner("Comparing queries with tools (the first time loads the model)"):
+            view = page_frame.workspace().heatmaps.queries(catalog_id, queries)
     except ToolScopeError as error:
         safe_text.show_error(error)
         return
     lines = [
         f"- {safe_text.untrusted(echo.query)}: {', '.join(map(safe_text.untrusted, echo.tools))}"
-        for echo in found.echoes
+        for echo in view.echoes
     ]
     if lines:
-        st.markdown("Queries that light up several near-identical tools:\n" + "\n".join(lines))
+        st.markdown("Queries that match several near-identical tools:\n" + "\n".join(lines))
     else:
-        st.markdown("No query lights up several near-identical tools.")
+        st.markdown("No query matches several near-identical tools.")
     picture(
-        heatmap_charts.heatmap(found.grid, page_frame.analysis().threshold),
-        partial(table_twins.grid_rows, found.grid),
+        heatmap_charts.heatmap(view.grid, page_frame.analysis().threshold),
+        partial(table_twins.grid_rows, view.grid),
         f"queries_{catalog_id}",
         "Heatmap of queries and tools",
     )
@@ -201,7 +207,7 @@ def _chosen(grid: Grid, key: str, alt: str) -> int | None:
 
 def _how(grid: Grid) -> str:
     cell = f"one of the {MOST_CELLS:,} highest cells" if len(grid.cells) == MOST_CELLS else "a cell"
-    return f"Click {cell}, or choose its row in the table,"
+    return f"Click {cell}, or select its row in the table,"
 
 
 def _plural(by: str) -> str:
@@ -233,19 +239,19 @@ def _down(**place: str) -> None:
     st.rerun()
 
 
-def _lost() -> None:
+def _broken_link() -> None:
     _go()
-    st.info("The link leads to what this catalog does not have.", icon=":material/link_off:")
+    st.info("The link names something that is not in this catalog.", icon=":material/link_off:")
 
 
 def _breadcrumb(steps: list[tuple[str, dict[str, str]]], pair: Pair | None) -> None:
-    """Where one is; every step but the last leads up."""
+    """The current place as a path; every step but the last is a button that leads up."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (name, place) in enumerate(steps):
             if at:
                 st.markdown(":small[›]", width="content")
-            here = pair is None and at == len(steps) - 1
-            if here:
+            is_last = pair is None and at == len(steps) - 1
+            if is_last:
                 st.markdown(f":small[**{safe_text.untrusted(name)}**]", width="content")
             else:
                 st.button(

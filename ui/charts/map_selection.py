@@ -1,10 +1,10 @@
-"""The selected tools below the map, and what to say of them."""
+"""The selected tools below the map, and the decisions to take on them."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.datamodel import Decision, digest
+from toolscope_core.datamodel import Action, Decision, digest
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.numbers import quantity
 from toolscope_core.views.catalog_tables import ToolRow
@@ -18,18 +18,18 @@ COLUMNS = ("name", "server", "description", "tokens", "findings")
 
 
 def selected_panel(catalog_id: int) -> None:
-    """The tools as a table; ticked rows narrow down whom is spoken of."""
+    """The tools as a table; ticked rows narrow down which of them the buttons act on."""
     decision_buttons.notice()
     chosen = tool_selection.selected(catalog_id)
     if chosen is None:
-        st.caption("Draw round tools with the lasso, or a box, to select them.")
+        st.caption("Use the lasso or box tool of the map to select tools.")
         return
     rows = [
         row for row in page_frame.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids
     ]
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
-        st.caption(f"The first {ROWS:,} are listed.")
+        st.caption(f"Showing the first {ROWS:,}.")
     key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"
     state = st.dataframe(
         [{column: getattr(row, column) for column in COLUMNS} for row in rows[:ROWS]],
@@ -53,7 +53,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
         if card is not None:
             st.page_link(
                 "pages/review.py",
-                label="Open their card",
+                label="Open in Review",
                 icon=":material/rule:",
                 query_params={"cluster": card.id},
             )
@@ -63,8 +63,8 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
                 icon=":material/outbox:",
                 key=f"propose_{version[:12]}",
                 disabled=len(ids) < 2,
-                help="Makes a card of them, which a person accepts or rejects. Merges nothing.",
-                on_click=_say,
+                help="Adds a proposal to the review queue. Nothing is merged until it is accepted.",
+                on_click=_record,
                 args=(catalog_id, ids, version, "propose"),
             )
         st.button(
@@ -72,20 +72,20 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
             icon=":material/block:",
             key=f"never_{version[:12]}",
             disabled=len(ids) < 2,
-            help="Keeps each apart from each, whatever the judge says, until somebody undoes it.",
-            on_click=_say,
+            help="Keeps all of them apart, whatever the judge says, until the decision is undone.",
+            on_click=_record,
             args=(catalog_id, ids, version, "reject"),
         )
         if len(ids) == 1:
             tool_drawer.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
-        st.caption("Tick rows to mean only those.", width="content")
+        st.caption("Tick rows to act on only those.", width="content")
 
 
-def _say(catalog_id: int, ids: tuple[str, ...], version: str, action: str) -> None:
-    sets, made = page_frame.workspace().toolsets, list[Decision]()
-    does = sets.never_merge if action == "reject" else sets.send_to_review
+def _record(catalog_id: int, ids: tuple[str, ...], version: str, action: Action) -> None:
+    sets, decisions = page_frame.workspace().toolsets, list[Decision]()
+    decide = sets.never_merge if action == "reject" else sets.send_to_review
     notice = f"{ACTIONS[action].done}: {quantity(len(ids), 'tool')}"
     if decision_buttons.attempt(
-        lambda: made.append(does(catalog_id, ids, version, page_frame.reviewer())), notice
+        lambda: decisions.append(decide(catalog_id, ids, version, page_frame.reviewer())), notice
     ):
-        st.session_state["batch"] = tuple(decision.seq for decision in made)
+        st.session_state["batch"] = tuple(decision.seq for decision in decisions)

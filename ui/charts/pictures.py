@@ -1,10 +1,10 @@
-"""A picture as every page shows one: with its table twin, and both to take away."""
+"""A chart as every page shows one: with its data as a table, and downloads of both."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,8 +13,13 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.figures.table_twins import TableRow
 
+if TYPE_CHECKING:
+    from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
+
 ROWS = 2_000
+"""At most so many rows of a table are drawn."""
 OPEN = False
+"""Whether the table below a chart is open at first."""
 INK = """<style>.stPlotlyChart text[style*="rgb(17, 17, 18)"] { fill: currentColor !important; }
 </style>"""
 """Text that is drawn in ``style.INK`` takes the colour that text of the page has."""
@@ -28,11 +33,11 @@ def picture(
     choose_rows: bool = False,
     **chart: Any,
 ) -> Any:
-    """Draw the figure, and offer its facts as a table and the lot as files.
+    """Draw the figure, and offer its data as a table and both as files.
 
     ``rows`` makes the table, once somebody opens it; ``alt`` is what the picture is called;
     ``chart`` goes to ``st.plotly_chart``, whose value is returned. With ``choose_rows`` a row of
-    the table can be chosen, by mouse or by keys: its state is under ``{key}_rows``. The camera in
+    the table can be selected, by mouse or by keys: its state is under ``{key}_rows``. The camera in
     the picture's corner saves PNG or SVG, whichever was chosen below.
     """
     camera = st.session_state.get(f"{key}_camera") or "PNG"
@@ -46,10 +51,10 @@ def picture(
     return selected
 
 
-def twin(key: str) -> DeltaGenerator:
-    """Where the facts of a picture stand as a table; fill it once somebody opens it."""
+def twin(key: str) -> ExpanderContainer:
+    """The place of a chart's table; fill it once somebody opens it."""
     return st.expander(
-        "As a table, and to download",
+        "Data table and downloads",
         expanded=OPEN,
         key=f"{key}_more",
         icon=":material/table:",
@@ -57,12 +62,12 @@ def twin(key: str) -> DeltaGenerator:
     )
 
 
-def table(rows: list[TableRow], key: str, alt: str, **choice: Any) -> None:
-    """The first rows of a twin; ``choice`` says what can be chosen."""
+def table(rows: list[TableRow], key: str, alt: str, **options: Any) -> None:
+    """Draw the first rows of a chart's table; ``options`` goes to ``st.dataframe``."""
     if len(rows) > ROWS:
-        st.caption(f"The first {ROWS:,} of {len(rows):,} rows; the files hold all.")
+        st.caption(f"Showing the first {ROWS:,} of {len(rows):,} rows; the downloads hold all.")
     st.dataframe(
-        rows[:ROWS], key=f"{key}_rows", hide_index=True, alt=f"{alt}, as a table", **choice
+        rows[:ROWS], key=f"{key}_rows", hide_index=True, alt=f"{alt}, as a table", **options
     )
 
 
@@ -81,17 +86,17 @@ def _more(
             downloads(rows, key)
             file("HTML", "text/html", lambda: figure.to_html(include_plotlyjs=True), key)
             st.segmented_control(
-                "Camera saves",
+                "Image format",
                 ["PNG", "SVG"],
                 default="PNG",
                 required=True,
                 key=f"{key}_camera",
-                help="The camera stands in the corner of the picture when you point at it.",
+                help="For the camera button, which appears when you point at the chart.",
             )
 
 
 def downloads(rows: list[TableRow], key: str) -> None:
-    """A table as files."""
+    """Download buttons for a table."""
     file("CSV", "text/csv", lambda: table_csv(rows), key)
     file("JSON", "application/json", lambda: table_json(rows), key)
 
@@ -108,7 +113,7 @@ def table_json(rows: list[TableRow]) -> bytes:
 
 
 def file(name: str, kind: str, content: Callable[[], str | bytes], key: str) -> None:
-    """A button that makes a file when it is pressed."""
+    """A download button whose file is made when it is pressed."""
     st.download_button(
         name,
         content,

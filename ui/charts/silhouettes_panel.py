@@ -23,17 +23,17 @@ def silhouettes_panel(catalog_id: int) -> None:
         _measure(catalog_id)
         return
     if not view.counts:
-        st.caption("There are too few tools to cluster.")
+        st.caption("Too few tools to cluster.")
         return
     st.markdown(view.summary)
     rows = partial(table_twins.silhouette_rows, view)
     picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
-        "k-means on all dimensions, seeded; silhouettes by cosine distance, exact, of all tools. "
+        "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "
         "The score says how tight and separate clusters are, not whether tools are redundant: a "
-        "tidy catalog of distinct families scores high too, and taking out any copies lowers it, "
-        "rightly merged or not. Compare only the same number of clusters under the same model; "
-        "near one cluster for two tools it mostly counts close pairs."
+        "tidy catalog of distinct families scores high too, and removing any duplicates lowers "
+        "it, whether they were rightly merged or not. Compare only the same number of clusters "
+        "under the same model; near one cluster for two tools it mostly counts close pairs."
     )
 
 
@@ -47,9 +47,13 @@ def _measure(catalog_id: int) -> None:
         safe_text.show_error(JobError(job.message))
     seconds = maps.silhouette_seconds(catalog_id)
     st.button(
-        f"Measure before and after merging (about {seconds:,} s, an estimate)",
+        f"Measure before and after merging (about {seconds:,} s, estimate)",
         icon=":material/play_arrow:",
         key="silhouette",
-        on_click=maps.start_silhouettes,
+        on_click=_start,
         args=(catalog_id,),
     )
+
+
+def _start(catalog_id: int) -> None:
+    page_frame.workspace().maps.start_silhouettes(catalog_id)

@@ -1,4 +1,4 @@
-"""The live threshold: move it, and see which clusters come and go before anything is changed."""
+"""The thresholds: a preview of the clusters that a change adds or removes, and applying it."""
 
 from __future__ import annotations
 
@@ -9,76 +9,80 @@ import streamlit as st
 
 from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.figures import curve_charts, table_twins
-from toolscope_core.views.threshold_preview import Effect, Moved, NextToFall
+from toolscope_core.views.threshold_preview import Effect, Measure, Moved, NextToFall
 from ui.charts.pictures import picture
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
 
+MEASURES: tuple[Measure, ...] = ("similarity", "probability")
 NAMED = 6
 SHOWN = 300
 
 
 @st.fragment
 def threshold_panel(catalog_id: int) -> None:
-    """Two sliders, what they would bring, and the sweep of either."""
+    """Two sliders, the preview of what they change, and the sweep of either."""
     work = page_frame.workspace().thresholds
     plan, own = work.cut(catalog_id), work.own(catalog_id)
     cut = _sliders(plan, own)
     _apply(catalog_id, cut, plan)
-    _figures(*work.effects(catalog_id, cut))  # on the screen while the rest is worked out
+    _metrics(*work.effects(catalog_id, cut))  # on the screen while the rest is computed
     moved = work.moved(catalog_id, cut)
     names = {tool.id: tool.name for tool in page_frame.analysis().catalog.tools}
     for fall in moved.falls:
-        st.markdown(_falling(fall, names))
+        st.markdown(_next_split(fall, names))
     _changes(moved, names)
     measure = st.segmented_control(
-        "Sweep", ["similarity", "probability"], default="similarity", required=True,
+        "Sweep", MEASURES, default="similarity", required=True,
         key="sweep", bind="query-params",
     )  # fmt: skip
     view = work.sweep(catalog_id, cut, measure)
     if not view.labelled:
-        st.caption("Once people accept or reject pairs, the picture shows how many it gets right.")
+        st.caption(
+            "Once pairs are accepted or rejected, the chart shows how many of them it gets right."
+        )
     removed = len(names) - moved.now.tools_left
     rows = partial(table_twins.sweep_rows, view)
-    picture(curve_charts.sweep_chart(view, removed), rows, "swept", "Sweep of the threshold")
+    picture(curve_charts.sweep_chart(view, removed), rows, "swept", "Threshold sweep")
 
 
 def _sliders(plan: Cut, own: Cut) -> Cut:
     bar = st.container(horizontal=True)
     similarity = bar.slider(
-        f"Least similarity (θ), in the plan {plan.similarity:.2f}",
+        f"Similarity threshold (θ), in the plan {plan.similarity:.2f}",
         own.similarity, 1.0, plan.similarity, 0.01, key="theta", bind="query-params",
-        help=f"Pairs below {own.similarity:.2f} were never judged, so it begins there.",
+        help=f"The scale starts at {own.similarity:.2f}: pairs below were not judged.",
     )  # fmt: skip
     probability = bar.slider(
-        f"Least probability, in the plan {plan.probability:.2f}",
+        f"Probability threshold, in the plan {plan.probability:.2f}",
         LEAST_PROBABILITY, 1.0, plan.probability, 0.01, key="probability", bind="query-params",
-        help="That two tools do the same job. Families have a probability of their own.",
+        help="The probability that two tools do the same job. Families have their own.",
     )  # fmt: skip
     return Cut(round(similarity, 4), round(probability, 4))
 
 
 def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
-    """Make the plan with the cut of the sliders, or take that back."""
+    """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
     standing = page_frame.workspace().review.standing(catalog_id)
     applied = next((one for one in standing if one.action == "threshold"), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Make the plan with this",
+            "Apply to the plan",
             key="apply_cut",
             disabled=cut == plan,
-            help="Proposals below it go, others come; what people decided stays. Recorded with "
-            "your name, in the bundle's manifest, and one undo takes it back.",
+            help="Replaces the proposals; decisions stay. Recorded under your name and in the "
+            "bundle's manifest. One undo reverts it.",
             on_click=_applied,
             args=(catalog_id, cut),
         )
         if applied is not None:
             st.caption(
-                f"{decision_buttons.done(applied)} :gray[({decision_buttons.by_whom(applied)})]",
+                f"{decision_buttons.in_words(applied)} "
+                f":gray[({decision_buttons.by_whom(applied)})]",
                 width="content",
             )
             st.button(
-                "Take back",
+                "Undo",
                 key=f"cut_back_{applied.seq}",
                 on_click=decision_buttons.undo,
                 args=((applied.seq,),),
@@ -88,54 +92,56 @@ def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
 
 def _applied(catalog_id: int, cut: Cut) -> None:
     review = page_frame.workspace().review
-    text = f"The plan is made with {cut.similarity:.2f} and {cut.probability:.2f}"
+    text = (
+        f"Applied to the plan: similarity {cut.similarity:.2f}, probability {cut.probability:.2f}"
+    )
     decision_buttons.attempt(lambda: review.apply_cut(catalog_id, cut, page_frame.reviewer()), text)
 
 
-def _figures(now: Effect, plan: Effect) -> None:
+def _metrics(now: Effect, plan: Effect) -> None:
     row = st.container(horizontal=True)
     for title, value, before in (
-        ("pairs near enough", now.candidates, plan.candidates),
-        ("pairs to merge", now.merges, plan.merges),
-        ("clusters", len(now.groups), len(plan.groups)),
-        ("tools left", now.tools_left, plan.tools_left),
-        ("tokens left ≈", now.tokens_left, plan.tokens_left),
+        ("Candidate pairs", now.candidates, plan.candidates),
+        ("Pairs to merge", now.merges, plan.merges),
+        ("Clusters", len(now.groups), len(plan.groups)),
+        ("Tools left", now.tools_left, plan.tools_left),
+        ("Tokens left ≈", now.tokens_left, plan.tokens_left),
     ):
         change = f"{value - before:+,}" if value != before else None
         row.metric(title, f"{value:,}", change, delta_color="off")
     st.caption(
-        "If every cluster is merged; each counts the tokens of its longest tool. Clusters are "
-        "corrected, as in the plan. Nothing is changed by moving; differences are to the plan as "
-        "it stands."
+        "Preview only. Deltas are against the current plan. Counts assume that every cluster is "
+        "merged, at the tokens of its longest tool, after correction as in the plan."
     )
 
 
-def _falling(fall: NextToFall, names: dict[str, str]) -> str:
+def _next_split(fall: NextToFall, names: dict[str, str]) -> str:
     one, other = (f"**{safe_text.untrusted(names[i])}**" for i in (fall.pair.left, fall.pair.right))
     apart = " from ".join(safe_text.untrusted(_named(side, names)) for side in fall.sides)
     return (
-        f"Next to fall as the {fall.measure} rises above {fall.value:.3f}: {one} with {other}. "
-        f"It parts {apart}."
+        f"Above a {fall.measure} of {fall.value:.3f}, {one} and {other} are no longer joined. "
+        f"That separates {apart}."
     )
 
 
 def _changes(moved: Moved, names: dict[str, str]) -> None:
-    found = moved.changes
-    if not len(found):
-        st.info("The clusters are those of the plan.", icon=":material/check_circle:")
+    changes = moved.changes
+    if not len(changes):
+        st.info("The clusters are the same as in the plan.", icon=":material/check_circle:")
         return
     st.markdown(
-        f"Clusters against the plan: **{len(found.appeared):,}** new, **{len(found.grown):,}** "
-        f"grown, **{len(found.split):,}** split, **{len(found.vanished):,}** gone."
+        f"Clusters compared with the plan: **{len(changes.appeared):,}** new, "
+        f"**{len(changes.grown):,}** larger, **{len(changes.split):,}** split, "
+        f"**{len(changes.vanished):,}** removed."
     )
     rows = [
-        *(("appears", members, ()) for members in found.appeared),
-        *(("grows", item.members, item.parts) for item in found.grown),
-        *(("splits", item.members, item.parts) for item in found.split),
-        *(("vanishes", members, ()) for members in found.vanished),
+        *(("new", members, ()) for members in changes.appeared),
+        *(("larger", item.members, item.parts) for item in changes.grown),
+        *(("split", item.members, item.parts) for item in changes.split),
+        *(("removed", members, ()) for members in changes.vanished),
     ]
     if len(rows) > SHOWN:
-        st.caption(f"The first {SHOWN:,} of {len(rows):,}.")
+        st.caption(f"Showing the first {SHOWN:,} of {len(rows):,}.")
     st.dataframe(
         [
             {
@@ -155,5 +161,5 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
 
 def _named(members: Sequence[str], names: dict[str, str]) -> str:
     more = len(members) - NAMED
-    said = ", ".join(names[member] for member in members[:NAMED])
-    return f"{said} and {more:,} more" if more > 0 else said
+    text = ", ".join(names[member] for member in members[:NAMED])
+    return f"{text} and {more:,} more" if more > 0 else text

@@ -1,9 +1,10 @@
-"""Server against server in words: who shares tools with whom."""
+"""Overlap of servers: which servers offer the same tools."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.figures.table_twins import TableRow
 from toolscope_core.views.twins import ServerPair, Twins
 from ui.charts.pictures import downloads
 from ui.frame import page_frame, safe_text, tool_selection
@@ -12,23 +13,24 @@ NAMED = 3
 
 
 def twins_panel(catalog_id: int) -> None:
-    """Which servers overlap most, and whose tools have a twin elsewhere."""
-    found = page_frame.workspace().heatmaps.twins(catalog_id)
+    """Which servers overlap most, and how many of their tools have a duplicate elsewhere."""
+    overlap = page_frame.workspace().heatmaps.twins(catalog_id)
     with st.container(border=True):
-        st.subheader("Server by server")
-        st.markdown("\n".join(f"- {line}" for line in _sentences(found)))
+        st.subheader("Overlap by server")
+        st.markdown("\n".join(f"- {line}" for line in _sentences(overlap)))
         st.caption(
-            "A twin is an exact copy on another server, or a tool there that the judge would merge."
+            "A duplicate is an exact copy on another server, or a tool there that the judge would "
+            "merge."
         )
-        rows = [
+        rows: list[TableRow] = [
             {
                 "server": row.server,
                 "tools": row.tools,
-                "with a twin elsewhere": row.twins,
+                "with a duplicate elsewhere": row.twins,
                 "share": round(row.share, 3),
                 "most on": row.most,
             }
-            for row in found.servers
+            for row in overlap.servers
         ]
         st.dataframe(
             [{**row, "select": tool_selection.SELECT_TOOLS} for row in rows],
@@ -37,40 +39,40 @@ def twins_panel(catalog_id: int) -> None:
             column_order=("server", "select", *list(rows[0])[1:]) if rows else None,
             column_config={
                 "select": tool_selection.server_column(
-                    catalog_id, [row.server for row in found.servers], "select_twins"
+                    catalog_id, [row.server for row in overlap.servers], "select_twins"
                 ),
                 "share": st.column_config.ProgressColumn(
                     min_value=0.0, max_value=1.0, format="percent"
                 ),
             },
-            alt="Servers and the share of their tools that have a twin on another server",
+            alt="Servers and the share of their tools that have a duplicate on another server",
         )
         with st.container(horizontal=True):
             downloads(rows, "twins")
 
 
-def _sentences(found: Twins) -> list[str]:
-    tools = sum(row.tools for row in found.servers)
-    twins = sum(row.twins for row in found.servers)
+def _sentences(overlap: Twins) -> list[str]:
+    tools = sum(row.tools for row in overlap.servers)
+    twins = sum(row.twins for row in overlap.servers)
     if not twins:
-        return [f"None of the {tools:,} tools has a twin on another server."]
-    servers = sum(row.twins > 0 for row in found.servers)
-    first = found.servers[0]
+        return [f"None of the {tools:,} tools has a duplicate on another server."]
+    servers = sum(row.twins > 0 for row in overlap.servers)
+    first = overlap.servers[0]
     lines = [
-        f"**{twins:,}** of {tools:,} tools ({twins / tools:.0%}) have a twin on another server; "
-        f"{servers:,} of {len(found.servers):,} servers take part.",
-        f"Most replaceable is {safe_text.untrusted(first.server)}: {first.twins:,} of its "
-        f"{first.tools:,} tools ({first.share:.0%}) have a twin elsewhere, most on "
+        f"**{twins:,}** of {tools:,} tools ({twins / tools:.0%}) have a duplicate on another "
+        f"server; {servers:,} of {len(overlap.servers):,} servers are affected.",
+        f"The most replaceable server is {safe_text.untrusted(first.server)}: {first.twins:,} of "
+        f"its {first.tools:,} tools ({first.share:.0%}) have a duplicate elsewhere, mostly on "
         f"{safe_text.untrusted(first.most)}.",
     ]
-    sizes = {row.server: row.tools for row in found.servers}
-    return lines + [_overlap(pair, sizes) for pair in found.pairs[:NAMED]]
+    sizes = {row.server: row.tools for row in overlap.servers}
+    return lines + [_overlap(pair, sizes) for pair in overlap.pairs[:NAMED]]
 
 
 def _overlap(pair: ServerPair, sizes: dict[str, int]) -> str:
     one, other = safe_text.untrusted(pair.one), safe_text.untrusted(pair.other)
     return (
         f"**{one}** and **{other}** overlap: {pair.one_twins:,} of {sizes[pair.one]:,} tools of "
-        f"the first have a twin on the second, {pair.other_twins:,} of {sizes[pair.other]:,} of "
-        "the second on the first."
+        f"the first have a duplicate on the second, {pair.other_twins:,} of "
+        f"{sizes[pair.other]:,} of the second on the first."
     )

@@ -1,1 +1,1 @@
-"""Deciding on proposals: cards, buttons, what was decided and its undo."""
+"""Deciding on proposals: cards, buttons, shortcuts, the list of decisions with undo."""

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.datamodel import Cluster, Pair, Tool
+from toolscope_core.datamodel import Cluster, Pair, State, Tool
 from toolscope_core.views.cards import Card
 from toolscope_core.views.relations import Slot, slot_in
 from ui.deciding import outcome_badges
+from ui.deciding.outcome_badges import Color
 from ui.frame import safe_text
 from ui.tools import tool_drawer
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ColumnConfig
 
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
@@ -26,18 +31,18 @@ QUEUE_WIDTHS = {
     "state": 80,
 }
 KINDS = {
-    "prune": "Prune: switch the others off today, no code needed",
+    "prune": "Prune: switch the other tools off, no code needed",
     "router": "Router: needs a gateway in front of the servers",
-    "family": "Family: one tool only behind a gateway",
+    "family": "Family: can be one tool only behind a gateway",
 }
-ALONE = {
-    "prune": "Its server offers it as it is called here, no gateway needed",
-    "router": "Needs a gateway: its server knows another name or other parameters",
+SINGLE_KINDS = {
+    "prune": "Works as edited, no gateway needed",
+    "router": "Needs a gateway: the server has another name or other parameters",
 }
-STATES = {
+STATES: dict[State, tuple[str, Color, str]] = {
     "proposed": ("Proposed", "blue", ":material/lightbulb:"),
     "accepted": ("Accepted", "green", ":material/check:"),
-    "stale": ("Changed since it was decided", "orange", ":material/update:"),
+    "stale": ("Changed since the decision", "orange", ":material/update:"),
     "conflict": ("In conflict", "red", ":material/warning:"),
 }
 
@@ -47,8 +52,8 @@ def kind_of(cluster: Cluster) -> str:
     return "family" if cluster.relation == "parametric" else cluster.kind
 
 
-def everybody(cluster: Cluster) -> tuple[str, ...]:
-    """The members and those who would join them."""
+def all_members(cluster: Cluster) -> tuple[str, ...]:
+    """The ids of the members and of the newcomers."""
     return (*cluster.members, *cluster.newcomers)
 
 
@@ -59,9 +64,10 @@ def queue_table(
     families: bool = False,
 ) -> pd.DataFrame:
     """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
-    ``gaps`` say by tool how far the judges differ on it. All are ``families``, or any clusters.
+    ``gaps`` says by tool how far the judges differ on it. ``families`` adds the column that says
+    what differs between the members.
     """
-    marks = ["●" if any(i in selected for i in everybody(cluster)) else "" for cluster in waiting]
+    marks = ["●" if any(i in selected for i in all_members(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
         ({"": marks} if selected else {})
         | {
@@ -76,23 +82,23 @@ def queue_table(
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
             "kind": [kind_of(cluster) for cluster in waiting],
             "state": [cluster.state for cluster in waiting],
-            "why look": [next(iter(cluster.reasons), "") for cluster in waiting],
+            "reason": [next(iter(cluster.reasons), "") for cluster in waiting],
         }
     )
 
 
-def queue_columns() -> dict[str, object]:
-    """How the columns of the queue are drawn."""
+def queue_columns() -> dict[str, ColumnConfig]:
+    """The column configuration of the queue."""
     widths = {name: st.column_config.Column(width=width) for name, width in QUEUE_WIDTHS.items()}
     weakest = st.column_config.NumberColumn(format="%.2f", width=QUEUE_WIDTHS["weakest"])
     return {**widths, "weakest": weakest}
 
 
-def sorted_rows(table: pd.DataFrame, column: str, falling: bool) -> list[int]:
-    """The rows of a table in the order of a column, text without regard to case."""
+def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]:
+    """The row numbers of a table sorted by a column; text without regard to case."""
     values = table[column]
     keys = values.str.casefold() if values.dtype == object else values
-    return keys.sort_values(ascending=not falling, kind="stable").index.tolist()
+    return list(keys.sort_values(ascending=not descending, kind="stable").index)
 
 
 def _differs(cluster: Cluster) -> str:
@@ -101,20 +107,20 @@ def _differs(cluster: Cluster) -> str:
 
 
 def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
-    found = [gaps[tool] for tool in everybody(cluster) if tool in gaps]
-    return f"{max(found):.2f}" if found else ""
+    widths = [gaps[tool] for tool in all_members(cluster) if tool in gaps]
+    return f"{max(widths):.2f}" if widths else ""
 
 
 def title(card: Card) -> None:
-    """The name of what the cluster becomes, and its state in badges."""
+    """The name of the merged tool, and the state of the cluster in badges."""
     cluster = card.cluster
     st.subheader(safe_text.untrusted(cluster.document.name), anchor=False)
     with st.container(horizontal=True):
         label, color, icon = STATES[cluster.state]
         st.badge(label, color=color, icon=icon)
         st.badge(KINDS[kind_of(cluster)], color="green" if cluster.kind == "prune" else "violet")
-        as_what = " as a family" if kind_of(cluster) == "family" else ""
-        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{as_what}", color="gray")
+        suffix = " as a family" if kind_of(cluster) == "family" else ""
+        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{suffix}", color="gray")
         st.badge(
             f"About {card.tokens_before:,} → {card.tokens_after:,} tokens",
             color="gray",
@@ -124,7 +130,7 @@ def title(card: Card) -> None:
 
 def question(card: Card) -> None:
     """What accepting would mean for the agents, in one sentence."""
-    kept, gone = _named(card.canonical), _some(card.switched_off)
+    kept, gone = _named(card.canonical), _first_names(card.switched_off)
     if card.slot is not None:
         st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
     elif card.cluster.kind == "prune":
@@ -133,60 +139,63 @@ def question(card: Card) -> None:
         st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
 
 
-def against(card: Card) -> None:
-    """What was looked at, and what speaks against accepting."""
+def objections(card: Card) -> None:
+    """What was checked, and what speaks against accepting."""
     cluster = card.cluster
     if card.slot is not None:
         _family(card, card.slot)
     elif cluster.kind == "prune":
-        words(card)
+        wording(card)
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
-        st.info(f"New since this was accepted: {names}. Accept lets it in, Reject keeps it out.")
+        st.info(f"New since this was accepted: {names}. Accept adds it, Reject keeps it out.")
     reasons = [f"- {safe_text.sentence(reason)}" for reason in card.doubts]
     if reasons:
-        st.markdown("\n".join(["Before you accept:", "", *reasons]))
+        st.markdown("\n".join(["Check before you accept:", "", *reasons]))
     elif cluster.safe:
-        st.markdown(":material/verified: Nothing speaks against accepting it automatically.")
+        st.markdown(":material/verified: Safe to accept: no objection was found.")
 
 
-def words(card: Card) -> None:
-    """The licence for each word of a prune: nothing is left over, or which words are."""
+def wording(card: Card) -> None:
+    """Whether each word of one member is accounted for in the others, or which words are not."""
     if not card.unlicensed:
-        others = "the other says" if len(card.tools) == 2 else "the others say"
-        st.markdown(f":green[:material/check:] Each says all that {others}.")
+        st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
         return
     lines = [f"- {safe_text.sentence(reason)}" for reason in card.unlicensed]
-    st.markdown("\n".join([":orange[:material/warning:] Words without a reason:", "", *lines]))
+    st.markdown("\n".join([":orange[:material/warning:] Differences in wording:", "", *lines]))
 
 
 def _family(card: Card, slot: Slot) -> None:
     """What differs, why no member can go, and the argument that a gateway would offer."""
     tools = {tool.id: tool for tool in card.tools}
     st.markdown(
-        "The same operation for each of these. What differs is in no argument of any of them, so "
-        "no member could be pruned: its callers would not be served. A gateway can offer one tool "
-        "and pass each call on by this argument:"
+        "The same operation for each of these values. No member has an argument for the value, so "
+        "none can be pruned: its callers would not be served. A gateway can offer one tool and "
+        "route each call by this argument:"
     )
-    choice, routes = st.columns(2)
-    shown = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
-    choice.code(shown, language="json", wrap_lines=True)
+    argument, routes = st.columns(2)
+    schema = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    argument.code(schema, language="json", wrap_lines=True)
     names = [tools[tool_id] for tool_id, _ in slot.values]
     routes.dataframe(
         {
             slot.name: [value for _, value in slot.values],
-            "goes to": [tool.name for tool in names],
+            "routed to": [tool.name for tool in names],
             "server": [tool.server for tool in names],
         },
         hide_index=True,
-        column_order=[slot.name, "goes to", *(["server"] if any(t.server for t in names) else [])],
+        column_order=[
+            slot.name,
+            "routed to",
+            *(["server"] if any(t.server for t in names) else []),
+        ],
         height=min(190, 38 + 35 * len(names)),
-        alt="Which value of the argument stands for which tool",
+        alt="The tool for each value of the argument",
     )
 
 
 def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
-    """The members side by side, differences to the canonical one marked."""
+    """The members side by side; differences from the canonical tool are marked."""
     tools = (*card.tools, *card.newcomers)
     for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
         row = tools[start : min(start + 3, MEMBERS_SHOWN)]
@@ -210,14 +219,14 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
                 if drop is not None:
                     drop(tool)
     if len(tools) > MEMBERS_SHOWN:
-        st.caption(f"{MEMBERS_SHOWN} of {len(tools)} members are drawn; the table has all.")
+        st.caption(f"Showing {MEMBERS_SHOWN} of {len(tools)} members; the table below lists all.")
 
 
 def arguments(card: Card) -> None:
-    """Each merged parameter, and which argument of each member goes there."""
-    st.markdown("**Where each argument goes**")
+    """Each parameter of the merged tool, and the argument of each member that is mapped to it."""
+    st.markdown("**Argument mapping**")
     if not card.arguments:
-        st.caption("The merged tool takes no arguments, or does not say which.")
+        st.caption("No parameters are declared.")
         return
     rows = [
         {
@@ -228,12 +237,12 @@ def arguments(card: Card) -> None:
         }
         for row in card.arguments
     ]
-    st.dataframe(rows, hide_index=True, alt="Where each argument of the members goes")
+    st.dataframe(rows, hide_index=True, alt="Argument mapping of the members")
 
 
 def evidence(card: Card) -> None:
-    """The judge's words on the weakest pairs."""
-    st.markdown("**What the judge says of the pairs, weakest first**")
+    """The verdicts on the weakest pairs, with their reasons."""
+    st.markdown("**Verdicts on the pairs, weakest first**")
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
         headline = f"{outcome_badges.probability(verdict)} {outcome_badges.short(verdict.outcome)}"
@@ -242,14 +251,14 @@ def evidence(card: Card) -> None:
             "\n".join(f"- {safe_text.untrusted(sentence)}" for sentence in verdict.evidence)
         )
     if card.pairs > len(card.evidence):
-        st.caption(f"The weakest {len(card.evidence)} of {card.pairs} pairs.")
+        st.caption(f"Showing the weakest {len(card.evidence)} of {card.pairs} pairs.")
 
 
 def differing(card: Card) -> None:
     """The pairs on which the model and the offline judge differ."""
     if not card.disagreements:
         return
-    st.markdown(":material/difference: **Where the judges differ**, the widest gap first")
+    st.markdown(":material/difference: **Where the judges disagree**, largest difference first")
     for one in card.disagreements[:DIFFERING_SHOWN]:
         verdict, judge = one.model, safe_text.untrusted(one.model.judge)
         why = f": {safe_text.untrusted(verdict.evidence[0])}" if verdict.evidence else ""
@@ -260,20 +269,21 @@ def differing(card: Card) -> None:
             f"{outcome_badges.probability(verdict)}{why}"
         )
     if len(card.disagreements) > DIFFERING_SHOWN:
-        st.caption(f"{DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
+        st.caption(f"Showing {DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
 
 
 def effect(card: Card, before: Cluster) -> None:
     """What an edited document changes: kind, tokens, arguments that would be lost."""
     after = card.cluster
-    color = "green" if after.kind == "prune" else "violet"
-    st.badge(ALONE[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)], color=color)
+    label = SINGLE_KINDS[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)]
+    st.badge(label, color="green" if after.kind == "prune" else "violet")
     if card.slot is not None:
         st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
     if after.kind == "router" and before.kind == "prune":
         st.warning(
-            "With this edit no server offers the merged tool as it is written: it needs a gateway, "
-            "and is exported only with routers on. Editing the description alone keeps it a prune."
+            "With this edit no server offers the merged tool under this name and with these "
+            "parameters: it needs a gateway, and is exported only with routers. Editing only the "
+            "description keeps it a prune."
         )
     st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens ({tokenizer().label})")
     for alpha in after.arguments:
@@ -281,8 +291,8 @@ def effect(card: Card, before: Cluster) -> None:
             st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
 
 
-def _some(tools: Sequence[Tool]) -> str:
-    """The first few in words, and how many more."""
+def _first_names(tools: Sequence[Tool]) -> str:
+    """The first few names, and how many more there are."""
     more = len(tools) - NAMED
     names = [_named(tool) for tool in tools[:NAMED]]
     return f"{', '.join(names)} and {more:,} more" if more > 0 else ", ".join(names)

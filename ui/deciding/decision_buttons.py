@@ -14,15 +14,16 @@ from toolscope_core.views.cards import Card
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.exports import SafeBatch
 from toolscope_core.views.outdated_merges import LookAgain
+from ui.deciding import shortcuts
 from ui.frame import page_frame, safe_text
 
 LONGEST_NOTICE = 400
 
 
-def attempt(work: Callable[[], object], said: str) -> bool:
-    """Do what a button asks; a refusal becomes the notice, and the page shows the truth again.
+def attempt(work: Callable[[], object], message: str) -> bool:
+    """Whether ``work`` succeeded. The notice is then ``message``, else the reason of the refusal.
 
-    An earlier batch can no longer be taken back as one: its button would stand under this notice.
+    An earlier batch can no longer be undone as one: its button would stand under this notice.
     """
     st.session_state.pop("batch", None)
     try:
@@ -30,45 +31,47 @@ def attempt(work: Callable[[], object], said: str) -> bool:
     except DecisionError as error:
         st.session_state["notice"] = (False, str(error))
         return False
-    st.session_state["notice"] = (True, said)
+    st.session_state["notice"] = (True, message)
     return True
 
 
-def decide(seen: Cluster, action: Action, onward: str | None, **detail: object) -> None:
-    """Decide on the cluster that was shown; then show the cluster ``onward``."""
+def decide(shown: Cluster, action: Action, onward: str | None, **detail: object) -> None:
+    """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    said = f"{ACTIONS[action].done}: {seen.document.name}"
-    if seen.newcomers and action in ("accept", "reject"):
+    message = f"{ACTIONS[action].done}: {shown.document.name}"
+    if shown.newcomers and action in ("accept", "reject"):
         welcome = action == "accept"
         done = attempt(
-            lambda: review.answer_newcomers(catalog_id, seen, page_frame.reviewer(), welcome), said
+            lambda: review.answer_newcomers(catalog_id, shown, page_frame.reviewer(), welcome),
+            message,
         )
     else:
         done = attempt(
-            lambda: review.decide(catalog_id, action, seen, page_frame.reviewer(), detail), said
+            lambda: review.decide(catalog_id, action, shown, page_frame.reviewer(), detail),
+            message,
         )
     if done and onward:
         st.query_params["cluster"] = onward
 
 
 def take_apart(
-    seen: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
+    shown: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
 ) -> None:
-    """Take a proposal apart; what is left of it is shown next, and comes in its place."""
+    """Divide a proposal into groups; what is left of it is shown next, in its place."""
     review, catalog_id, left = page_frame.workspace().review, page_frame.current().id, list[str]()
-    text = f"{seen.document.name}: {apart_in_words(groups)}"
+    text = f"{shown.document.name}: {apart_in_words(groups)}"
     if attempt(
-        lambda: left.extend(review.recut(catalog_id, seen, page_frame.reviewer(), groups)), text
+        lambda: left.extend(review.recut(catalog_id, shown, page_frame.reviewer(), groups)), text
     ):
-        if seen.id in order:
-            at = order.index(seen.id) + 1
+        if shown.id in order:
+            at = order.index(shown.id) + 1
             order[at:at] = [one for one in left if one not in order]
-        if shown := next(iter(left), onward):
-            st.query_params["cluster"] = shown
+        if following := next(iter(left), onward):
+            st.query_params["cluster"] = following
 
 
 def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
-    """What became of a proposal that was taken apart."""
+    """One phrase on what became of a proposal that was divided."""
     alone = [group[0] for group in groups if len(group) == 1]
     left = [quantity(len(group), "tool") for group in groups if len(group) > 1]
     parts = [f"{', '.join(alone)} kept out"] if alone else []
@@ -76,57 +79,57 @@ def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
     return "; ".join(parts)
 
 
-def split_off(seen: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
+def split_off(shown: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
     """Take the members chosen in the widget ``apart_key`` out of the proposal, as one part."""
     apart = list(st.session_state[apart_key])
-    rest = [member for member in seen.members if member not in apart]
-    take_apart(seen, [rest, apart], onward, order)
+    rest = [member for member in shown.members if member not in apart]
+    take_apart(shown, [rest, apart], onward, order)
 
 
-def choose_canonical(seen: Cluster, choice_key: str) -> None:
+def choose_canonical(shown: Cluster, choice_key: str) -> None:
     """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
     chosen = st.session_state[choice_key]
-    decide(seen, "canonical", None, canonical=chosen)
-    good, text = st.session_state["notice"]
-    st.session_state["notice"] = good, f"{text}; it is {chosen}" if good else text
+    decide(shown, "canonical", None, canonical=chosen)
+    succeeded, text = st.session_state["notice"]
+    st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
 
 
-def accept_safe(seen: Sequence[Cluster]) -> None:
-    """Accept what was listed, as one batch that can be taken back."""
+def accept_safe(shown: Sequence[Cluster]) -> None:
+    """Accept the listed merges, as one batch that can be undone."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    made, refused = review.accept_safe(catalog_id, page_frame.reviewer(), seen)
+    decisions, refused = review.accept_safe(catalog_id, page_frame.reviewer(), shown)
     st.session_state["safe_list"] = False
-    said = f"Accepted {quantity(len(made), 'safe merge')}"
+    message = f"Accepted {quantity(len(decisions), 'safe merge')}"
     if refused:
-        said += f", {len(refused)} not: {refused[0]}"
-    st.session_state["notice"] = (not refused, said)
-    if made:
-        st.session_state["batch"] = tuple(decision.seq for decision in made)
+        message += f", {len(refused)} refused: {refused[0]}"
+    st.session_state["notice"] = (not refused, message)
+    if decisions:
+        st.session_state["batch"] = tuple(decision.seq for decision in decisions)
 
 
 def batch_in_words(safe: SafeBatch) -> str:
-    """What *accept safe* will do, what it leaves out, and why."""
+    """What *accept safe* will do, what it leaves to a person, and why."""
     left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
-        return f"Nothing can be accepted without a look: {left or 'nothing waits'}."
+        return f"No merge is safe to accept without review: {left or 'none is waiting'}."
     return (
-        f"Shows the list first. Makes {quantity(len(safe.clusters), 'tool')} of "
-        f"{safe.tools:,}, about {quantity(safe.tokens_saved, 'token')} less in every prompt. "
-        f"Leaves out: {left or 'nothing'}."
+        f"Shows the list first. Replaces {quantity(safe.tools, 'tool')} by "
+        f"{len(safe.clusters):,} and saves about {quantity(safe.tokens_saved, 'token')} per "
+        f"prompt. Left for review: {left or 'nothing'}."
     )
 
 
 def safe_list(safe: SafeBatch) -> None:
-    """What *accept safe* would accept, row by row; ticked rows are left out."""
+    """What *accept safe* would accept, row by row; ticked rows are excluded."""
     tools = page_frame.analysis().catalog.by_id
     key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
     with st.container(border=True):
         state = st.dataframe(
             [
                 {
-                    "agents keep": cluster.document.name,
-                    "of": tools[cluster.canonical].server,
-                    "and no longer see": ", ".join(
+                    "kept tool": cluster.document.name,
+                    "server": tools[cluster.canonical].server,
+                    "removed tools": ", ".join(
                         member for member in cluster.members if member != cluster.canonical
                     ),
                     "weakest pair": f"{cluster.weakest_edge:.2f}",
@@ -138,22 +141,22 @@ def safe_list(safe: SafeBatch) -> None:
             selection_mode="multi-row",
             hide_index=True,
             height=min(320, 38 + 35 * len(safe.clusters)),
-            alt="The merges that nothing speaks against",
+            alt="Safe merges",
         )
-        out = set(state["selection"]["rows"])
-        taken = [one for at, one in enumerate(safe.clusters) if at not in out]
+        excluded = set(state["selection"]["rows"])
+        accepted = [one for at, one in enumerate(safe.clusters) if at not in excluded]
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
-                f"Accept {'this one' if len(taken) == 1 else f'these {len(taken):,}'}",
+                f"Accept {quantity(len(accepted), 'merge')}",
                 key=f"take_{key}",
                 type="primary",
-                disabled=not taken,
+                disabled=not accepted,
                 on_click=accept_safe,
-                args=(taken,),
+                args=(accepted,),
             )
             st.button("Close", key="safe_close", on_click=toggle_safe_list)
             st.caption(
-                f"Tick rows to leave them out: {len(out):,} ticked. One undo takes all back.",
+                f"Tick rows to exclude them: {len(excluded):,} excluded. One undo reverts all.",
                 width="content",
             )
 
@@ -164,46 +167,46 @@ def toggle_safe_list() -> None:
 
 
 def keep_merged(item: LookAgain) -> None:
-    """Say of an accepted merge, as it is shown now, that it stays."""
+    """Confirm an accepted merge as it is shown now."""
     decide(item.cluster, "accept", None)
 
 
 def keep_apart(item: LookAgain) -> None:
-    """Take the doubtful members out of an accepted merge, for good."""
+    """Take the doubtful members out of an accepted merge, and never merge them again."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     message = f"Kept apart: {', '.join((item.cluster.canonical, *item.doubtful))}"
     attempt(lambda: review.keep_apart(catalog_id, item, page_frame.reviewer()), message)
 
 
 def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
-    """Take back these decisions; then show the cluster that ``back_to`` was about."""
+    """Undo these decisions; then show the cluster that ``back_to`` was about."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
     done = attempt(
-        lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} taken back"
+        lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} undone"
     )
     if done and back_to and (cluster_id := review.about(catalog_id, back_to)):
         st.query_params["cluster"] = cluster_id
 
 
-def undo_own(seen: int) -> None:
-    """Take back the reviewer's latest decision, ``seen`` when the button was drawn.
+def undo_own(latest: int) -> None:
+    """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn.
 
-    A decision made since is the one that is meant; once ``seen`` is gone, a second press of the
+    A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
     same button does nothing more.
     """
     standing = page_frame.workspace().review.standing(page_frame.current().id)
     own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
-    if own is not None and own.seq >= seen:
+    if own is not None and own.seq >= latest:
         undo((own.seq,), own)
 
 
 def notice() -> None:
-    """What the last button did, once; a refusal stands out, a batch can be taken back as one."""
-    good, text = st.session_state.pop("notice", (True, ""))
+    """Draw what the last button did, once: a refusal as an error, a batch with its undo button."""
+    succeeded, text = st.session_state.pop("notice", (True, ""))
     if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
         text = f"{text[: LONGEST_NOTICE // 2]} … {text[-LONGEST_NOTICE // 2 :]}"
-    if not good:
+    if not succeeded:
         st.error(safe_text.untrusted(text), icon=":material/error:")
     elif text:
         st.caption(f":green[:material/check:] {safe_text.untrusted(text)}", width="stretch")
@@ -218,21 +221,21 @@ def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
     st.button(
         "Undo",
         key=f"undo_{own.seq if own else 'nothing'}",
-        shortcut="U" if by_key else None,
+        shortcut=shortcuts.letter("undo", by_key),
         disabled=own is None,
         on_click=undo_own,
         args=(own.seq,) if own else None,
     )
 
 
-def done(decision: Decision) -> str:
-    """What was decided, safe in markdown; of a canonical which one was chosen."""
+def in_words(decision: Decision) -> str:
+    """What was decided, safe in markdown; for a canonical which tool was chosen."""
     if decision.action == "omit":
         return f"Left out ({safe_text.untrusted(str(decision.detail.get('reason', '')))})"
     if decision.action == "threshold":
         cut = decision.detail
         return (
-            f"Threshold applied, similarity {cut['similarity']:.2f} and probability "
+            f"Thresholds applied: similarity {cut['similarity']:.2f}, probability "
             f"{cut['probability']:.2f}"
         )
     if decision.action != "canonical":
@@ -247,13 +250,13 @@ def by_whom(decision: Decision) -> str:
     return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
 
 
-def reshape(card: Card, seen: str, onward: str | None, order: list[str]) -> None:
-    """Other answers than yes and no: another canonical, members split off, an edited document."""
+def reshape(card: Card, suffix: str, onward: str | None, order: list[str]) -> None:
+    """Draw the further decisions: another canonical, members split off, an edited document."""
     cluster = card.cluster
     keys = st.session_state.get("keys", True) and "tool" not in st.query_params
     with st.container(horizontal=True, vertical_alignment="bottom"):
         eligible = [tool.id for tool in card.eligible]
-        choice = f"canonical_{seen}"
+        choice = f"canonical_{suffix}"
         st.selectbox(
             "Canonical",
             eligible,
@@ -261,30 +264,30 @@ def reshape(card: Card, seen: str, onward: str | None, order: list[str]) -> None
             key=choice,
             on_change=choose_canonical,
             args=(cluster, choice),
-            help="The member that gives the merged tool its id and name.",
+            help="The member whose id and name the merged tool gets.",
         )
         if len(cluster.members) > 2 and cluster.state != "accepted":
-            apart = f"apart_{seen}"
-            chosen = st.multiselect("Split off", cluster.members, key=apart)
+            apart_key = f"apart_{suffix}"
+            chosen = st.multiselect("Split off", cluster.members, key=apart_key)
             st.button(
                 "Split",
-                key=f"split_{seen}",
-                shortcut="P" if keys else None,
+                key=f"split_{suffix}",
+                shortcut=shortcuts.letter("split", keys),
                 disabled=not 0 < len(chosen) < len(cluster.members),
-                help="Two proposals instead of one, both still to be decided. Accepts nothing.",
+                help="Makes two proposals out of one, both still to be reviewed. Accepts nothing.",
                 on_click=split_off,
-                args=(cluster, apart, onward, order),
+                args=(cluster, apart_key, onward, order),
             )
         st.page_link(
             "pages/documents.py",
-            label="Edit the document",
+            label="Edit document",
             icon=":material/edit_note:",
             query_params={"cluster": cluster.id},
         )
 
 
 def save(cluster: Cluster, draft: Draft, then: Callable[[], None] | None = None) -> None:
-    """Store an edited document; ``then`` forget that it was only typed."""
+    """Store an edited document; on success call ``then``, which discards the unsaved text."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     saved = attempt(
         lambda: review.edit(catalog_id, cluster, draft, page_frame.reviewer()),
@@ -294,14 +297,14 @@ def save(cluster: Cluster, draft: Draft, then: Callable[[], None] | None = None)
         then()
 
 
-def reset(cluster: Cluster, made: Draft, then: Callable[[], None]) -> None:
-    """Store the document as it was synthesised, and say what that changed."""
+def reset(cluster: Cluster, generated: Draft, then: Callable[[], None]) -> None:
+    """Store the generated document, and say what that changed."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     parts = {"name": "name", "description": "description", "schema": "parameters"}
-    before, after = cluster.document, made.document
+    before, after = cluster.document, generated.document
     changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
     if attempt(
-        lambda: review.edit(catalog_id, cluster, made, page_frame.reviewer()),
-        f"Reset {before.name} to what was synthesised: {', '.join(changed)}",
+        lambda: review.edit(catalog_id, cluster, generated, page_frame.reviewer()),
+        f"Reset {before.name} to the generated document: {', '.join(changed)}",
     ):
         then()

@@ -1,4 +1,4 @@
-"""What was decided: every decision, the newest first, with its undo or who took it back."""
+"""The list of decisions, newest first, each with its undo button or who undid it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from toolscope_core.datamodel import Decision
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
 
-RECENT = 10
-"""So many stand on one page of the list."""
+PAGE_SIZE = 10
 
 
 def trail(catalog_id: int) -> None:
-    """All decisions, page by page, and everything that must never merge."""
+    """Draw all decisions, page by page, and those that say *never merge*."""
     review = page_frame.workspace().review
-    told, standing = review.history(catalog_id), review.standing(catalog_id)
-    with st.expander(f"Last decisions ({len(told):,})"):
-        pages = -(-len(told) // RECENT)
+    history, standing = review.history(catalog_id), review.standing(catalog_id)
+    with st.expander(f"All decisions ({len(history):,})"):
+        pages = -(-len(history) // PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
-        for decision, undone in told[(page - 1) * RECENT : page * RECENT]:
+        for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
             _line(decision, undone, "recent")
     rejected = [decision for decision in standing if decision.action == "reject"]
     with st.expander(f"Never merge ({len(rejected)})"):
@@ -29,7 +28,7 @@ def trail(catalog_id: int) -> None:
 
 def _line(decision: Decision, undone: Decision | None, place: str) -> None:
     names = safe_text.untrusted(" | ".join(", ".join(part) for part in decision.parts))
-    text = f"{decision_buttons.done(decision)}{': ' if names else ''}{names}"
+    text = f"{decision_buttons.in_words(decision)}{': ' if names else ''}{names}"
     with st.container(horizontal=True, vertical_alignment="center"):
         if undone is None:
             st.button(
@@ -43,4 +42,4 @@ def _line(decision: Decision, undone: Decision | None, place: str) -> None:
         else:
             st.markdown(f":gray[~~{text}~~]", width="stretch")
             whom = decision_buttons.by_whom(decision)
-            st.caption(f"{whom}; taken back by {decision_buttons.by_whom(undone)}", width="content")
+            st.caption(f"{whom}; undone by {decision_buttons.by_whom(undone)}", width="content")

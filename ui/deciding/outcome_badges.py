@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from toolscope_core.datamodel import Outcome, Verdict
 from toolscope_core.views.relations import OUTCOMES
 
-COLORS: dict[Outcome, str] = {
+Color = Literal["green", "violet", "orange", "gray", "red", "blue"]
+
+COLORS: dict[Outcome, Color] = {
     "merge": "green",
     "family": "violet",
     "unsure": "orange",
@@ -24,7 +28,7 @@ ICONS: dict[Outcome, str] = {
 
 
 def badge(who: str, outcome: Outcome) -> None:
-    """What ``who`` says of a pair."""
+    """The verdict of ``who`` on a pair."""
     st.badge(f"{who}: {OUTCOMES[outcome]}", color=COLORS[outcome], icon=ICONS[outcome])
 
 

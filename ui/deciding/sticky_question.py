@@ -1,6 +1,4 @@
-"""What a person is asked stays in view: a card starts at its top, and its question does not scroll
-away.
-"""
+"""Keeps the question of a card in view while the rest scrolls, and starts each card at its top."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ _start = st.components.v2.component("toolscope_start", html="<i></i>", js=JS)
 
 
 def question() -> DeltaGenerator:
-    """Where the name of a card and its question are drawn: they stay at the top of the page."""
+    """The container for the name of a card and its question, which stays at the top of the page."""
     return st.container(key=QUESTION)
 
 

@@ -14,7 +14,7 @@ WAYS = ("Table", "JSON Schema")
 
 
 def table(rows: Sequence[ParameterRow], key: str) -> list[ParameterRow]:
-    """A grid of the rows; what it gives back differs from them only in the cells touched."""
+    """The rows as edited in a grid; only cells that were touched differ from the input."""
     types = [*TYPES, *sorted({row.type for row in rows} - set(TYPES))]
     text = st.column_config.TextColumn
     st.data_editor(
@@ -28,7 +28,7 @@ def table(rows: Sequence[ParameterRow], key: str) -> list[ParameterRow]:
         num_rows="dynamic",
         column_order=["origin", "name", "type", "required", "description", "enum"],
         column_config={
-            "origin": text("was", disabled=True, help="Its name before anybody edited it."),
+            "origin": text("original name", disabled=True, help="The name before any edit."),
             "name": text(required=True),
             "type": st.column_config.SelectboxColumn(options=types, default="string"),
             "required": st.column_config.CheckboxColumn(default=False),
@@ -39,7 +39,7 @@ def table(rows: Sequence[ParameterRow], key: str) -> list[ParameterRow]:
                 accept_new_options=True,
             ),
         },
-        alt="Parameters of the merged tool",
+        alt="Parameters of the tool",
     )
     return with_cells(rows, st.session_state[key])
 
@@ -51,5 +51,5 @@ def as_text(text: str, key: str) -> str:
         text,
         key=key,
         height=360,
-        help="Rename a parameter in the table: here it counts as removed and added.",
+        help="To rename a parameter, use the table: here a new name counts as removed and added.",
     )

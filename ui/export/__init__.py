@@ -1,1 +1,1 @@
-"""What leaves, and which targets accept it."""
+"""The exported toolset: validation by client and ways below a tool limit."""

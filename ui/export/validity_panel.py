@@ -1,4 +1,4 @@
-"""Which targets take the outgoing toolset, what stands against one of them, what it costs."""
+"""Validation of the exported toolset by client, its tokens, and ways below a tool limit."""
 
 from __future__ import annotations
 
@@ -6,70 +6,88 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from toolscope_core.config import AcceptPolicy
 from toolscope_core.views.exports import ExportFigures, ToolsetLine, Way
 from ui.frame import safe_text
 
 
-def validity_panel(found: ExportFigures, chosen: str) -> str:
-    """The matrix of targets beside the tokens by shape, and the rules that one of them finds
-    broken, at first ``chosen``; returns that target's name.
+def validity_panel(figures: ExportFigures, chosen: str) -> str:
+    """The name of the client whose rule violations are shown, at first ``chosen``; draws them below
+    the matrix of clients and the tokens by format.
     """
-    st.subheader("Who takes it", anchor=False)
+    st.subheader("Validation by client", anchor=False)
     matrix, tokens = st.columns([2, 1], gap="large")
     matrix.dataframe(
-        found.matrix,
+        figures.matrix,
         hide_index=True,
         column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
-        column_config={"schemas": "parameters", "tools": "too many"},
-        alt="Targets and how many of their rules the toolset breaks",
+        column_config={
+            "target": "client",
+            "verdict": "result",
+            "schemas": "parameters",
+            "tools": "tool limit",
+            "fixable": "with a fix",
+        },
+        alt="Clients and the number of their rules that the toolset violates",
     )
     tokens.dataframe(
-        found.tokens,
+        figures.tokens,
         hide_index=True,
-        column_config={"shape": "tokens in"},
-        alt="Tokens of the toolset by shape",
+        column_config={
+            "shape": "format",
+            "before": st.column_config.NumberColumn(format="localized"),
+            "after": st.column_config.NumberColumn(format="localized"),
+        },
+        alt="Tokens of the toolset by format",
     )
-    tokens.caption(f"Tokens: {safe_text.untrusted(found.counted)}.")
-    titles = {line.name: line.target for line in found.matrix}
-    others = [name for name, against in found.violations.items() if against and name != chosen]
+    tokens.caption(f"Tokens: {safe_text.untrusted(figures.counted)}.")
+    titles = {line.name: line.target for line in figures.matrix}
+    others = [
+        name for name, violations in figures.violations.items() if violations and name != chosen
+    ]
     rules = st.selectbox(
-        "Broken rules of",
+        "Rule violations for",
         [chosen, *others],
-        format_func=lambda name: f"{titles.get(name, name)} ({len(found.violations[name]):,})",
+        format_func=lambda name: f"{titles.get(name, name)} ({len(figures.violations[name]):,})",
         key=f"rules_{chosen}",
     )
-    if not found.violations[rules]:
-        st.caption(f"{titles.get(rules, rules)} takes the toolset as it goes out.")
+    if not figures.violations[rules]:
+        st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
-    _told(found, chosen, rules, titles)
+    _consequence(figures, chosen, rules, titles)
     st.dataframe(
-        found.violations[rules],
+        figures.violations[rules],
         hide_index=True,
         column_order=("tool_id", "rule", "value", "fix", "message", "remedy"),
         column_config={
             "tool_id": st.column_config.TextColumn("tool", width=180),
             "fix": st.column_config.TextColumn(width=320),
             "message": st.column_config.TextColumn(width=320),
-            "remedy": "else",
+            "remedy": "alternative",
         },
-        alt="Broken rules and the fixes offered",
+        alt="Rule violations and suggested fixes",
     )
     return rules
 
 
 def limit_panel(
-    lines: Sequence[ToolsetLine], ways: Sequence[Way], policies: Mapping[str, str]
+    lines: Sequence[ToolsetLine], ways: Sequence[Way], policies: Mapping[AcceptPolicy, str]
 ) -> None:
-    """What brings too many tools under a limit: merging more, or the parts that splitting makes."""
-    st.subheader("Too many tools for one", anchor=False)
+    """Ways below a client's limit on tools: merging more, or splitting the toolset into parts."""
+    st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
-    more.caption("Merging leaves so many; choose it above.")
+    more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
     more.dataframe(
-        [{"merge": policies[way.accept], "tools": way.tools, "parts": way.parts} for way in ways],
+        [
+            {"merges to apply": policies[way.accept], "tools": way.tools, "parts": way.parts}
+            for way in ways
+        ],
         hide_index=True,
-        alt="Tools left by merging, and the parts that they need",
+        alt="Tools left by each merge policy, and the parts that they need",
     )
-    parts.caption("Splitting keeps servers whole and drops no tool; give each agent one part.")
+    parts.caption(
+        "**Split**: give each agent one part. Servers are kept whole and no tool is dropped."
+    )
     parts.dataframe(
         lines,
         hide_index=True,
@@ -78,14 +96,16 @@ def limit_panel(
     )
 
 
-def _told(found: ExportFigures, chosen: str, rules: str, titles: Mapping[str, str]) -> None:
-    against = found.violations[rules]
-    fixable = sum(bool(violation.fix) for violation in against)
+def _consequence(
+    figures: ExportFigures, chosen: str, rules: str, titles: Mapping[str, str]
+) -> None:
+    """Say how many rules are violated, and whether that blocks the download."""
+    violations = figures.violations[rules]
+    fixable = sum(bool(violation.fix) for violation in violations)
     name = titles.get(rules, rules)
-    told = f"Broken rules of {name}: {len(against):,}, {fixable:,} of them with a fix."
-    if rules != chosen:
-        st.info(f"{told} It stands against no download here.", icon=":material/rule:")
-    elif found.refusals:
-        st.warning(f"{told} Until they are mended there is no download.", icon=":material/rule:")
-    else:
-        st.info(f"{told} It came in so and may go out so.", icon=":material/rule:")
+    text = f"Rule violations for {name}: {len(violations):,}, {fixable:,} with a suggested fix."
+    if rules == chosen and figures.refusals:
+        st.warning(f"{text} Blocks the download until fixed.", icon=":material/rule:")
+        return
+    why = " The catalog was loaded this way." if rules == chosen else ""
+    st.info(f"{text} Does not block the download.{why}", icon=":material/rule:")

@@ -1,1 +1,1 @@
-"""What every page stands in: sidebar, current catalog, the selection, safe text."""
+"""What every page shares: sidebar, current catalog, the selection, safe text."""

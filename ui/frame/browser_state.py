@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import streamlit as st
 
 COOKIE = "toolscope_reviewer"
-LONGEST = 100
+LONGEST_NAME = 100
 JS = """
 const hands = ['pointerdown', 'keydown']
 if (!window.toolscopeHistory) {
@@ -45,9 +45,9 @@ _browser = st.components.v2.component("toolscope_browser", html="<i></i>", js=JS
 def remembered_name() -> str:
     """The name that somebody gave in this browser before; empty for a new one."""
     name = st.context.cookies.get(COOKIE)
-    return unquote(name)[:LONGEST].strip() if isinstance(name, str) else ""
+    return unquote(name)[:LONGEST_NAME].strip() if isinstance(name, str) else ""
 
 
 def remember(reviewer: str) -> None:
     """Keep the name in this browser, and its history in order. Call it on every page."""
-    _browser(key="browser", data={"reviewer": reviewer[:LONGEST]})
+    _browser(key="browser", data={"reviewer": reviewer[:LONGEST_NAME]})

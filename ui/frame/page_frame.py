@@ -1,4 +1,4 @@
-"""What every page stands in: the workspace, the sidebar, the current catalog, running jobs."""
+"""What every page shares: the workspace, the sidebar, the current catalog, running jobs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from toolscope_core.workspace.workspace import Workspace
 from ui.frame import browser_state, safe_text
 
 REVIEWER = "reviewer"
-"""Who decides where nobody gave a name."""
+"""The name of a reviewer who gave none."""
 SECRETS = ".streamlit/secrets.toml"
 
 
 @st.cache_resource
 def workspace() -> Workspace:
-    """The one workspace of this process; a first start brings the bundled example, analysed."""
+    """The one workspace of this process; the first start adds and analyses the bundled example."""
     work = Workspace(_settings())
     if not work.catalogs.newest():
         work.analyses.start(work.catalogs.add_example().id)
@@ -57,11 +57,11 @@ def frame(page: str) -> None:
     the ``page`` it shows.
     """
     records = {record.name: record for record in workspace().catalogs.newest()}
-    asked = st.query_params.get("catalog", "")
-    if asked in records:
-        st.session_state["catalog"] = asked
-    elif asked:
-        st.session_state["no_catalog"] = asked
+    linked = st.query_params.get("catalog", "")
+    if linked in records:
+        st.session_state["catalog"] = linked
+    elif linked:
+        st.session_state["no_catalog"] = linked
     if st.session_state.get("catalog") not in records:
         st.session_state["catalog"] = next(iter(records))
     with st.sidebar:
@@ -70,7 +70,7 @@ def frame(page: str) -> None:
             list(records),
             key="catalog",
             persist_state="session",
-            help="Catalogs are added on the Catalog page.",
+            help="Add catalogs on the Catalog page.",
             on_change=lambda: show(st.session_state["catalog"]),
         )
         name = browser_state.remembered_name() or REVIEWER
@@ -78,12 +78,12 @@ def frame(page: str) -> None:
         browser_state.remember(reviewer())
         judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
-        told = safe_text.untrusted(judge)
-        st.badge(f"Judge: {told}", icon=":material/gavel:", color=color, help=told)
+        label = safe_text.untrusted(judge)
+        st.badge(f"Judge: {label}", icon=":material/gavel:", color=color, help=label)
     st.set_page_config(page_title=f"{page} · {st.session_state['catalog']} · ToolScope")
     if missing := st.session_state.get("no_catalog"):
         st.warning(
-            f"There is no catalog {safe_text.untrusted(missing)} here. Shown is "
+            f"Catalog {safe_text.untrusted(missing)} was not found. Showing "
             f"{safe_text.untrusted(st.session_state['catalog'])}; choose another in the sidebar.",
             icon=":material/link_off:",
         )
@@ -92,7 +92,7 @@ def frame(page: str) -> None:
 
 
 def show(name: str) -> None:
-    """Go over to a catalog. Call it in a widget's callback."""
+    """Switch to a catalog. Call it in a widget's callback."""
     st.session_state.pop("no_catalog", None)
     st.session_state["catalog"] = st.query_params["catalog"] = name
 
@@ -100,16 +100,16 @@ def show(name: str) -> None:
 def current() -> CatalogRecord:
     """The catalog chosen in the sidebar, newest version."""
     if "catalog" not in st.session_state:
-        _through_the_app()
+        _rerun_through_app()
     records = {record.name: record for record in workspace().catalogs.newest()}
     return records[st.session_state["catalog"]]
 
 
-def _through_the_app() -> NoReturn:
+def _rerun_through_app() -> NoReturn:
     """Run again, through app.py. Until a process has registered its pages once, Streamlit runs a
     page that a link leads to on its own, without the frame.
     """
-    here = st.context.url.rstrip("/").rpartition("/")[2]
+    here = (st.context.url or "").rstrip("/").rpartition("/")[2]
     st.navigation(
         [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", here)]
     )
@@ -117,7 +117,7 @@ def _through_the_app() -> NoReturn:
 
 
 def reviewer() -> str:
-    """Who decides; people on one store tell each other apart by it."""
+    """The name under which decisions are recorded; it tells people on one store apart."""
     return st.session_state.get("reviewer", "").strip() or REVIEWER
 
 
@@ -137,8 +137,7 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
     if job is not None and job.message:
         safe_text.show_error(JobError(job.message))
     st.info(
-        f"{quantity(record.tools, 'tool')} {'waits' if record.tools == 1 else 'wait'} to be "
-        f"compared. It takes about "
+        f"Not analysed yet. Comparing {quantity(record.tools, 'tool')} takes about "
         f"{max(10, record.tools // 60)} seconds the first time.",
         icon=":material/hourglass_empty:",
     )
@@ -149,31 +148,31 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
 
 
 STAGES = {
-    "embed": "Reading what the tools say",
-    "compare": "Finding near tools",
+    "embed": "Embedding tools",
+    "compare": "Finding similar tools",
     "judge": "Judging pairs",
-    "merge": "Working out merges",
+    "merge": "Building merge proposals",
     "count": "Counting pairs",
-    "audit": "A model looks at clusters",
-    "synthesis": "A model writes documents",
-    "quality": "A model grades documents",
-    "ready": "Getting ready; UMAP compiles its code first",
+    "audit": "Model: reviewing clusters",
+    "synthesis": "Model: writing documents",
+    "quality": "Model: grading documentation",
+    "ready": "Preparing (UMAP compiles on first use)",
     "neighbours": "Finding neighbours",
-    "layout": "Laying the tools out",
+    "layout": "Computing the layout",
     "cluster": "Clustering",
 }
 
 
 @st.fragment(run_every="1s")
 def job_panel(job_id: str) -> None:
-    """True progress of a job; the page runs again when it ends."""
+    """The progress of a job; the page runs again when it ends."""
     job: Job = workspace().analyses.watch(job_id)
     if not job.live:
         st.rerun()
-    stage = STAGES.get(job.stage, "Waiting for its turn")
+    stage = STAGES.get(job.stage, "Waiting to start")
     share = job.done / job.total if job.total else 0.0
-    passed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
+    elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
     done = f": {job.done:,} of {job.total:,}" if job.total else ""
-    st.progress(share, text=f"{stage}{done} ({passed:,.0f} s so far)")
+    st.progress(share, text=f"{stage}{done} ({elapsed:,.0f} s elapsed)")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)

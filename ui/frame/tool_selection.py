@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from toolscope_core.workspace.selections import Selection
 from ui.frame import page_frame, safe_text
 
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ButtonColumnResult
+
 SELECT_TOOLS = ":material/select_all: Select its tools"
-HELD, ONLY = "selections", "only_these"
+SELECTED, ONLY = "selections", "only_these"
 """Session keys that no widget owns: for each catalog the key of its selection; whether the rest is
 hidden. In the address they are ``sel`` and ``only``.
 """
@@ -18,7 +22,7 @@ hidden. In the address they are ``sel`` and ``only``.
 
 def selected(catalog_id: int) -> Selection | None:
     """The tools that are selected in this catalog, if any are."""
-    key = st.session_state.get(HELD, {}).get(catalog_id)
+    key = st.session_state.get(SELECTED, {}).get(catalog_id)
     return page_frame.workspace().selections.get(catalog_id, key) if key else None
 
 
@@ -33,7 +37,7 @@ def select(catalog_id: int, ids: Iterable[str], source: str) -> None:
     ``source`` says where they were chosen, such as ``the map``. Call it in a widget's callback;
     elsewhere ``st.rerun()`` must follow, since the views above are drawn already.
     """
-    _hold(catalog_id, page_frame.workspace().selections.keep(catalog_id, ids, source))
+    _keep(catalog_id, page_frame.workspace().selections.keep(catalog_id, ids, source))
 
 
 def ticked(catalog_id: int, shown: Sequence[str], key: str, source: str) -> None:
@@ -42,19 +46,19 @@ def ticked(catalog_id: int, shown: Sequence[str], key: str, source: str) -> None
     """
     chosen = selected(catalog_id)
     rows = st.session_state[key]["selection"]["rows"]
-    elsewhere = chosen.tool_ids.difference(shown) if chosen else ()
-    select(catalog_id, {*elsewhere, *(shown[row] for row in rows if row < len(shown))}, source)
+    hidden = chosen.tool_ids.difference(shown) if chosen else ()
+    select(catalog_id, {*hidden, *(shown[row] for row in rows if row < len(shown))}, source)
 
 
 def select_button(catalog_id: int, ids: Sequence[str], source: str, key: str, label: str) -> None:
     """A button that selects these tools."""
     st.button(
         label, key=key, icon=":material/select_all:", on_click=select,
-        args=(catalog_id, tuple(ids), source), help="Marks them in every view.",
+        args=(catalog_id, tuple(ids), source), help="Selects these tools in every view.",
     )  # fmt: skip
 
 
-def server_column(catalog_id: int, servers: Sequence[str], key: str) -> object:
+def server_column(catalog_id: int, servers: Sequence[str], key: str) -> ButtonColumnResult:
     """Config of a column of ``SELECT_TOOLS``, a button a row that selects the server's tools."""
 
     def pick() -> None:
@@ -67,25 +71,25 @@ def server_column(catalog_id: int, servers: Sequence[str], key: str) -> object:
 
 def clear() -> None:
     """Select nothing."""
-    _hold(page_frame.current().id, None)
+    _keep(page_frame.current().id, None)
 
 
-def carry() -> None:
-    """Keep the address and the session of one mind: a link brings a selection, and a page change,
-    which drops it from the address, gets it back.
+def restore() -> None:
+    """Keep the selection of the address and of the session equal: a link sets it; a change of page
+    drops it from the address, and it is written there again.
     """
     catalog_id = page_frame.current().id
-    asked = st.query_params.get("sel")
-    found = page_frame.workspace().selections.get(catalog_id, asked) if asked else None
-    if asked and not found and asked not in st.session_state.get(HELD, {}).values():
-        st.toast("The tools that the link selects are not kept any more.")
+    key = st.query_params.get("sel")
+    linked = page_frame.workspace().selections.get(catalog_id, key) if key else None
+    if key and not linked and key not in st.session_state.get(SELECTED, {}).values():
+        st.toast("The selection in this link is no longer available.")
     if "only" in st.query_params:
         st.session_state[ONLY] = True
-    _hold(catalog_id, found or selected(catalog_id))
+    _keep(catalog_id, linked or selected(catalog_id))
 
 
-def chip() -> None:
-    """What is selected, on every page, and what can be done with it."""
+def selection_panel() -> None:
+    """What is selected, in the sidebar of every page, and what can be done with it."""
     chosen = selected(page_frame.current().id)
     if chosen is None:
         return
@@ -95,10 +99,11 @@ def chip() -> None:
         st.markdown(f"**{count:,} {tools}** from {safe_text.untrusted(chosen.source)}")
         st.session_state["only"] = only()
         st.toggle(
-            "Only these",
+            "Show only selected",
             key="only",
             on_change=_switch,
-            help="Hides what is not selected; without it, the rest stands back.",
+            help="Hides everything that is not selected. When off, the rest is dimmed or listed "
+            "after it.",
         )
         with st.container(horizontal=True):
             st.page_link(
@@ -112,20 +117,20 @@ def chip() -> None:
 
 def _switch() -> None:
     st.session_state[ONLY] = st.session_state["only"]
-    _address("only", "1" if st.session_state[ONLY] else None)
+    _write_address("only", "1" if st.session_state[ONLY] else None)
 
 
-def _hold(catalog_id: int, selection: Selection | None) -> None:
-    key = selection and selection.key
-    st.session_state[HELD] = {**st.session_state.get(HELD, {}), catalog_id: key}
+def _keep(catalog_id: int, selection: Selection | None) -> None:
+    key = selection.key if selection else None
+    st.session_state[SELECTED] = {**st.session_state.get(SELECTED, {}), catalog_id: key}
     if key is None:
         st.session_state[ONLY] = False
-    _address("sel", key)
-    _address("only", "1" if st.session_state.get(ONLY) else None)
+    _write_address("sel", key)
+    _write_address("only", "1" if st.session_state.get(ONLY) else None)
 
 
-def _address(name: str, value: str | None) -> None:
-    """Write into the address what is not there yet."""
+def _write_address(name: str, value: str | None) -> None:
+    """Write a parameter into the address where it differs; ``None`` removes it."""
     if value is None:
         st.query_params.pop(name, None)
     elif st.query_params.get(name) != value:

@@ -1,6 +1,6 @@
 """The merge graph on the screen: vis-network, drawn by ``network_view.js``; a click reaches Python.
 
-The view holds no state of its own. It sends what was clicked, and draws what it is told.
+The view holds no state of its own. It sends what was clicked, and draws the data it is sent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toolscope_core.figures.views import Network
 HTML = """
 <div class="network">
   <div class="canvas" role="application" tabindex="0"></div>
-  <div class="said" aria-live="polite"></div>
+  <div class="announcement" aria-live="polite"></div>
   <div class="legend"></div>
 </div>
 """
@@ -27,7 +27,7 @@ CSS = """
 .canvas { height: 500px; border: 1px solid var(--st-border-color); border-radius: 8px;
   position: relative; overflow: hidden; }
 .canvas:focus-visible { outline: 2px solid var(--st-primary-color); }
-.said { position: absolute; clip-path: inset(50%); }
+.announcement { position: absolute; clip-path: inset(50%); }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 18px; margin-top: 8px; font-size: 0.85rem;
   font-family: var(--st-font); color: var(--st-text-color); }
 .legend i { display: inline-block; font-style: normal; margin-right: 6px; }
@@ -73,10 +73,10 @@ def network_view(
     number = {node.id: at for at, node in enumerate(part.nodes)}
 
     def clicked() -> None:
-        told = st.session_state[key]["clicked"]
-        if told:
-            tools = [part.nodes[at].id for at in told["nodes"] if at < len(part.nodes)]
-            on_click(Click(tools, Pair.of(*tools) if told["edge"] else None, told["opened"]))
+        event = st.session_state[key]["clicked"]
+        if event:
+            tools = [part.nodes[at].id for at in event["nodes"] if at < len(part.nodes)]
+            on_click(Click(tools, Pair.of(*tools) if event["edge"] else None, event["opened"]))
 
     _view(
         key=key,

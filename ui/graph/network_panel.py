@@ -1,4 +1,4 @@
-"""The merge graph with what was chosen in it: a tool, an edge, a bridge that can be split at."""
+"""The merge graph with the chosen tool or edge; a cluster can be split at a bridge."""
 
 from __future__ import annotations
 
@@ -22,15 +22,27 @@ from ui.tools import tool_drawer
 
 ALT = "Merge graph"
 SOURCE = "the merge graph"
+TITLES = {
+    "one": "tool A",
+    "its server": "server A",
+    "other": "tool B",
+    "other's server": "server B",
+    "between them": "link",
+    "cutting it leaves": "tools on either side",
+    "joined to": "links",
+}
+"""The headings of the columns of tables of links and tools."""
 NAMED, TEXT_SHOWN = 8, 400
 
 
 def network_panel(catalog_id: int, part: Network) -> None:
-    """The graph, beside it what is chosen, below it the same as tables and files."""
+    """The graph, beside it what is chosen, below it the same data as tables and files."""
     edge, tools = _edge(catalog_id, part), _tools(catalog_id, part)
     drawn, chosen = st.columns([7, 4], gap="medium")
     with drawn:
-        network_view(part, "network", ALT, [t.id for t in tools], edge and edge.pair, _click)
+        network_view(
+            part, "network", ALT, [tool.id for tool in tools], edge.pair if edge else None, _click
+        )
     with chosen:
         decision_buttons.notice()
         if edge:
@@ -56,12 +68,12 @@ def _click(click: Click) -> None:
 
 
 def choose_edge(pair: Pair) -> None:
-    """Put the edge into the address, which decides what is shown."""
+    """Write the edge into the address, which decides what is shown."""
     st.query_params["edge"] = pair_key(pair)
 
 
 def close() -> None:
-    """Let go of the edge."""
+    """Remove the edge from the address."""
     st.query_params.pop("edge", None)
 
 
@@ -81,17 +93,17 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
     names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
     one, other = names[edge.pair.left], names[edge.pair.right]
     st.subheader(f"{one} — {other}", anchor=False)
-    said = table_twins.LINKS[edge.link]
+    text = table_twins.LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
-        said += f", probability {edge.probability:.2f}"
-    st.markdown(f"{said[0].upper()}{said[1:]}.")
+        text += f", probability {edge.probability:.2f}"
+    st.markdown(f"{text[0].upper()}{text[1:]}.")
     bridge = page_frame.workspace().explore.bridge(catalog_id, edge.pair) if edge.parts else None
     if bridge:
         _bridge(bridge)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             "pages/overlap.py",
-            label="Look at the pair",
+            label="Compare the pair",
             icon=":material/compare_arrows:",
             query_params={"catalog": page_frame.current().name, "pair": pair_key(edge.pair)},
         )
@@ -100,12 +112,12 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
 
 def _bridge(bridge: Bridge) -> None:
     sizes = " and ".join(f"{len(side):,}" for side in bridge.sides)
-    st.markdown(f"A **bridge**: without this link the component falls apart, into {sizes} tools.")
+    st.markdown(f"A **bridge**: without this link the component splits into {sizes} tools.")
     for side in bridge.sides:
         st.markdown(f"- {_listed(side)}")
     cluster = bridge.cluster
     if cluster is None:
-        st.caption("Correction keeps the two apart already: no cluster holds both.")
+        st.caption("Correction already keeps the two apart: no cluster holds both.")
         return
     if len(cluster.members) < sum(map(len, bridge.sides)):
         inside = " and ".join(f"{len(group):,}" for group in bridge.groups)
@@ -117,15 +129,15 @@ def _bridge(bridge: Bridge) -> None:
         key=f"split_{cluster.id}_{cluster.version[:8]}",
         type="primary",
         icon=":material/call_split:",
-        help="Keeps the two sides of the cluster apart for good; a side of two or more stays a "
-        "proposal of its own, to be decided.",
+        help="Never merges the two sides of the cluster; a side of two or more tools stays a "
+        "proposal of its own.",
         on_click=_split,
         args=(bridge,),
     )
 
 
 def _split(bridge: Bridge) -> None:
-    """Divide the cluster at the bridge; what becomes of it is drawn next."""
+    """Divide the cluster at the bridge; draw the resulting clusters next."""
     if bridge.cluster:
         decision_buttons.take_apart(bridge.cluster, bridge.groups, None, [])
         choose_holders(bridge.cluster.members)
@@ -148,7 +160,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         if node.id in (edge.pair.left, edge.pair.right)
     ]
     names = {other.id: other.name for other in part.nodes}
-    rows = [
+    rows: list[table_twins.TableRow] = [
         {
             "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
             "between them": table_twins.LINKS[edge.link],
@@ -156,22 +168,22 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         }
         for edge in own
     ]
-    st.caption("Its links; choose one to see more.")
+    st.caption("Its links; select one for details.")
     _choice(rows, f"links_{digest(node.id)[:8]}", "Links of the tool", own)
 
 
 def _overview(part: Network, chosen: int) -> None:
-    """What one can do, and the bridges to begin with."""
+    """Draw the instructions, and the bridges to begin with."""
     if chosen:
         st.markdown(f"**{chosen:,} selected tools** are drawn here.")
     st.caption(
-        "Click a tool or a link; Ctrl adds tools. By keys: the arrows go from tool to tool, Enter "
-        "chooses. The table below offers the same."
+        "Click a tool or a link; Ctrl-click adds tools. With the keyboard, arrow keys move between "
+        "tools and Enter selects. The tables below offer the same."
     )
     bridges = [edge for edge in table_twins.doubtful_first(part) if edge.parts]
     if bridges:
         names = {node.id: node.name for node in part.nodes}
-        rows = [
+        rows: list[table_twins.TableRow] = [
             {
                 "cutting it leaves": "{:,} and {:,}".format(*edge.parts or (0, 0)),
                 "one": names[edge.pair.left],
@@ -180,7 +192,7 @@ def _overview(part: Network, chosen: int) -> None:
             }
             for edge in bridges
         ]
-        st.markdown(f"**Bridges ({len(bridges):,})**: links that alone hold tools together.")
+        st.markdown(f"**Bridges ({len(bridges):,})**: single links that hold a component together.")
         _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
 
 
@@ -195,12 +207,12 @@ def _choice(rows: list[table_twins.TableRow], key: str, alt: str, edges: Sequenc
     shown = rows[: pictures.ROWS]
     st.dataframe(
         shown, key=key, hide_index=True, on_select=chosen, selection_mode="single-row", alt=alt,
-        height=min(330, 38 + 35 * len(shown)),
+        height=min(330, 38 + 35 * len(shown)), column_config=TITLES,
     )  # fmt: skip
 
 
 def _twin(catalog_id: int, part: Network) -> None:
-    """The links and the tools as tables, where both can be chosen by keys, and all as files."""
+    """The links and the tools as tables, selectable with the keyboard, and as files."""
     edges, ids = table_twins.doubtful_first(part), [node.id for node in part.nodes[: pictures.ROWS]]
     key = f"network_{_version(part)}"
     links, tools = f"{key}_links", f"{key}_tools"
@@ -210,29 +222,35 @@ def _twin(catalog_id: int, part: Network) -> None:
         if rows:
             choose_edge(edges[rows[0]].pair)
 
-    st.markdown("**Links**: choose a row, as by a click in the graph")
+    st.markdown("**Links**: select a row, like a click in the graph")
     rows = table_twins.network_rows(part)
-    pictures.table(rows, links, f"{ALT}, links", on_select=link, selection_mode="single-row")
+    pictures.table(
+        rows, links, f"{ALT}, links",
+        on_select=link, selection_mode="single-row", column_config=TITLES,
+    )  # fmt: skip
     with st.container(horizontal=True):
         pictures.downloads(rows, "network_links")
         pictures.file("HTML", "text/html", lambda: graph_html(part, ALT), "network")
-    st.caption("The HTML file draws the graph on its own, without a network connection.")
+    st.caption("The HTML file is a standalone graph that works offline.")
 
     def tick() -> None:
         tool_selection.ticked(catalog_id, ids, f"{tools}_rows", SOURCE)
 
     st.markdown("**Tools**: tick rows to select them in every view")
     chosen = {node.id for node in _tools(catalog_id, part)}
-    here = [at for at, tool in enumerate(ids) if tool in chosen]
-    st.session_state[f"{tools}_rows"] = {"selection": {"rows": here, "columns": [], "cells": []}}
+    ticked = [at for at, tool in enumerate(ids) if tool in chosen]
+    st.session_state[f"{tools}_rows"] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
     rows = table_twins.node_rows(part)
-    pictures.table(rows, tools, f"{ALT}, tools", on_select=tick, selection_mode="multi-row")
+    pictures.table(
+        rows, tools, f"{ALT}, tools",
+        on_select=tick, selection_mode="multi-row", column_config=TITLES,
+    )  # fmt: skip
     with st.container(horizontal=True):
         pictures.downloads(rows, "network_tools")
 
 
 def _version(part: Network) -> str:
-    """Row numbers mean something for one drawing only."""
+    """A digest of the drawing: row numbers are valid for one drawing only."""
     return digest([node.id for node in part.nodes], len(part.edges))[:8]
 
 

@@ -43,7 +43,7 @@ function draw(root, view, data) {
   view.network = new vis.Network(view.host, view, { ...OPTIONS, groups: graph.groups });
   root.querySelector(".legend").replaceChildren(...graph.legend.map(key));
   view.host.setAttribute("aria-label", data.alt);
-  const said = root.querySelector(".said");
+  const announcement = root.querySelector(".announcement");
   const send = (nodes, edge = false, opened = false) =>
     view.send("clicked", { nodes, edge, opened });
   view.network.on("click", ({ nodes, edges }) => {
@@ -59,7 +59,7 @@ function draw(root, view, data) {
       at = (at + step + graph.nodes.length) % graph.nodes.length;
       view.network.selectNodes([at], false);
       if (!graph.nodes[at].label) view.network.focus(at, { scale: 1 });
-      said.textContent = graph.nodes[at].title;
+      announcement.textContent = graph.nodes[at].title;
     } else if (event.key === "Enter" && at >= 0) send([at]);
     else return;
     event.preventDefault();

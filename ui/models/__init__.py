@@ -1,1 +1,1 @@
-"""Models: which endpoint, what asking costs, runs and their answers."""
+"""Models: the endpoint, prices and estimates, runs and their answers."""

@@ -1,4 +1,4 @@
-"""Asking a model about a catalog: what it takes, the run with its progress, and how it ended."""
+"""Asking a model about a catalog: the estimate, the run with its progress, and how it ended."""
 
 from __future__ import annotations
 
@@ -18,56 +18,56 @@ from ui.models import runs_table
 TASKS = {
     "judge": "on pairs",
     "audit": "on clusters",
-    "synthesis": "for words",
+    "synthesis": "on wording",
     "quality": "on documentation",
 }
 REFUSED = "asking_refused"
-"""Session key: why a start was refused, told once."""
-PAPER = (
-    "Asks about every candidate pair and every cluster. Otherwise pairs that the offline judge is "
-    "sure to keep apart are not asked about, nor merges that the answers imply, nor clusters in "
-    "which nothing is weak."
+"""Session key: why a start was refused, shown once."""
+ASK_ALL = (
+    "Asks about every candidate pair and every cluster. Otherwise the run skips pairs that the "
+    "offline judge is sure to keep apart, merges that other answers imply, and clusters without a "
+    "weak pair."
 )
 
 
 def asking_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
-    """What asking takes, the button ``label``, progress, and how the last run ended.
+    """The estimate, the button ``label``, progress, and how the last run ended.
 
-    ``one`` are ids of clusters about whose words alone a second button asks.
+    A second button asks only about the clusters with the ids ``one``.
     """
     work = page_frame.workspace()
     endpoint = work.endpoints.get()
     if endpoint is None:
-        st.caption("No model is chosen, so everything is judged offline.")
+        st.caption("No model is set up, so everything is judged offline.")
         if work.analyses.get(catalog_id) is not None:
-            _earlier(work.judging.earlier(catalog_id, kind))
-        st.page_link("pages/settings.py", label="Choose a model", icon=":material/settings:")
+            _outdated(work.judging.earlier(catalog_id, kind))
+        st.page_link("pages/settings.py", label="Set up a model", icon=":material/settings:")
         return
     job = work.judging.job(catalog_id)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
     if work.analyses.get(catalog_id) is None:
-        st.caption("A model can be asked once the tools are compared.")
+        st.caption("A model can be asked once the analysis is done.")
         return
     if refused := st.session_state.pop(REFUSED, ""):
         safe_text.show_error(JobError(refused))
     paper = kind == "judge" and st.toggle(
-        "Ask everything", key="paper", persist_state="session", help=PAPER
+        "Ask about every pair and cluster", key="paper", persist_state="session", help=ASK_ALL
     )
-    takes = _takes(catalog_id, kind, paper, endpoint)
-    _in_words(takes, endpoint)
-    _earlier(takes.earlier, takes)
-    _ended(catalog_id, kind, paper, endpoint)
+    estimates = _estimates(catalog_id, kind, paper, endpoint)
+    _estimate_in_words(estimates, endpoint)
+    _outdated(estimates.earlier, estimates)
+    _last_run(catalog_id, kind, paper, endpoint)
     with st.container(horizontal=True, vertical_alignment="center"):
         _start(label, catalog_id, kind, paper)
         if one:
-            _start("Only for this one", catalog_id, kind, paper, one)
-        st.page_link("pages/history.py", label="All runs", icon=":material/history:")
+            _start("Only this one", catalog_id, kind, paper, one)
+        st.page_link("pages/history.py", label="Run history", icon=":material/history:")
 
 
 def judge_choice(catalog_id: int) -> None:
-    """Which judge the plan is made with, where there is a choice, and what a model said in it."""
+    """Draw the choice of the judge whose verdicts count, and a summary of its answers."""
     judging = page_frame.workspace().judging
     runs = {run.id: run for run in judging.choices(catalog_id)}
     if not runs:
@@ -76,84 +76,86 @@ def judge_choice(catalog_id: int) -> None:
     options = [OFFLINE, *runs]
     key = f"judge_{used}_{len(runs)}"
     st.selectbox(
-        "Merges are proposed by",
+        "Verdicts used for proposals",
         options,
         options.index(used) if used in options else 0,
         format_func=lambda option: (
-            runs_table.named(runs[option]) if option in runs else "offline alone"
+            runs_table.in_one_line(runs[option]) if option in runs else "offline judge only"
         ),
         key=key,
         on_change=lambda: judging.use(catalog_id, st.session_state[key]),
-        help="A run that is done is chosen by itself. Whatever a model merges is only proposed.",
+        help="A finished run is used automatically. Merges by a model are always proposals.",
     )
-    _said(catalog_id)
+    _answers(catalog_id)
 
 
-def _takes(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> Estimates:
-    """The estimate; worked out again when a decision or a run has changed what is to be asked."""
+def _estimates(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> Estimates:
+    """The estimate of a run; computed again when a decision or a run has changed the questions."""
     work = page_frame.workspace()
     runs = [(run.id, run.ended_at) for run in work.judging.runs(catalog_id)]
-    now = (catalog_id, paper, endpoint, len(work.review.log(catalog_id)), runs)
-    place = f"takes_{kind}"
-    if st.session_state.get(place, (None,))[0] != now:
-        with st.spinner("Working out what asking takes"):
-            st.session_state[place] = (now, work.judging.estimate(catalog_id, kind, paper))
-    takes: Estimates = st.session_state[place][1]
-    return takes
+    inputs = (catalog_id, paper, endpoint, len(work.review.log(catalog_id)), runs)
+    key = f"estimates_{kind}"
+    if st.session_state.get(key, (None,))[0] != inputs:
+        with st.spinner("Estimating calls and cost"):
+            st.session_state[key] = (inputs, work.judging.estimate(catalog_id, kind, paper))
+    estimates: Estimates = st.session_state[key][1]
+    return estimates
 
 
-def _in_words(takes: Estimates, endpoint: Endpoint) -> None:
+def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
-    known = sum(task.reused for task in takes.tasks.values())
-    held = f" The store already holds {known:,} answers." if known else ""
-    if not takes.questions:
-        st.markdown(f"Nothing is left to ask **{model}**: it would take no call.{held}")
+    count = sum(task.reused for task in estimates.tasks.values())
+    stored = f" Already answered: {count:,}." if count else ""
+    if not estimates.questions:
+        st.markdown(f"Nothing is left to ask **{model}**.{stored}")
         return
     parts = ", ".join(
         f"{task.questions - task.reused:,} {TASKS[name]}"
-        for name, task in takes.tasks.items()
+        for name, task in estimates.tasks.items()
         if task.questions > task.reused
     )
-    sent, back = takes.tokens
-    cost = "no price is set" if takes.cost is None else f"at most {takes.cost:,.2f} of money"
+    tokens_in, tokens_out = estimates.tokens
+    cost = "unknown (no price set)" if estimates.cost is None else f"at most {estimates.cost:,.2f}"
     st.markdown(
-        f"Questions: **{takes.questions:,}** to **{model}** at {origin} ({parts}), in about "
-        f"{takes.calls:,} calls; about {sent:,} tokens in, at most {back:,} out; {cost}.{held}"
+        f"Questions: **{estimates.questions:,}** to **{model}** at {origin} ({parts}), in about "
+        f"{estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most {tokens_out:,} out. "
+        f"Cost: {cost}.{stored}"
     )
-    questions, tokens = takes.saved
+    questions, tokens = estimates.saved
     if questions > 0:
         st.caption(
-            f"Asking everything would take {questions:,} questions and {tokens:,} tokens more."
+            f"Asking about everything would add {questions:,} questions and {tokens:,} tokens."
         )
     limits = endpoint.budget
-    if limits.calls is not None and limits.calls < takes.calls:
-        st.caption(f"The budget of {limits.calls:,} calls a run is less: it will pause there.")
+    if limits.calls is not None and limits.calls < estimates.calls:
+        st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
 
 
-def _earlier(count: int, takes: Estimates | None = None) -> None:
-    """That answers of before are no longer heard, and what it takes to ask again."""
+def _outdated(count: int, estimates: Estimates | None = None) -> None:
+    """Say how many answers are outdated, and what asking again would cost."""
     if not count:
         return
     text = "1 answer" if count == 1 else f"{count:,} answers"
-    text += f" to an earlier form of the question {'is' if count == 1 else 'are'} no longer used"
-    if takes is not None:
-        cost = "" if takes.cost is None else f", at most {takes.cost:,.2f} of money"
+    text += f" to an earlier version of the prompt {'is' if count == 1 else 'are'} no longer used"
+    if estimates is not None:
+        cost = "" if estimates.cost is None else f", cost at most {estimates.cost:,.2f}"
         text += (
-            f"; asking again takes about {takes.calls:,} calls, {sum(takes.tokens):,} tokens{cost}"
+            f"; asking again takes about {estimates.calls:,} calls, "
+            f"{sum(estimates.tokens):,} tokens{cost}"
         )
     st.caption(f"{text}.")
 
 
-def _ended(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> None:
-    """How the last run of this kind ended, where it is not done."""
+def _last_run(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> None:
+    """Say how the last run of this kind ended, unless it is done."""
     runs = page_frame.workspace().judging.runs(catalog_id)
     last = next((run for run in runs if run.kind == kind), None)
     if last is None or last.state in ("done", "running"):
         return
-    told = f"{last.state}: {last.message}" if last.message else last.state
+    outcome = f"{last.state}: {last.message}" if last.message else last.state
     st.warning(
-        f"{safe_text.untrusted(told)}. {last.calls:,} calls were made; every answer is kept, and "
-        "asking again goes on from there.",
+        f"{safe_text.untrusted(outcome)}. Calls made: {last.calls:,}. All answers are kept; asking "
+        "again resumes from there.",
         icon=":material/pause_circle:",
     )
     if last.state == "paused" and endpoint.budget != Budget():
@@ -165,20 +167,22 @@ def _raise_budget(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoin
     with st.popover("Raise the budget", icon=":material/savings:"):
         calls, money = budget.calls, budget.money
         if calls is not None:
-            calls = st.number_input("Calls in all", value=2 * calls or 100, min_value=calls)
+            calls = st.number_input(
+                "Maximum model calls per run", value=2 * calls or 100, min_value=calls
+            )
         if money is not None:
-            money = st.number_input("Money in all", value=2 * money or 1.0, min_value=money)
+            money = st.number_input("Maximum cost per run", value=2 * money or 1.0, min_value=money)
         st.button(
-            "Raise and go on",
+            "Raise and resume",
             key="raise_budget",
-            on_click=_raised,
+            on_click=_raise_and_resume,
             args=(replace(endpoint, budget=Budget(calls, money)), catalog_id, kind, paper),
         )
 
 
-def _raised(endpoint: Endpoint, catalog_id: int, kind: RunKind, paper: bool) -> None:
+def _raise_and_resume(endpoint: Endpoint, catalog_id: int, kind: RunKind, paper: bool) -> None:
     page_frame.workspace().endpoints.save(endpoint)
-    _go(catalog_id, kind, paper)
+    _ask(catalog_id, kind, paper)
 
 
 def _start(
@@ -188,12 +192,12 @@ def _start(
         label,
         key=f"ask_{kind}{'_one' if clusters else ''}",
         icon=":material/forum:",
-        on_click=_go,
+        on_click=_ask,
         args=(catalog_id, kind, paper, clusters),
     )
 
 
-def _go(catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = ()) -> None:
+def _ask(catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = ()) -> None:
     work = page_frame.workspace()
     try:
         work.judging.start(catalog_id, kind, paper, clusters)
@@ -201,34 +205,36 @@ def _go(catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = (
         st.session_state[REFUSED] = str(error)
 
 
-def _said(catalog_id: int) -> None:
-    """What the judge that counts said: verdicts, what it was spared, what it did not read."""
+def _answers(catalog_id: int) -> None:
+    """Summarise the answers in use: verdicts, questions saved, and what the model did not read."""
     opinions = page_frame.workspace().judging.opinions(catalog_id)
     if opinions is None:
         return
     counts = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
     for verdict in opinions.verdicts.values():
         counts[verdict.outcome] += 1
-    told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+    verdicts = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
     saved = opinions.saved
     st.caption(
-        f"{safe_text.untrusted(opinions.judge)} said: {told}. Not asked: {saved.sure:,} pairs the "
-        f"offline judge is sure to keep apart, {saved.implied:,} that its merges imply, "
-        f"{saved.clusters:,} clusters."
+        f"Verdicts of {safe_text.untrusted(opinions.judge)}: {verdicts}. Not asked: {saved.sure:,} "
+        f"pairs that the offline judge is sure to keep apart, {saved.implied:,} implied by other "
+        f"merges, {saved.clusters:,} clusters."
     )
     if opinions.unanalysed:
         rows = [
-            {"one": pair.left, "other": pair.right, "reason": reason}
+            {"tool A": pair.left, "tool B": pair.right, "reason": reason}
             for pair, reason in opinions.unanalysed.items()
         ]
-        st.caption(f"Pairs without a usable answer, which merge nothing: {len(rows):,}.")
+        st.caption(f"Pairs without a usable answer, not merged: {len(rows):,}.")
         _table(rows, "Pairs without a usable answer")
     if opinions.notes:
-        notes = [
-            {"tool": tool, "note": one} for tool, said in opinions.notes.items() for one in said
+        rows = [
+            {"tool": tool, "note": note} for tool, notes in opinions.notes.items() for note in notes
         ]
-        st.caption(f"Tools that were not read to the letter: {len(opinions.notes):,}.")
-        _table(notes, "What the model did not read")
+        st.caption(
+            f"Tools whose text was shortened or changed in the prompt: {len(opinions.notes):,}."
+        )
+        _table(rows, "Tools shortened in the prompt")
 
 
 def _table(rows: Sequence[object], alt: str) -> None:

@@ -1,4 +1,4 @@
-"""The endpoint that is asked: its address and model, limits, budget, key, and a test."""
+"""The model endpoint: its address and model, limits, budget, key, and a connection test."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from toolscope_core.workspace.endpoints import Connection, on_this_machine
 from ui.frame import page_frame, safe_text
 
 TESTED = "tested_endpoint"
-"""Session key: the endpoint that was tested last, and what came of it."""
+"""Session key: the endpoint that was tested last, and the result."""
 TURN = "endpoint_turn"
-"""Session key: how often it was saved or forgotten here."""
+"""Session key: how often it was saved or removed here."""
 EMPTY = Endpoint("http://localhost", "none")
-BUDGET = "A run pauses before it would take more. Empty: no limit."
-MONEY = f"{BUDGET} In the currency of the prices below; it needs one for the model."
+MAX_CALLS = "A run pauses before it exceeds this. Empty: no limit."
+MAX_COST = f"{MAX_CALLS} In the currency of the prices below; the model needs a price."
 
 
 def endpoint_panel() -> None:
-    """The endpoint of this store; what is typed counts once it is saved."""
+    """The endpoint of this store; edits take effect once they are saved."""
     saved = page_frame.workspace().endpoints.get()
-    st.subheader("The model that is asked", anchor=False)
+    st.subheader("Model endpoint", anchor=False)
     st.caption(
-        "Any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp. It is sent the "
-        "tools that you ask about, once you start a run. Without one, everything is judged offline."
+        "Any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp. When you start a "
+        "run, the tools in question are sent to it. Without an endpoint, everything is judged "
+        "offline."
     )
     edited = None
     try:
-        edited = _typed(saved)
+        edited = _edited(saved)
     except ConfigError as error:
         safe_text.show_error(error)
     if edited is not None:
         _key(edited)
     _buttons(saved, edited)
-    before, found = st.session_state.get(TESTED, (None, None))
-    if found is not None and before == edited:
-        _connection(found)
+    tested, connection = st.session_state.get(TESTED, (None, None))
+    if connection is not None and tested == edited:
+        _connection(connection)
 
 
 class _Field(NamedTuple):
@@ -54,87 +55,92 @@ class _Field(NamedTuple):
         return self.help is not None
 
 
-def _typed(saved: Endpoint | None) -> Endpoint | None:
-    """What stands in the fields, ``None`` while address or model is missing. Raises
+def _edited(saved: Endpoint | None) -> Endpoint | None:
+    """The endpoint in the fields, ``None`` while address or model is missing. Raises
     ``ConfigError``.
 
-    The keys of the fields change with what is saved, by whomever, and then they show that.
+    The keys of the fields change with the saved endpoint, so that they show it when it changes.
     """
     turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
-    seen = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
+    suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
     address, name = st.columns(2)
     base_url = address.text_input(
-        "Base URL", saved.base_url if saved else "", key=f"base_url_{seen}",
+        "Base URL", saved.base_url if saved else "", key=f"base_url_{suffix}",
         persist_state="session", placeholder="http://localhost:11434/v1",
-        help="The address up to /chat/completions, with no key in it.",
+        help="The address up to /chat/completions, without a key.",
     )  # fmt: skip
     model = name.text_input(
-        "Model", saved.model if saved else "", key=f"model_{seen}",
-        persist_state="session", placeholder="the name that the endpoint knows",
+        "Model", saved.model if saved else "", key=f"model_{suffix}",
+        persist_state="session", placeholder="the model name at the endpoint",
     )  # fmt: skip
-    most, deadline, warmth, calls, money = _numbers(
-        seen,
-        _Field("Calls at a time", shown.concurrency, 1),
-        _Field("Seconds for a call", shown.deadline, 10.0),
+    concurrency, deadline, temperature = _numbers(
+        suffix,
+        _Field("Concurrent calls", shown.concurrency, 1),
+        _Field("Timeout per call (s)", shown.deadline, 10.0),
         _Field("Temperature", shown.temperature, 0.1),
-        _Field("Budget of a run, calls", shown.budget.calls, 1, BUDGET),
-        _Field("Budget of a run, money", shown.budget.money, 1.0, MONEY),
+    )
+    calls, cost = _numbers(
+        suffix,
+        _Field("Maximum model calls per run", shown.budget.calls, 1, MAX_CALLS),
+        _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
     )
     if not base_url.strip() or not model.strip():
-        st.info(f"Give a base URL and a model: {ADDRESS}.", icon=":material/edit:")
+        st.info(
+            f"Enter a base URL and a model. For the base URL, {ADDRESS}.", icon=":material/edit:"
+        )
         return None
-    typed = Endpoint(
+    endpoint = Endpoint(
         base_url.strip(),
         model.strip(),
-        int(most or 0),
+        int(concurrency or 0),
         deadline or 0.0,
-        warmth or 0.0,
-        budget=Budget(None if calls is None else int(calls), money),
+        temperature or 0.0,
+        budget=Budget(None if calls is None else int(calls), cost),
     )
-    return page_frame.workspace().endpoints.priced(typed)
+    return page_frame.workspace().endpoints.priced(endpoint)
 
 
-def _numbers(seen: str, *fields: _Field) -> list[float | None]:
-    """A row of number fields. Limits are told in words by whoever takes the values."""
+def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
+    """The values of a row of number fields. Limits are checked where the values are used."""
     return [
-        _number(place, seen, field)
+        _number(place, suffix, field)
         for place, field in zip(st.columns(len(fields)), fields, strict=True)
     ]
 
 
-def _number(place: DeltaGenerator, seen: str, field: _Field) -> float | None:
-    """A field that can be emptied, if it may be: its value stands in the session, for one with a
-    default goes back to that.
+def _number(place: DeltaGenerator, suffix: str, field: _Field) -> float | None:
+    """The value of a number field. An optional one has its value in the session: a field with a
+    default could not be emptied.
     """
-    label, value, step, told = field
-    key, value = f"{label}_{seen}", value if value is None else type(step)(value)
+    label, value, step, help_text = field
+    key, value = f"{label}_{suffix}", value if value is None else type(step)(value)
     if field.optional:
         st.session_state.setdefault(key, value)
         value = None
     return place.number_input(
-        label, value=value, step=step, key=key, persist_state="session", help=told
+        label, value=value, step=step, key=key, persist_state="session", help=help_text
     )
 
 
 def _key(endpoint: Endpoint) -> None:
-    """Where the key comes from; never the key."""
+    """Draw where the key comes from; never the key."""
     origin, place = safe_text.untrusted(endpoint.origin), page_frame.key_source(endpoint.origin)
     if place:
         st.caption(
-            f":material/key: The key for {origin} is in {place}. It goes there and nowhere else; "
-            "it is never stored, shown or exported."
+            f":material/key: The key for {origin} is in {place}. It is sent only to that "
+            "endpoint, and never stored, shown or exported."
         )
     elif on_this_machine(endpoint.origin):
-        st.caption(f":material/key_off: {origin} is on this machine and is asked without a key.")
+        st.caption(f":material/key_off: {origin} is on this machine and is called without a key.")
     else:
         bound = sorted(
             {safe_text.untrusted(key.origin) for key in page_frame.workspace().settings.keys}
         )
-        others = f" The keys that are there are bound to {', '.join(bound)}." if bound else ""
+        others = f" The available keys are bound to {', '.join(bound)}." if bound else ""
         st.warning(
             f"There is no key for {origin}.{others} Set TOOLSCOPE\\_API\\_KEY, and "
             f"TOOLSCOPE\\_API\\_ORIGIN to {origin}, in the environment or in "
-            f"{safe_text.untrusted(page_frame.SECRETS)}, and start the app again.",
+            f"{safe_text.untrusted(page_frame.SECRETS)}, and restart the app.",
             icon=":material/key_off:",
         )
 
@@ -147,7 +153,7 @@ def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
             type="primary",
             icon=":material/save:",
             disabled=edited is None or edited == saved,
-            on_click=_keep,
+            on_click=_save,
             args=(edited,),
         )
         tested = st.button(
@@ -155,24 +161,24 @@ def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
             key="test_endpoint",
             icon=":material/network_check:",
             disabled=edited is None,
-            help="Asks one small question of what is typed here, saved or not.",
+            help="Sends one short prompt with the values above, saved or not.",
         )
         st.button(
-            "Forget",
+            "Remove",
             key="forget_endpoint",
             icon=":material/delete:",
             disabled=saved is None,
-            help="Goes back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where they are set. Answers "
-            "and history stay.",
-            on_click=_keep,
+            help="Falls back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where set. Answers and "
+            "history are kept.",
+            on_click=_save,
             args=(None,),
         )
     if tested and edited is not None:
-        with st.spinner("Asking one small question"):
+        with st.spinner("Testing the connection"):
             st.session_state[TESTED] = (edited, page_frame.workspace().endpoints.test(edited))
 
 
-def _keep(endpoint: Endpoint | None) -> None:
+def _save(endpoint: Endpoint | None) -> None:
     endpoints = page_frame.workspace().endpoints
     st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
     if endpoint is None:
@@ -181,28 +187,28 @@ def _keep(endpoint: Endpoint | None) -> None:
         endpoints.save(endpoint)
 
 
-def _connection(found: Connection) -> None:
-    show, icon, said = (
-        (st.success, ":material/check_circle:", "It works.")
-        if found.works
-        else (st.error, ":material/error:", "It cannot be used.")
+def _connection(connection: Connection) -> None:
+    show, icon, headline = (
+        (st.success, ":material/check_circle:", "The connection works.")
+        if connection.works
+        else (st.error, ":material/error:", "The endpoint cannot be used.")
     )
-    lines = [f"- {safe_text.untrusted(line)}" for line in found.lines]
-    show("\n".join([f"**{said}**", "", *lines]), icon=icon)
+    lines = [f"- {safe_text.untrusted(line)}" for line in connection.lines]
+    show("\n".join([f"**{headline}**", "", *lines]), icon=icon)
 
 
 def embeddings_caption() -> None:
-    """Who makes the vectors that tools are compared by; it is chosen at the start."""
+    """Draw where the embeddings come from; that is set when the app starts."""
     settings = page_frame.workspace().settings
     if settings.embeddings_model:
         model, address = (
             safe_text.untrusted(settings.embeddings_model),
             safe_text.untrusted(settings.base_url),
         )
-        said = f"Tools are compared by vectors of **{model}** at {address}."
+        text = f"Embeddings are computed by **{model}** at {address}."
     else:
-        said = "Tools are compared by vectors that are made on this machine."
+        text = "Embeddings are computed on this machine."
     st.caption(
-        f"{said} TOOLSCOPE\\_EMBEDDINGS\\_MODEL names a model of the endpoint in "
-        "TOOLSCOPE\\_BASE\\_URL instead; it is read at the start."
+        f"{text} To use a model of the endpoint in TOOLSCOPE\\_BASE\\_URL instead, set "
+        "TOOLSCOPE\\_EMBEDDINGS\\_MODEL and restart the app."
     )

@@ -1,4 +1,4 @@
-"""What models cost: the price table, edited in place."""
+"""The prices of models, edited in a table."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ COLUMNS = ["model", "in", "out"]
 
 
 def prices_panel() -> None:
-    """The table of this store, with a line for the model that is asked; it counts once saved."""
+    """Draw the price table of this store, with a line for the current model."""
     endpoints = page_frame.workspace().endpoints
-    saved, asked = endpoints.prices(), endpoints.get()
+    saved, endpoint = endpoints.prices(), endpoints.get()
     rows = [[model, prices.tokens_in, prices.tokens_out] for model, prices in saved.items()]
-    if asked and asked.model not in saved:
-        rows.append([asked.model, None, None])
+    if endpoint and endpoint.model not in saved:
+        rows.append([endpoint.model, None, None])
     st.subheader("Prices", anchor=False)
     st.caption(
-        "Of a million tokens, in your currency: a run's cost is told before it starts and kept in "
-        "the history. A model without a price is asked all the same, and no cost is told."
+        "Per million tokens, in your currency. The cost of a run is estimated before it starts and "
+        "kept in the history. Models without a price can be used; their cost is not shown."
     )
     number = st.column_config.NumberColumn
     edited = st.data_editor(
@@ -36,44 +36,46 @@ def prices_panel() -> None:
         width=640,
         column_config={
             "model": st.column_config.TextColumn(
-                help="The name that the endpoint knows.", width="medium"
+                help="The model name at the endpoint.", width="medium"
             ),
-            "in": number("1M tokens in", min_value=0.0, format="%g"),
-            "out": number("1M tokens out", min_value=0.0, format="%g"),
+            "in": number("per 1M input tokens", min_value=0.0, format="%g"),
+            "out": number("per 1M output tokens", min_value=0.0, format="%g"),
         },
         alt="Prices of models",
     )
-    typed = None
+    prices = None
     try:
-        typed = price_table(edited.to_dict("records"))
+        prices = price_table(edited.to_dict("records"))
     except ConfigError as error:
         safe_text.show_error(error)
     st.button(
         "Save prices",
         key="save_prices",
         icon=":material/save:",
-        disabled=typed is None or typed == saved,
+        disabled=prices is None or prices == saved,
         on_click=endpoints.save_prices,
-        args=(typed,),
+        args=(prices,),
     )
 
 
 def price_table(rows: list[Mapping[str, Any]]) -> dict[str, Prices]:
-    """The table that stands in the lines of the editor; a price left empty beside another is 0.
+    """The prices in the lines of the editor, by model; a price left empty beside another is 0.
 
-    A line without a price says nothing and is dropped. Raises ``ConfigError`` for a price without
+    A line without a price is dropped. Raises ``ConfigError`` for a price without
     a model, two prices of one model, and what is no price.
     """
     table: dict[str, Prices] = {}
     for row in rows:
-        name, told = row["model"], [row["in"], row["out"]]
-        if all(pd.isna(value) for value in told):
+        name, values = row["model"], [row["in"], row["out"]]
+        if all(pd.isna(value) for value in values):
             continue
         model = "" if pd.isna(name) else str(name).strip()
         if not model:
-            raise ConfigError(f"a price of {told[0]} and {told[1]} has no model; name the model")
+            raise ConfigError(
+                f"a price of {values[0]} and {values[1]} has no model; name the model"
+            )
         if model in table:
             raise ConfigError(f"{model} has two prices; delete one of its lines")
-        tokens_in, tokens_out = (0.0 if pd.isna(value) else float(value) for value in told)
+        tokens_in, tokens_out = (0.0 if pd.isna(value) else float(value) for value in values)
         table[model] = Prices(tokens_in, tokens_out)
     return table

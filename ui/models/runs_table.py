@@ -1,4 +1,4 @@
-"""Runs of models as a table: what each asked, how it ended, what it cost."""
+"""Model runs as a table: the task, how each ended, what it cost."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from ui.frame import page_frame, safe_text
 
 KINDS = {
     "judge": "verdicts and audits",
-    "documents": "words for merged tools",
+    "documents": "wording of merged tools",
     "quality": "documentation quality",
 }
-TITLES = {"tokens_in": "tokens in", "tokens_out": "tokens out"}
+TITLES = {
+    "asked": "task",
+    "tokens_in": "tokens in",
+    "tokens_out": "tokens out",
+    "counted": "token counts",
+}
 
 
 def runs_panel() -> None:
-    """The runs on this catalog, or all, the newest first."""
+    """Draw the runs on this catalog, or all, the newest first."""
     record = page_frame.current()
     every = st.toggle("All catalogs", key="every_catalog", persist_state="session")
     runs = page_frame.workspace().judging.runs(None if every else record.id)
     if not runs:
         st.info(
-            "No model was asked yet. Choose one on the Settings page, then ask it on the Review "
-            "page.",
+            "No model runs yet. Set up a model in Settings, then start a run in Review.",
             icon=":material/history:",
         )
         return
     names = {one.id: one.name for one in page_frame.workspace().catalogs.newest()}
     rows = [row_of(run, names.get(run.catalog_id, "an earlier version")) for run in runs]
-    spent = [run.cost for run in runs if run.cost is not None]
+    costs = [run.cost for run in runs if run.cost is not None]
     st.caption(
         f"Runs: {len(runs):,}. Calls: {sum(run.calls for run in runs):,}. Tokens: "
         f"{sum(run.tokens_in + run.tokens_out for run in runs):,}."
-        + (f" Money: {sum(spent):,.4f}." if any(spent) else "")
-        + " A run that is asked again goes on in its own line. Answers that the store held cost "
-        "nothing."
+        + (f" Cost: {sum(costs):,.4f}." if any(costs) else "")
+        + " A resumed run keeps its line. Answers that were already stored cost nothing."
     )
     st.dataframe(
         rows,
@@ -46,22 +49,21 @@ def runs_panel() -> None:
         column_config={
             **TITLES,
             "cost": st.column_config.NumberColumn(format="%.4f"),
-            "why": st.column_config.TextColumn(width=420),
+            "why": st.column_config.TextColumn("message", width=420),
         },
-        alt="Runs of models",
+        alt="Model runs",
     )
     with st.container(horizontal=True):
-        priced = [{**row, "cost": "" if row["cost"] is None else row["cost"]} for row in rows]
-        pictures.downloads(priced, "runs")
+        pictures.downloads([_without_none(row) for row in rows], "runs")
 
 
-def row_of(run: ModelRun, catalog: str) -> TableRow:
-    """A run as a line; no cost where a call had no price."""
+def row_of(run: ModelRun, catalog: str) -> dict[str, str | float | int | None]:
+    """A run as a line; the cost is ``None`` where a call had no price."""
     return {
         "started": safe_text.clock(run.started_at),
         "catalog": catalog,
         "asked": KINDS.get(run.kind, run.kind),
-        "model": who(run),
+        "model": model_at(run),
         "state": run.state,
         "calls": run.calls,
         "questions": run.questions,
@@ -74,14 +76,17 @@ def row_of(run: ModelRun, catalog: str) -> TableRow:
     }
 
 
-def who(run: ModelRun) -> str:
+def _without_none(row: dict[str, str | float | int | None]) -> TableRow:
+    return {name: "" if value is None else value for name, value in row.items()}
+
+
+def model_at(run: ModelRun) -> str:
     """The model that was asked, and where."""
-    told = run.configuration
-    return f"{told['model']} at {told['origin'].partition('://')[2]}"
+    configuration = run.configuration
+    return f"{configuration['model']} at {configuration['origin'].partition('://')[2]}"
 
 
-def named(run: ModelRun) -> str:
+def in_one_line(run: ModelRun) -> str:
     """A run in one line, as plain text."""
-    return (
-        f"{who(run)}, {run.state}, {safe_text.clock(run.started_at)}, {quantity(run.calls, 'call')}"
-    )
+    calls = quantity(run.calls, "call")
+    return f"{model_at(run)}, {run.state}, {safe_text.clock(run.started_at)}, {calls}"

@@ -1,4 +1,4 @@
-"""What the judge weighed for a pair: in words, as a waterfall, and against the nearest tools."""
+"""The evidence on a pair: the reasons, the signals as a waterfall, and the most similar tools."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from toolscope_core.figures.waterfall import waterfall, waterfall_rows
 from toolscope_core.views.pair_view import Neighbour, PairView
 from ui.charts.pictures import picture
 from ui.frame import safe_text
-
-SIDES = ("One", "Other")
+from ui.pairs.pair_tools import SIDES
 
 
 def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
-    """Only what is open is made: a chart and two tables more would hold up every page of a pair.
+    """Draw the chosen part only: one chart and two more tables would slow every page of a pair.
 
-    ``show_pair`` is called with the key of a pair that somebody wants to see instead.
+    ``show_pair`` is called with the key of a pair to show instead.
     """
-    parts = {
-        "Why, in words": _why,
-        "What each signal adds": _signals,
-        "Nearest tools of each": partial(_neighbours, show_pair=show_pair),
+    parts: dict[str, Callable[[PairView], None]] = {
+        "Reasons": _reasons,
+        "Signals": _signals,
+        "Most similar tools": partial(_neighbours, show_pair=show_pair),
     }
     part = st.segmented_control(
-        "More on the pair",
+        "Evidence",
         list(parts),
         default=next(iter(parts)),
         required=True,
@@ -41,33 +40,32 @@ def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
 def _signals(view: PairView) -> None:
     verdict = view.offline
     job, family = st.columns(2)
-    job.metric("Same job", f"{verdict.probability:.2f}", help="What the bars below add up to.")
+    job.metric("Same job", f"{verdict.probability:.2f}", help="The sum of the bars below.")
     family.metric(
         "Family",
         f"{verdict.family:.2f}",
-        help="The same operation for another provider or value. It has a model of its own; from "
-        f"{view.family_at:.2f} on the judge says so, unless it says merge.",
+        help="The same operation for another provider or value. It has its own model; at "
+        f"{view.family_at:.2f} or more the verdict is family, unless it is merge.",
     )
     rows = partial(waterfall_rows, view.waterfall)
-    picture(waterfall(view.waterfall), rows, "waterfall", "What each signal adds")
+    picture(waterfall(view.waterfall), rows, "waterfall", "Contribution of each signal")
 
 
-def _why(view: PairView) -> None:
+def _reasons(view: PairView) -> None:
     if view.asked:
         st.markdown(f"**{safe_text.untrusted(view.verdict.judge)}**")
-        _words(view.verdict)
+        _listed(view.verdict)
         st.markdown("**The offline judge**")
-    _words(view.offline)
+    _listed(view.offline)
 
 
-def _words(said: Verdict) -> None:
-    st.markdown(
-        "\n".join(f"- {safe_text.untrusted(one)}" for one in said.evidence or ("No reason.",))
-    )
+def _listed(verdict: Verdict) -> None:
+    reasons = verdict.evidence or ("No reason given.",)
+    st.markdown("\n".join(f"- {safe_text.untrusted(reason)}" for reason in reasons))
 
 
 def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:
-    st.caption("Choose a row to compare.")
+    st.caption("Select a row to compare.")
     for column, side, tool, near in zip(
         st.columns(2), SIDES, view.tools, view.neighbours, strict=True
     ):
@@ -95,8 +93,8 @@ def _nearest(
         column_order=("tool", "server", "similarity", "probability", "verdict"),
         column_config={
             "verdict": st.column_config.TextColumn(width=70),
-            "similarity": st.column_config.NumberColumn("cosine", format="%.2f"),
+            "similarity": st.column_config.NumberColumn("similarity", format="%.2f", help="Cosine"),
             "probability": st.column_config.NumberColumn(format="%.2f"),
         },
-        alt=f"Nearest tools of the {side.lower()} tool",
+        alt=f"Tools most similar to {side}",
     )

@@ -1,10 +1,10 @@
-"""One pair: what the judge says of it, what a person says, and all that speaks for either."""
+"""One pair: the verdict, the decisions on it, and the evidence."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.datamodel import Decision, Pair
+from toolscope_core.datamodel import Action, Decision, Pair
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.views.pair_view import PairView
 from ui.deciding import decision_buttons, outcome_badges
@@ -14,12 +14,12 @@ from ui.pairs.pair_tools import side_by_side
 
 
 def show_pair(key: str) -> None:
-    """Put the pair into the address, which decides what is shown."""
+    """Write the pair into the address, which decides what is shown."""
     st.query_params["pair"] = key
 
 
 def pair_view(catalog_id: int, pair: Pair) -> None:
-    """Everything on two tools, and the buttons."""
+    """Draw two tools with their verdict, buttons and evidence."""
     view = page_frame.workspace().pairs.view(catalog_id, pair)
     with st.container(border=True):
         _heading(view)
@@ -29,26 +29,26 @@ def pair_view(catalog_id: int, pair: Pair) -> None:
 
 
 def _heading(view: PairView) -> None:
-    said = view.verdict
+    verdict = view.verdict
     one, other = (safe_text.untrusted(tool.name) for tool in view.tools)
     st.subheader(f"{one} and {other}", anchor=False)
     with st.container(horizontal=True):
-        outcome_badges.badge("Judge", said.outcome)
-        st.badge(f"Same job {said.probability:.2f}", color="gray")
-        st.badge(f"Family {said.family:.2f}", color="gray")
+        outcome_badges.badge("Judge", verdict.outcome)
+        st.badge(f"Same job {verdict.probability:.2f}", color="gray")
+        st.badge(f"Family {verdict.family:.2f}", color="gray")
         if view.asked:
-            offline, differs = view.offline, said.outcome != view.offline.outcome
+            offline, differs = view.offline, verdict.outcome != view.offline.outcome
             st.badge(
                 f"Offline: {offline.outcome}, {outcome_badges.probability(offline)}",
                 color="orange" if differs else "gray",
                 icon=":material/difference:" if differs else ":material/done_all:",
             )
-        st.badge(f"Cosine {said.similarity:.2f}", color="gray")
+        st.badge(f"Similarity {verdict.similarity:.2f}", color="gray")
         if view.card is not None:
-            st.badge(f"On a card: {view.card.state}", color="blue", icon=":material/rule:")
-    relation, serving, *words = view.relation
+            st.badge(f"Cluster: {view.card.state}", color="blue", icon=":material/rule:")
+    relation, serving, *wording = view.relation
     st.markdown(f"**{safe_text.untrusted(relation)}** {safe_text.untrusted(serving)}")
-    st.markdown(" ".join(map(safe_text.untrusted, words)))
+    st.markdown(" ".join(map(safe_text.untrusted, wording)))
 
 
 def _buttons(catalog_id: int, view: PairView) -> None:
@@ -58,7 +58,7 @@ def _buttons(catalog_id: int, view: PairView) -> None:
         if view.card is not None:
             st.page_link(
                 "pages/review.py",
-                label="Open its card",
+                label="Open in Review",
                 icon=":material/rule:",
                 query_params={"cluster": view.card.id},
             )
@@ -68,8 +68,8 @@ def _buttons(catalog_id: int, view: PairView) -> None:
                 icon=":material/outbox:",
                 key=f"propose_{view.key}",
                 disabled=kept_apart,
-                help="Makes a card with both, which a person accepts or rejects. Merges nothing.",
-                on_click=_say,
+                help="Adds a proposal to the review queue. Nothing is merged until it is accepted.",
+                on_click=_record,
                 args=(catalog_id, view, "propose"),
             )
         st.button(
@@ -77,20 +77,20 @@ def _buttons(catalog_id: int, view: PairView) -> None:
             icon=":material/block:",
             key=f"never_{view.key}",
             disabled=kept_apart,
-            help="Keeps the two apart, whatever the judge says, until somebody undoes it.",
-            on_click=_say,
+            help="Keeps the two apart, whatever the judge says, until the decision is undone.",
+            on_click=_record,
             args=(catalog_id, view, "reject"),
         )
         ids = [tool.id for tool in view.tools]
         tool_selection.select_button(catalog_id, ids, "a pair", f"both_{view.key}", "Select both")
     for decision in view.said:
-        _standing(decision)
+        _decision(decision)
 
 
-def _standing(decision: Decision) -> None:
+def _decision(decision: Decision) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         who = decision_buttons.by_whom(decision)
-        st.caption(f"{decision_buttons.done(decision)} by {who}", width="content")
+        st.caption(f"{decision_buttons.in_words(decision)} by {who}", width="content")
         st.button(
             "Undo",
             key=f"pair_undo_{decision.seq}",
@@ -99,12 +99,12 @@ def _standing(decision: Decision) -> None:
         )
 
 
-def _say(catalog_id: int, view: PairView, action: str) -> None:
+def _record(catalog_id: int, view: PairView, action: Action) -> None:
     sets, pair = page_frame.workspace().toolsets, view.verdict.pair
     names = " and ".join(tool.name for tool in view.tools)
-    does = sets.never_merge if action == "reject" else sets.send_to_review
+    decide = sets.never_merge if action == "reject" else sets.send_to_review
     show_pair(view.key)
     decision_buttons.attempt(
-        lambda: does(catalog_id, (pair.left, pair.right), view.version, page_frame.reviewer()),
+        lambda: decide(catalog_id, (pair.left, pair.right), view.version, page_frame.reviewer()),
         f"{ACTIONS[action].done}: {names}",
     )

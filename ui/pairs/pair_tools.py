@@ -1,4 +1,4 @@
-"""Two tools side by side: what differs, what was found in them, which argument is which."""
+"""Two tools side by side: what differs, the scan's findings, and the argument mapping."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from ui.frame import safe_text
 from ui.tools import tool_drawer
 
 TEXT_SHOWN = 4_000
+SIDES = ("Tool A", "Tool B")
 
 
 def side_by_side(view: PairView) -> None:
-    """Both tools, and below them their arguments, aligned."""
+    """Draw both tools, and below them their parameters, aligned."""
     one, other = view.tools
-    for column, tool, found in zip(st.columns(2), view.tools, view.findings, strict=True):
+    for side, column, tool, findings in zip(
+        SIDES, st.columns(2), view.tools, view.findings, strict=True
+    ):
         with column.container(border=True, height="stretch"):
+            st.caption(side)
             _tool(tool, None if tool is one else one)
-            _findings(found)
+            _findings(findings)
     if view.rest:
-        _table([*view.rest], f"What {one.name} and {other.name} return, and their annotations")
+        _table([*view.rest], f"Results and annotations of {one.name} and {other.name}")
     _arguments(view)
 
 
 def _tool(tool: Tool, base: Tool | None) -> None:
-    """A tool; what differs from ``base`` is marked."""
+    """Draw a tool; what differs from ``base`` is marked."""
     name, text = tool.name, tool.description[:TEXT_SHOWN]
     marked = ""
     if base is not None and base.name != name:
@@ -47,34 +51,45 @@ def _tool(tool: Tool, base: Tool | None) -> None:
         st.html(safe_text.word_diff(base.description[:TEXT_SHOWN], text))
 
 
-def _findings(found: Sequence[Finding]) -> None:
-    for finding in found:
+def _findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
         safe_text.finding(finding.severity, f"{finding.severity}: {finding.message}")
 
 
 def _arguments(view: PairView) -> None:
-    st.markdown("**Which argument is which**")
+    st.markdown("**Argument mapping**")
     if view.parameters:
         _table([*view.parameters], "The parameters of both tools, aligned")
     else:
-        st.caption("Neither declares parameters.")
+        st.caption("Neither tool declares parameters.")
     one, other = view.tools
-    for column, (tool, target), said in zip(
+    for column, (tool, target), steps in zip(
         st.columns(2), ((one, other), (other, one)), view.maps, strict=True
     ):
         with column:
             names = (safe_text.untrusted(tool.id), safe_text.untrusted(target.id))
-            st.markdown(f"A call to {names[0]} as a call to {names[1]}:")
-            lines = said or ("It needs no arguments.",)
+            st.markdown(f"To replace a call to {names[0]} by a call to {names[1]}:")
+            lines = steps or ("No arguments are needed.",)
             st.markdown("\n".join(f"- {safe_text.untrusted(line)}" for line in lines))
 
 
 def _table(rows: list[object], alt: str) -> None:
-    """Cells that differ begin with a sign, and have a ground of their own for those who see it."""
+    """Draw a table; cells that differ begin with a sign and have a coloured background."""
     frame = pd.DataFrame(rows)
 
-    def ground(cell: object) -> str:
+    def background(cell: object) -> str:
         marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
         return "background-color: rgba(230,159,0,0.22)" if marked else ""
 
-    st.dataframe(frame.style.map(ground), hide_index=True, alt=alt)
+    st.dataframe(
+        frame.style.map(background),
+        hide_index=True,
+        column_config={name: _heading(name) for name in frame.columns},
+        alt=alt,
+    )
+
+
+def _heading(column: str) -> str:
+    """``A`` for the column of the first tool, ``B, type`` for the type of the second."""
+    side, comma, attribute = column.partition(",")
+    return f"{ {'one': 'A', 'other': 'B'}.get(side, side) }{comma}{attribute}"

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.datamodel import Cluster, Decision, Finding, Tool
+from toolscope_core.datamodel import Cluster, Decision, Finding, Severity, Tool
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.pair_view import Neighbour
 from toolscope_core.workspace.tools import ToolView
 from ui.deciding import decision_buttons, outcome_badges
+from ui.deciding.outcome_badges import Color
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.models.grades_panel import grade_of
-from ui.tools import leaving_out
+from ui.tools import leave_out
 
 TEXT_SHOWN = 4_000
-COLORS = {"block": "red", "warn": "orange", "info": "gray"}
+COLORS: dict[Severity, Color] = {"block": "red", "warn": "orange", "info": "gray"}
 SINGLE = "Single tools"
 """The tab of the Documents page where any tool is edited, merged or not."""
 LABEL = ":material/right_panel_open: Open"
@@ -31,16 +32,16 @@ def open_tool(tool_id: str) -> None:
 
 
 def open_button(tool: Tool, place: str) -> None:
-    """A button that opens the drawer; ``place`` makes its key unlike that of another view."""
+    """A button that opens the drawer; ``place`` keeps the widget keys of several views apart."""
     st.button(
         "Open", key=f"open_{place}_{tool_key(tool.id)}", type="tertiary",
         icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
-        help="Its definition, what is near it, and what became of it.",
+        help="Shows its definition, similar tools, and decisions.",
     )  # fmt: skip
 
 
 def is_open() -> bool:
-    """Whether a drawer lies over the page; keys of the page must do nothing then."""
+    """Whether the drawer is open; the keyboard shortcuts of the page must do nothing then."""
     return "tool" in st.query_params
 
 
@@ -57,7 +58,7 @@ def drawer() -> None:
     view = page_frame.workspace().tools.view(catalog_id, st.query_params["tool"])
     if view is None:
         close()
-        st.toast("The link leads to a tool that this catalog does not have.")
+        st.toast("The link names a tool that is not in this catalog.")
         return
     title, icon = safe_text.untrusted(view.tool.name), ":material/build:"
     panel = st.dialog(title, position="right", width="medium", icon=icon, on_dismiss=close)
@@ -77,48 +78,48 @@ def _content(catalog_id: int, view: ToolView) -> None:
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
     if grade := page_frame.workspace().judging.grades(catalog_id).get(tool.id):
         grade_of(grade)
-    _home(view.cluster)
+    _cluster_link(view.cluster)
     if page_frame.workspace().analyses.get(catalog_id):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link(
                 "pages/documents.py",
-                label="Edit its text",
+                label="Edit document",
                 icon=":material/edit_note:",
                 query_params={"texts": SINGLE, "single": tool_key(tool.id)},
             )
-            leaving_out.leaving_out(catalog_id, (tool.id,), "drawer")
-    _near(catalog_id, tool, view.neighbours)
-    _said(view.said)
-    st.markdown("**As it came in**")
+            leave_out.leave_out_panel(catalog_id, (tool.id,), "drawer")
+    _nearest(catalog_id, tool, view.neighbours)
+    _decisions(view.said)
+    st.markdown("**Original definition**")
     st.json(json.dumps(tool.raw), expanded=2)
 
 
-def _findings(found: Sequence[Finding]) -> None:
-    for finding in found:
+def _findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
         label = safe_text.untrusted(f"{finding.severity}: {finding.message}")
         st.badge(label, color=COLORS[finding.severity], icon=":material/shield:")
 
 
-def _home(cluster: Cluster | None) -> None:
+def _cluster_link(cluster: Cluster | None) -> None:
     if cluster is None:
-        st.caption("In no cluster.")
+        st.caption("Not in a cluster.")
         return
     name = safe_text.untrusted(cluster.document.name)
-    what = "family" if cluster.relation == "parametric" else "cluster"
+    kind = "family" if cluster.relation == "parametric" else "cluster"
     tools = quantity(len(cluster.members), "tool")
     st.page_link(
         "pages/review.py",
-        label=f"In the {what} **{name}**: {tools}, {cluster.state}",
+        label=f"In the {kind} **{name}**: {tools}, {cluster.state}",
         icon=":material/rule:",
         query_params={"cluster": cluster.id},
     )
 
 
-def _near(catalog_id: int, tool: Tool, found: Sequence[Neighbour]) -> None:
-    if not found:
+def _nearest(catalog_id: int, tool: Tool, neighbours: Sequence[Neighbour]) -> None:
+    if not neighbours:
         return
-    st.markdown("**The nearest tools** (choose one to compare)")
-    for near in found:
+    st.markdown("**Most similar tools** (select one to compare)")
+    for near in neighbours:
         name = safe_text.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
         st.page_link(
             "pages/overlap.py",
@@ -129,8 +130,12 @@ def _near(catalog_id: int, tool: Tool, found: Sequence[Neighbour]) -> None:
         )
     st.button(
         "Select these", key="select_near", icon=":material/select_all:", on_click=_select,
-        args=(catalog_id, [tool.id, *(near.id for near in found)], f"what is near {tool.name}"),
-        help="The tool and its nearest, in every view.",
+        args=(
+            catalog_id,
+            [tool.id, *(near.id for near in neighbours)],
+            f"the tools most similar to {tool.name}",
+        ),
+        help="Selects the tool and those most similar to it in every view.",
     )  # fmt: skip
 
 
@@ -139,10 +144,10 @@ def _select(catalog_id: int, ids: Sequence[str], source: str) -> None:
     close()
 
 
-def _said(said: Sequence[Decision]) -> None:
-    if said:
-        st.markdown("**Decisions on it**")
-    for decision in said:
+def _decisions(decisions: Sequence[Decision]) -> None:
+    if decisions:
+        st.markdown("**Decisions**")
+    for decision in decisions:
         names = safe_text.untrusted(", ".join(decision.ids))
         who = decision_buttons.by_whom(decision)
-        st.markdown(f"- {decision_buttons.done(decision)}: {names} :gray[({who})]")
+        st.markdown(f"- {decision_buttons.in_words(decision)}: {names} :gray[({who})]")

@@ -1,4 +1,4 @@
-"""Leaving tools out of the toolset, with a reason, and taking that back."""
+"""Leaving tools out of the toolset, with a reason, and undoing that."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
 
 
-def leaving_out(catalog_id: int, ids: Sequence[str], place: str) -> None:
-    """A button that asks for the reason, or who left them out and the way back. ``place`` makes
-    its keys unlike those of another view.
+def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
+    """A button that asks for the reason; for tools left out already, who did so and an undo button.
+    ``place`` keeps the widget keys of several views apart.
     """
     left_out = page_frame.workspace().toolsets.left_out(catalog_id)
-    made = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
-    for decision in made.values():
+    decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
+    for decision in decisions.values():
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/visibility_off: {in_words(decision)}", width="content")
             st.button(
-                "Take back",
+                "Undo",
                 key=f"in_again_{place}_{decision.seq}",
                 on_click=decision_buttons.undo,
                 args=((decision.seq,), decision),
@@ -30,12 +30,12 @@ def leaving_out(catalog_id: int, ids: Sequence[str], place: str) -> None:
     staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
     if not staying:
         return
-    which = "Leave it out" if len(ids) == 1 else f"Leave out {quantity(len(staying), 'tool')}"
-    with st.popover(f"{which} …", icon=":material/visibility_off:", key=f"out_{place}"):
-        reason = st.text_input("Why?", key=f"why_{place}", placeholder="nobody calls it")
+    which = "Leave out" if len(ids) == 1 else f"Leave out {quantity(len(staying), 'tool')}"
+    with st.popover(f"{which}…", icon=":material/visibility_off:", key=f"out_{place}"):
+        reason = st.text_input("Reason", key=f"why_{place}", placeholder="never called")
         st.caption(
-            "Agents no longer see it. Calls to it lead nowhere, and relabel lists the queries that "
-            "asked for it. One undo takes it back."
+            "Agents no longer see it, and calls to it have no replacement: relabelling lists the "
+            "affected queries. This can be undone."
         )
         st.button(
             which,
@@ -48,7 +48,7 @@ def leaving_out(catalog_id: int, ids: Sequence[str], place: str) -> None:
 
 
 def in_words(decision: Decision) -> str:
-    """Why tools are left out, and who said so; safe in markdown."""
+    """Why tools are left out, and who decided so; safe in markdown."""
     reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
     return f"Left out: {reason} :gray[({decision_buttons.by_whom(decision)})]"
 

@@ -1,0 +1,66 @@
+"""A model's wording of a document beside the current one; a person may accept it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from toolscope_core.datamodel import Cluster
+from toolscope_core.views.drafts import Draft
+from toolscope_core.views.written_documents import Written
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, safe_text
+from ui.models import ask_panel
+
+
+def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
+    """The wording that the model suggests for the cluster, and the panel to ask for one."""
+    written = page_frame.workspace().judging.written(catalog_id, cluster)
+    if written is not None:
+        _offer(cluster, draft, written)
+    box = st.expander(
+        "Suggest wording with a model", key="ask_words", icon=":material/forum:", on_change="rerun"
+    )
+    if box.open:
+        with box:
+            st.caption(
+                "A model rewrites the documents of merged tools. Nothing changes until somebody "
+                "accepts a suggestion. Exact copies need none."
+            )
+            ask_panel.asking_panel(
+                catalog_id, "documents", "Suggest for all documents", one=(cluster.id,)
+            )
+
+
+def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
+    """The difference, the problems with it, and the button to accept it."""
+    with st.container(border=True):
+        st.markdown(f"**Suggested by {safe_text.untrusted(written.judge)}**")
+        if not written.changes:
+            st.caption("Identical to the document above.")
+            return
+        for change in written.changes:
+            st.caption(safe_text.untrusted(change.place))
+            st.html(safe_text.word_diff(change.before, change.after))
+        for violation in written.violations:
+            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
+            st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
+        invalid = any(violation.code == "invalid" for violation in written.violations)
+        suffix = f"{cluster.id}_{cluster.version[:8]}"
+        if invalid:
+            st.caption(
+                "This wording cannot be exported, so it cannot be used. Edit the document above."
+            )
+        allowed = not written.violations or (
+            not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
+        )
+        st.button(
+            "Use this wording",
+            key=f"take_{suffix}",
+            icon=":material/check:",
+            disabled=not allowed,
+            help="Stores it as your edit, which can be undone.",
+            on_click=decision_buttons.save,
+            args=(cluster, replace(draft, document=written.document)),
+        )
