@@ -145,6 +145,21 @@ def test_commands_in_the_documents_can_be_given():
             assert set(target) - {""} <= targets, f"{page.name}: make {target}"
 
 
+def test_labels_that_the_documents_name_are_on_the_screen():
+    """A label is in italics and begins with a capital, as *Accept safe*."""
+    screen = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("ui/**/*.py")]
+    source = "".join(path.read_text("utf-8") for path in screen)
+    for page in (ROOT / "README.md", DOCS / "cli.md", DOCS / "glossary.md"):
+        labels = re.findall(r"(?<!\*)\*([A-Z][^*\n]+)\*(?!\*)", page.read_text("utf-8"))
+        assert [label for label in labels if label not in source] == [], page.name
+
+
+def test_the_readme_goes_through_every_page():
+    titles = re.findall(r'title="(\w+)"', (ROOT / "app.py").read_text("utf-8"))
+    tour = (ROOT / "README.md").read_text("utf-8")
+    assert [title for title in titles if f"**{title}**" not in tour] == []
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
 
