@@ -146,7 +146,7 @@ def test_commands_in_the_documents_can_be_given():
 
 
 def test_labels_that_the_documents_name_are_on_the_screen():
-    """A label is in italics and begins with a capital, as *Accept safe*."""
+    """A label is in italics and begins with a capital, as *Split here*."""
     screen = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("ui/**/*.py")]
     source = "".join(path.read_text("utf-8") for path in screen)
     for page in (ROOT / "README.md", DOCS / "cli.md", DOCS / "glossary.md"):
