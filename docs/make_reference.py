@@ -1,5 +1,5 @@
-"""Writes the command line's help into the README, and the table of actions into the design;
-``--check`` fails where either has drifted.
+"""Writes the command line's help into docs/cli.md and the table of actions into docs/design.md;
+``--check`` fails if either differs from the program.
 """
 
 import re
@@ -12,18 +12,18 @@ from typer.testing import CliRunner
 from toolscope_core.cli import app
 from toolscope_core.decisions import ACTIONS
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+CLI = Path(__file__).with_name("cli.md")
 DESIGN = Path(__file__).with_name("design.md")
 
 
 def reference() -> str:
-    """The help of every command, as the README shows it."""
+    """The help of every command, as Markdown."""
     runner = CliRunner()
     group = typer.main.get_command(app)
     parts = []
     for name in sorted(getattr(group, "commands", {})):
-        told = runner.invoke(app, [name, "--help"], prog_name="toolscope", terminal_width=90)
-        lines = (line.rstrip() for line in told.output.strip().splitlines())
+        help_page = runner.invoke(app, [name, "--help"], prog_name="toolscope", terminal_width=90)
+        lines = (line.rstrip() for line in help_page.output.strip().splitlines())
         text = "\n".join(lines).replace("Usage: toolscope", "Usage: python -m toolscope_core")
         parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts)
@@ -36,12 +36,12 @@ def actions() -> str:
         for action, rule in ACTIONS.items()
     ]
     head = "| action | addresses | implies | its undo |\n|---|---|---|---|"
-    said = "Every one is a row of the log, and `merge --decisions` replays every one."
-    return "\n".join([said, "", head, *rows])
+    intro = "Every one is a row of the log, and `merge --decisions` replays every one."
+    return "\n".join([intro, "", head, *rows])
 
 
 def filled(text: str, mark: str, content: str) -> str:
-    """The text with this content between its marks. Raises ``ValueError`` without the marks."""
+    """The text with ``content`` between its marks. Raises ``ValueError`` if a mark is missing."""
     begin, end = f"<!-- {mark}: written by docs/make_reference.py -->", f"<!-- /{mark} -->"
     if begin not in text or end not in text:
         raise ValueError(f"no place for {mark!r}: put {begin} and {end} where it belongs")
@@ -49,13 +49,13 @@ def filled(text: str, mark: str, content: str) -> str:
     return between.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
 
 
-PARTS = ((README, "cli", reference), (DESIGN, "actions", actions))
-"""Which file has which part, and who writes it."""
+PARTS = ((CLI, "cli", reference), (DESIGN, "actions", actions))
+"""Each generated part: its file, its mark and the function that writes it."""
 
 if __name__ == "__main__":
     for path, mark, written in PARTS:
         before = path.read_text("utf-8")
         after = filled(before, mark, written())
         if "--check" in sys.argv and before != after:
-            sys.exit(f"{path.name} has drifted from the program; run `make docs`")
+            sys.exit(f"{path.name} differs from the program; run `make docs`")
         path.write_text(after, "utf-8")
