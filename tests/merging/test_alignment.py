@@ -509,3 +509,24 @@ def test_real_calls_mapped_by_a_real_map_are_valid_and_map_back(labelled_tools, 
         assert valid(schema, mapped.arguments)
         types = {p.name: p.type for p in left.parameters}
         assert unmap_call(one, mapped.arguments, types) == arguments
+
+
+def a_tool(name, parameter, description):
+    properties = {parameter: {"type": "string", "description": description}}
+    schema = {"type": "object", "properties": properties, "required": [parameter]}
+    return Tool(id=name, name=name, description="", schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "surmised"),
+    [
+        (("track", "Git branch to track"), ("song", "Song to play"), True),
+        (("flat", "Flat to rent"), ("apartment", "Apartment to rent"), False),
+        (("track", "The track to play"), ("song", "Song to play"), False),
+        (("lat", ""), ("latitude", ""), False),  # a short form is the same stem
+        (("flat", ""), ("apartment", ""), True),
+    ],
+)
+def test_one_meaning_without_a_common_stem_is_only_surmised(one, other, surmised):
+    (match,) = match_parameters(a_tool("one", *one), a_tool("other", *other))
+    assert match.surmised == surmised

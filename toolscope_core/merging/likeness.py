@@ -23,7 +23,13 @@ from toolscope_core.merging.roles import (
 )
 from toolscope_core.merging.typefit import types_meet, types_overlap
 from toolscope_core.merging.units import same_but_unit
-from toolscope_core.merging.word_stems import meaning, name_words, plain_words, text_words
+from toolscope_core.merging.word_stems import (
+    meaning,
+    name_words,
+    plain_words,
+    share_a_stem,
+    text_words,
+)
 
 MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""
@@ -85,7 +91,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     if score < MATCH_AT:
         told = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
         score = max(told, _by_subject(ours, theirs, tools))
-    elif score < 1.0 and _is_doubtful(ours, theirs):
+    elif not share_a_stem(a, b) or (score < 1.0 and _is_doubtful(ours, theirs)):
         score = _DOUBTED
     if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
         two = ours.name - theirs.name and theirs.name - ours.name

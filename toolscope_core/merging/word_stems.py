@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
 
-from toolscope_core.datamodel import canonical_json
+from toolscope_core.datamodel import Parameter, canonical_json
 from toolscope_core.merging.vocabulary import STOP_WORDS, singular, stem
 
 _SYNONYMS = """query q search term keyword keywords
@@ -120,6 +121,7 @@ _SYNONYMS = """query q search term keyword keywords
 _EMPTY_WORDS = STOP_WORDS | frozenset(
     "used use value specified given optional required default eg etc want true false".split()
 )
+_SAY_LITTLE = frozenset("name names id ids number list type info value values".split())
 _EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 _LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
@@ -150,6 +152,33 @@ def text_words(text: str) -> frozenset[str]:
     """The words of a description that say something: stems, one per meaning."""
     words = frozenset(_LONG_WORD.findall(text.casefold())) - _EMPTY_WORDS
     return frozenset(map(meaning, words))
+
+
+def share_a_stem(a: Parameter, b: Parameter) -> bool:
+    """Whether names and descriptions of two parameters have a stem in common, or one name has a
+    short form of the other's. Two that have not are of one meaning by our lists of words alone,
+    and a ``track`` is not only a song.
+    """
+    names = [_stems(one.name) for one in (a, b)]
+    ours, theirs = (_stems(one.name) | _stems(one.description) for one in (a, b))
+    return not ours.isdisjoint(theirs) or any(
+        _is_short_for(*sorted(pair, key=len)) for pair in itertools.product(*names)
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _stems(text: str) -> frozenset[str]:
+    """The stems of a name or a description, as they stand; without words that say little."""
+    words = frozenset(plain_words(text)) - _EMPTY_WORDS
+    return frozenset(map(stem, words - _SAY_LITTLE or words))
+
+
+def _is_short_for(short: str, word: str) -> bool:
+    """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
+    if short[:1] != word[:1] or len(short) == len(word):
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in short)
 
 
 @lru_cache(maxsize=65_536)
