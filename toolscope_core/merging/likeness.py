@@ -23,7 +23,13 @@ from toolscope_core.merging.roles import (
 )
 from toolscope_core.merging.typefit import types_meet, types_overlap
 from toolscope_core.merging.units import same_but_unit
-from toolscope_core.merging.word_stems import meaning, name_words, plain_words, text_words
+from toolscope_core.merging.word_stems import (
+    meaning,
+    name_words,
+    plain_words,
+    stems_of,
+    text_words,
+)
 
 MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""
@@ -43,12 +49,6 @@ _SHARED_VALUES = 0.4
 """What is added where all values named for one are named for the other."""
 
 _OF_THE_SUBJECT = 0.55
-
-_OF_COURSE = {
-    "calendar": frozenset(map(meaning, "year month season".split())),
-    "span": frozenset(map(meaning, "second minute hour day week month year".split())),
-}
-"""What turns neither of two names that may both be of the kind."""
 
 _USUAL = frozenset(map(meaning, "start source new".split()))
 """The start of something may be told as its one moment, what is converted from as the one, and
@@ -76,7 +76,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
-    if same_but_unit(a.name, b.name) or _spelt_alike(a.name, b.name):
+    if same_but_unit(a.name, b.name):
         return 0.95
     ours, theirs = read_parameter(a), read_parameter(b)
     if are_apart(ours, theirs):
@@ -85,7 +85,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     if score < MATCH_AT:
         told = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
         score = max(told, _by_subject(ours, theirs, tools))
-    elif score < 1.0 and _is_doubtful(ours, theirs):
+    elif (score < 1.0 and _is_doubtful(ours, theirs)) or _share_no_stem(a, b):
         score = _DOUBTED
     if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
         two = ours.name - theirs.name and theirs.name - ours.name
@@ -94,10 +94,10 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     return score if same_type else _OTHER_TYPE * score
 
 
-def _spelt_alike(a: str, b: str) -> bool:
-    """``bit_rate`` and ``bitrate``."""
-    joined = "".join(plain_words(a))
-    return bool(joined) and joined == "".join(plain_words(b))
+def _share_no_stem(a: Parameter, b: Parameter) -> bool:
+    """Whether only synonyms make them alike: a git branch to ``track`` is no ``song``."""
+    ours, theirs = (stems_of(one.name, one.description) for one in (a, b))
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
 
 
 def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
@@ -106,7 +106,7 @@ def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
     if are_equal_but_side(a.name, b.name):
         return 0.9
     kinds = a.named & b.named
-    turned = _turned(a, b, kinds)
+    turned = _turned(a, b)
     if a.told == b.told and len(a.told) > 1:
         return _DOUBTED if turned else 0.95
     if turned and not _is_usual(a, b, turned, tools):
@@ -121,7 +121,7 @@ def _by_words(a: Reading, b: Reading, tools: tuple[Tool, Tool]) -> float:
     return min(score + of_one_kind, _DOUBTED)
 
 
-def _turned(a: Reading, b: Reading, kinds: Words) -> Words:
+def _turned(a: Reading, b: Reading) -> Words:
     """Words that only one of the names has and that make it another parameter."""
     ours, theirs = (a.head - b.head) & TURNING_WORDS, (b.head - a.head) & TURNING_WORDS
     if are_of_one_side(ours, theirs):
@@ -129,7 +129,7 @@ def _turned(a: Reading, b: Reading, kinds: Words) -> Words:
     turned = (ours | theirs) - (a.text & b.text)
     if a.name <= WEAK_WORDS or b.name <= WEAK_WORDS:
         turned -= WEAK_WORDS
-    return turned.difference(*(_OF_COURSE.get(kind, ()) for kind in kinds))
+    return turned
 
 
 def _is_usual(a: Reading, b: Reading, turned: Words, tools: tuple[Tool, Tool]) -> bool:
