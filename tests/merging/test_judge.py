@@ -167,7 +167,7 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "a",
             "b",
             [
-                "Both read exchange rate (get, fetch).",
+                "Both get or fetch exchange rate.",
                 "Both mention exchange, rate, currency.",
                 "Only get_exchange_rate says between.",
                 "Arguments that align: source ↔ src, target.",

@@ -52,10 +52,10 @@ class Atoms:
         """The members of some atoms, ascending."""
         if isinstance(atoms, range):
             return sorted(self.members[self.start[atoms.start] : self.start[atoms.stop]].tolist())
-        found: list[int] = []
+        members: list[int] = []
         for atom in atoms:
-            found += self.members[self.start[atom] : self.start[atom + 1]].tolist()
-        return sorted(found)
+            members += self.members[self.start[atom] : self.start[atom + 1]].tolist()
+        return sorted(members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,8 +115,8 @@ def component_of(graph: RowGraph) -> NDArray[np.int32]:
 
     size = len(graph.ids)
     edges = coo_array((np.ones(len(graph.left)), (graph.left, graph.right)), shape=(size, size))
-    found: NDArray[np.int32] = connected_components(edges, directed=False)[1]
-    return found
+    labels: NDArray[np.int32] = connected_components(edges, directed=False)[1]  # (rows,)
+    return labels
 
 
 def atoms_of(graph: RowGraph, constraints: Constraints) -> Atoms:
@@ -128,6 +128,8 @@ def atoms_of(graph: RowGraph, constraints: Constraints) -> Atoms:
     row = {tool: at for at, tool in enumerate(graph.ids)} if spoken else {}
     apart = [(row.get(pair.left, -1), row.get(pair.right, -1)) for pair in constraints.cannot]
     joined = [sorted(row[tool] for tool in group) for group in constraints.must]
+    # own: (rows,) the row that stands for each row's atom; free: rows that no decision names, which
+    # alone may join their copies.
     own, free = np.arange(size), inside.copy()
     free[[tool for tools in (*apart, *joined) for tool in tools if tool >= 0]] = False
     first = graph.copies
@@ -135,13 +137,16 @@ def atoms_of(graph: RowGraph, constraints: Constraints) -> Atoms:
     own[alike] = first[alike]
     for group in joined:
         own[group] = group[0]
+    # Members of one atom must be neighbours: sorted by component, then atom, then row. An atom or
+    # component begins wherever the value differs from the one before it; the sum of the beginnings
+    # up to a place, less one, is its number. All of shape (rows inside the graph,).
     tools = np.flatnonzero(inside)
     members = tools[np.lexsort((tools, own[tools], component[tools]))]
     number = np.cumsum(np.diff(component[members], prepend=-1) != 0) - 1
     begins = np.diff(own[members], prepend=-1) != 0
     home = np.full(size, -1)
     home[members] = np.cumsum(begins) - 1
-    start = np.flatnonzero(begins)
+    start = np.flatnonzero(begins)  # (atoms,); Atoms.start has the end of the last one too
     return Atoms(
         members=members,
         start=np.append(start, len(members)),
@@ -164,15 +169,18 @@ def components(graph: RowGraph, atoms: Atoms, judge: RowJudge) -> Components:
     """
     left, right = _close_pairs(graph, atoms)
     strength = _strength(atoms, left, right, judge)
+    # Atoms are in the order of their components and pairs in the order of their left atoms, so a
+    # component's atoms and pairs are slices: first and begin, of shape (components + 1,).
     total = int(atoms.component[-1]) + 1 if len(atoms.component) else 0
     first = np.searchsorted(atoms.component, np.arange(total + 1))
     begin = np.searchsorted(left, first)
     size, pairs = np.diff(first), np.diff(begin)
     weakest = np.where(size == 1, 1.0, 0.0)
+    # reduceat takes the minimum of each slice; an empty one would give its neighbour's first value.
     some = np.flatnonzero(pairs)
     if len(some):
         weakest[some] = np.minimum.reduceat(strength, begin[some])
-    weakest[pairs < size * (size - 1) // 2] = 0.0
+    weakest[pairs < size * (size - 1) // 2] = 0.0  # some two atoms are not close
     apart: dict[int, tuple[tuple[Atom, Atom], ...]] = {}
     for pair in atoms.apart:
         at = int(atoms.component[pair[0]])
@@ -191,8 +199,11 @@ def _close_pairs(graph: RowGraph, atoms: Atoms) -> tuple[NDArray[np.int64], NDAr
     left, right = left[left != right], right[left != right]
     count = len(atoms.component)
     ends = np.concatenate([left, right]), np.concatenate([right, left])
+    # near: sparse (atoms, atoms), the number of edges between two. Its square counts paths of two
+    # edges, that is common neighbours; above the diagonal each pair stands once.
     near = coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(count, count)).tocsr()
     close = triu(near @ near + near, 1).tocoo()
+    # A pair as one number sorts by left, then right, faster than two columns would.
     code = np.sort(close.row.astype(np.int64) * count + close.col)
     return code // max(count, 1), code % max(count, 1)
 
@@ -201,6 +212,10 @@ def _strength(
     atoms: Atoms, left: NDArray[np.int64], right: NDArray[np.int64], judge: RowJudge
 ) -> NDArray[np.float64]:
     """The lowest probability between the tools of each two atoms."""
+    # The product of the members of each two atoms, laid out flat: of the pair i, which begins at
+    # begins[i] and has sizes[left] * sizes[right] = count[i] places, the place k holds the member
+    # k // wide of the left atom and k % wide of the right one. pair, place and wide are of shape
+    # (sum of count,), so that the judge is asked once for all of them.
     sizes = np.diff(atoms.start)
     count = sizes[left] * sizes[right]
     begins = np.cumsum(count) - count

@@ -10,7 +10,7 @@ from toolscope_core.merging.matching import Match
 from toolscope_core.merging.reading import Reading
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.units import difference
-from toolscope_core.merging.vocabulary import is_foreign, opposites
+from toolscope_core.merging.vocabulary import action_classes, base_forms, is_foreign, opposites
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
@@ -35,6 +35,12 @@ COUNTS = {
     "other_names": "products or people that only one mentions",
 }
 """The signals in words."""
+
+_NOUNS = frozenset(
+    """lookup info details detail inquiry retrieval finder viewer calc calculator comparison
+    recommender converter generator reservation booking payment login signin checkout""".split()
+)
+"""Words for actions that do not follow *both*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +122,24 @@ def _on_actions(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str
         yield f"The names hold opposites: {contrary[0]} and {contrary[1]}."
     common = sorted(a.classes & b.classes)
     if common:
-        verbs = " or ".join(name.removesuffix("s") for name in common)
         thing = " ".join(word for word in a.phrase if word in b.phrase) or "something"
-        yield f"Both {verbs} {thing} ({_listed(dict.fromkeys((a.verb, b.verb)))})."
+        verbs = dict.fromkeys(_infinitive(verb, common) for verb in (a.verb, b.verb))
+        yield f"Both {' or '.join(verbs)} {thing}."
     elif a.classes and b.classes:
         yield (
             f"They act differently: {_who(left, right)} {' or '.join(sorted(a.classes))} "
             f"({a.verb}), {_who(right, left)} {' or '.join(sorted(b.classes))} ({b.verb})."
         )
+
+
+def _infinitive(verb: str, classes: Iterable[str]) -> str:
+    """The verb as it follows *both*: *get* of ``gets``, *convert* of ``conversion``; the kind of
+    action where the tool has a noun that no verb is known for.
+    """
+    kinds = set(classes)
+    forms = [form for form in base_forms(verb) if not kinds.isdisjoint(action_classes(form))]
+    verbs = [form for form in forms if form not in _NOUNS and not form.endswith(("ion", "ysis"))]
+    return verbs[-1] if verbs else min(kinds).removesuffix("s")
 
 
 def _on_words(compared: Compared) -> Iterator[str]:

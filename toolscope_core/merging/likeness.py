@@ -50,12 +50,6 @@ _SHARED_VALUES = 0.4
 
 _OF_THE_SUBJECT = 0.55
 
-_OF_COURSE = {
-    "calendar": frozenset(map(meaning, "year month season".split())),
-    "span": frozenset(map(meaning, "second minute hour day week month year".split())),
-}
-"""What turns neither of two names that may both be of the kind."""
-
 _USUAL = frozenset(map(meaning, "start source new".split()))
 """The start of something may be told as its one moment, what is converted from as the one, and
 what is new as what it then is.
@@ -82,7 +76,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
-    if same_but_unit(a.name, b.name) or _spelt_alike(a.name, b.name):
+    if same_but_unit(a.name, b.name):
         return 0.95
     ours, theirs = read_parameter(a), read_parameter(b)
     if are_apart(ours, theirs):
@@ -100,19 +94,13 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     return score if same_type else _OTHER_TYPE * score
 
 
-def _spelt_alike(a: str, b: str) -> bool:
-    """``bit_rate`` and ``bitrate``."""
-    joined = "".join(plain_words(a))
-    return bool(joined) and joined == "".join(plain_words(b))
-
-
 def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
     if a.name == b.name:
         return 1.0 if a.name else 0.0
     if are_equal_but_side(a.name, b.name):
         return 0.9
     kinds = a.named & b.named
-    turned = _turned(a, b, kinds)
+    turned = _turned(a, b)
     if a.told == b.told and len(a.told) > 1:
         return _DOUBTED if turned else 0.95
     if turned and not _is_usual(a, b, turned, tools):
@@ -127,7 +115,7 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
     return min(score + of_one_kind, _DOUBTED)
 
 
-def _turned(a: ParameterReading, b: ParameterReading, kinds: Words) -> Words:
+def _turned(a: ParameterReading, b: ParameterReading) -> Words:
     """Words that only one of the names has and that make it another parameter."""
     ours, theirs = (a.head - b.head) & TURNING_WORDS, (b.head - a.head) & TURNING_WORDS
     if are_of_one_side(ours, theirs):
@@ -135,7 +123,7 @@ def _turned(a: ParameterReading, b: ParameterReading, kinds: Words) -> Words:
     turned = (ours | theirs) - (a.text & b.text)
     if a.name <= WEAK_WORDS or b.name <= WEAK_WORDS:
         turned -= WEAK_WORDS
-    return turned.difference(*(_OF_COURSE.get(kind, ()) for kind in kinds))
+    return turned
 
 
 def _is_usual(

@@ -3,120 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
 from toolscope_core.datamodel import Parameter, canonical_json
 from toolscope_core.merging.vocabulary import STOP_WORDS, singular, stem
 
-_SYNONYMS = """query q search term keyword keywords
-    text content body message msg txt string
-    path file filename filepath pathname
-    directory dir folder
-    identifier id ident uuid
-    number num nr count n qty quantity
-    limit max maximum top
-    language lang locale
-    latitude lat
-    longitude lon lng long
-    source src origin base from departure
-    destination dst dest target to arrival
-    address addr
-    url uri link href
-    location loc place city town
-    user account
-    start begin since after initial
-    end finish until before stop final
-    mail email
-    telephone phone tel mobile
-    temperature temp
-    parameter param argument arg
-    description desc
-    frequency freq
-    document doc
-    type category cat kind class
-    department dept
-    position pos
-    reference ref
-    image img photo picture pic
-    password pwd pass passcode
-    brand make maker manufacturer
-    item product
-    topic title subject theme headline
-    company entity enterprise business firm corporation employer
-    organization organisation org
-    customer client
-    guest visitor person people participant attendee member passenger traveler traveller
-    seller vendor supplier merchant
-    cuisine food
-    rating star stars
-    film movie
-    match game fixture
-    cast starring
-    gender sex
-    job occupation profession
-    income salary wage
-    zip zipcode postal postcode
-    street road
-    country nation
-    region area zone district
-    note remark memo comment
-    expiry expiration expire expires
-    doctor physician
-    lawyer attorney
-    author writer
-    singer artist performer musician
-    song track
-    car vehicle automobile
-    priority importance urgency
-    ticker symbol
-    lawsuit case docket
-    investment invest invested deposit principal
-    function equation expression formula polynomial
-    group dataset sample
-    repository repo
-    technician repairman repairer
-    agenda schedule
-    amount amt sum
-    duration span length
-    speed velocity
-    mode method
-    restriction requirement need
-    facility amenity
-    due deadline
-    student pupil
-    teacher instructor
-    hotel accommodation lodging
-    device appliance equipment
-    mass weight
-    transportation transport transit
-    site website
-    apartment flat
-    house home property
-    crime offense offence
-    law statute legislation regulation
-    stock share equity
-    birthday birthdate dob
-    server host hostname
-    database db
-    timezone tz
-    previous original former prior
-    yearly annual annually
-    price cost
-    recipient receiver addressee
-    cinema theater theatre
-    dish recipe meal
-    booking reservation appointment
-    review feedback
-    shop store outlet
-    tournament championship competition
-    package parcel shipment
-    drug medicine medication
-    disease illness
-    video clip
-    survey questionnaire
-    luggage baggage
-    invoice bill"""
+PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
+"""Groups of words that stand for each other, the first for all; the file says where from."""
+
 
 _EMPTY_WORDS = STOP_WORDS | frozenset(
     "used use value specified given optional required default eg etc want true false".split()
@@ -205,18 +103,23 @@ def spelling(value: object) -> str:
 @lru_cache(maxsize=65_536)
 def meaning(word: str) -> str:
     """The one word that stands for all words of its meaning, else its stem; itself if empty."""
-    if word in _MEANING or word in _EMPTY_WORDS:
-        return _MEANING.get(word, word)
+    meanings = _meanings()
+    if word in meanings or word in _EMPTY_WORDS:
+        return meanings.get(word, word)
     one = singular(word)
-    if one in _MEANING:
-        return _MEANING[one]
+    if one in meanings:
+        return meanings[one]
     root = stem(word)
-    return _MEANING.get(root, root)
+    return meanings.get(root, root)
 
 
-_MEANING: dict[str, str] = {}
-for _group in _SYNONYMS.splitlines():
-    _MEANING |= dict.fromkeys(_group.split(), _group.split()[0])
+@lru_cache(maxsize=1)
+def _meanings() -> Mapping[str, str]:
+    """Each word of the groups with the first of its group."""
+    groups = json.loads(PARAMETER_WORDS.read_text("utf-8"))["groups"]
+    return {word: group[0] for group in groups for word in group}
+
+
 _TIMES = frozenset(map(meaning, "date datetime time timestamp day month year".split()))
 _TIME_SIDES = {"source": "start", "destination": "end"}
 """From and to, in a name of a time, are its start and its end."""
