@@ -153,7 +153,7 @@ def running(place, *start):
             yield Server(f"http://127.0.0.1:{port}", place / "leaks")
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
 
 
 @pytest.fixture(scope="session")

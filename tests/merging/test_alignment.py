@@ -436,10 +436,11 @@ def paired(ours, theirs, names=("f", "g")):
     ("ours", "theirs"),
     [
         (("source_file_path", "To be copied"), ("original_path", "Where it lies")),
+        (("bit_rate", ""), ("bitrate", "")),
         (("x_value", ""), ("value", "")),
     ],
 )
-def test_one_side_in_other_words_is_the_same_name(ours, theirs):
+def test_one_side_and_one_spelling_are_the_same_name(ours, theirs):
     assert [match[:2] for match in paired(ours, theirs)] == [(ours[0], theirs[0])]
 
 

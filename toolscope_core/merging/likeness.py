@@ -76,7 +76,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
-    if same_but_unit(a.name, b.name):
+    if same_but_unit(a.name, b.name) or _spelt_alike(a.name, b.name):
         return 0.95
     ours, theirs = read_parameter(a), read_parameter(b)
     if are_apart(ours, theirs):
@@ -92,6 +92,12 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
         return 0.0 if two or score < MATCH_AT else score
     same_type = score in (0.0, 1.0) or types_overlap(a.schema, b.schema)
     return score if same_type else _OTHER_TYPE * score
+
+
+def _spelt_alike(a: str, b: str) -> bool:
+    """``bit_rate`` and ``bitrate``."""
+    joined = "".join(plain_words(a))
+    return bool(joined) and joined == "".join(plain_words(b))
 
 
 def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
