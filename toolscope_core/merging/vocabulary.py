@@ -1,12 +1,17 @@
 """What words of tool names and descriptions mean to the judge: stems, actions, opposites.
 
-General English comes from ``wordnet``; the lists here say what tools say and it does not.
+General English comes from ``wordnet``; the lists of ``data/tool_words.json`` say what tools say and
+it does not.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import Stemmer
 
@@ -15,150 +20,36 @@ from toolscope_core.merging.wordnet import are_opposite, is_word
 _WORD = re.compile(r"[a-z]+|\d+|[^\W\d_a-z]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
-_CLASSES = {
-    "reads": """get fetch retrieve obtain view show display read describe query acquire access
-        inquire provide return see collect gather lookup info details detail list enumerate
-        browse search find locate discover explore seek identify filter select choose inquiry
-        retrieval finder viewer check monitor track watch load verify validate confirm test
-        ensure audit verification validation inspect""",
-    "computes": """calculate compute estimate calc calculator calculation measure count solve
-        determine predict forecast simulate analyze analyse assess evaluate examine study
-        investigate diagnose analysis evaluation compare comparison recommend suggest advise
-        recommendation recommender suggestion extract summarize classify detect recognize
-        categorize estimation prediction convert translate transform format parse encode decode
-        converter conversion translation""",
-    "creates": """create add make insert register build define establish setup compose draft
-        append generate produce construct initialize upsert put design develop plan schedule
-        arrange prepare write set creation generation generator upload import restore copy""",
-    "sends": """send notify post publish share message email deliver forward remind alert
-        broadcast reply invite transmit report notification submit""",
-    "orders": """book reserve booking reservation rent hire order buy purchase pay checkout payment
-        subscribe transfer deposit""",
-    "starts": """start open enable activate launch play begin resume trigger login authenticate
-        signin""",
-    "joins": "join connect attach link bind assign associate merge combine authorize grant",
-    "updates": """update modify edit change set adjust rename patch alter configure customize
-        replace revise correct reschedule improve optimize manage put upsert move migrate""",
-    "deletes": """delete remove clear destroy drop erase purge discard unregister wipe deletion
-        leave disconnect detach unlink unbind unassign dissociate""",
-    "cancels": "cancel revoke abort withdraw undo cancellation",
-    "sells": "sell",
-    "stops": "stop close disable deactivate terminate end pause shut kill quit logout signout",
-    "exports": "download export save backup",
-    "protects": "lock encrypt hide block protect",
-    "releases": "unlock decrypt unhide unblock",
-}
+TOOL_WORDS = Path(__file__).with_name("data") / "tool_words.json"
+"""The lists below, each with where it comes from."""
+
+_LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
+
+_CLASSES: Mapping[str, Sequence[str]] = _LISTS["classes"]["words"]
 """Verbs by what they do; WordNet has no such kinds: *get* and *read* share no sense there."""
 
-_ALSO_NOUNS = frozenset(
-    """list order filter report message alert track plan schedule test view display detail
-    details info email share link block format access measure count change return play start
-    end lock set post draft design query rent save copy see watch lead book import export merge
-    patch study put drop kill load open backup move hide check search research transfer deposit
-    comparison payment notification transform bind make calc""".split()
-)
+_ALSO_NOUNS = frozenset(_LISTS["also_nouns"]["words"])
 _LEAD = frozenset("list search check find export import".split())
-STOP_WORDS = frozenset(
-    """a an the this that these those it its such any either of for from to in on at by
-    with into via about over within through as and or if so than then there here when where what
-    which who whose whom how is are be been being was were has have had do does did done doing can
-    could may might will would shall should must you your yours we our they them their he she his
-    her i me my one two s t e g i etc whether""".split()
-)
+STOP_WORDS: frozenset[str] = frozenset(_LISTS["stop_words"]["words"])
 """Words that say nothing by themselves; *not*, *without*, *all*, *before*, *last* do."""
 
-_FILLER = frozenset(
-    """tool tools function functions functionality api service method operation allow allows enable
-    enables provided given specific specified certain particular desired respective various
-    corresponding according based using use uses used useful via optional optionally currently
-    available detail details detailed info information data simple simply easy easily quick quickly
-    help helps please just also user users want wants need needs able run execute perform performs
-    conduct carry handle handles retrieved fetched obtained returned input include includes
-    including system platform one two another related""".split()
-)
+_FILLER = frozenset(_LISTS["filler"]["words"])
 """What descriptions add without telling one tool from another."""
 
-_NAME_FILLER = frozenset(
-    """a an the of for to from in on at by with into via and or is are be as using tool function api
-    info information data detail details perform""".split()
-)
+_NAME_FILLER = frozenset(_LISTS["name_filler"]["words"])
 """The same in names, where each word is chosen."""
 
-_EMPTY = STOP_WORDS | frozenset(
-    """use using used uses no not all given based specific specified certain such including includes
-    include other tool function api service allows allow enables provided optional new currently
-    between per some various operation only destructive functionality method""".split()
-)
+_EMPTY = STOP_WORDS.union(_LISTS["empty"]["words"])
 """What the judge's signals leave out."""
 
-_SAME = (
-    "get fetch retrieve obtain acquire lookup look view show display see give provide load pull"
-    " access query inquire inquiry",
-    "list get fetch retrieve view show display provide",
-    "read get fetch retrieve view show load",
-    "search find lookup locate discover browse seek query",
-    "create make generate build new",
-    "create make add",
-    "update modify edit change alter revise existing",
-    "delete remove erase drop existing",
-    "calculate compute determine calc calculator calculation computation",
-    "check verify validate confirm",
-    "book reserve reservation booking",
-    "current live realtime latest present",
-    "analyze analyse analysis",
-    "sms text",
-    "text textual",
-    "tv television",
-    "website site",
-    "start begin initiate",
-    "recommend suggest recommendation suggestion",
-    "recent latest newest",
-    "auth authentication authenticate login signin",
-    "repo repository",
-    "url link uri",
-    "id identifier uuid",
-    "config configuration",
-    "doc document documentation",
-    "db database",
-    "msg message",
-    "img image photo picture pic",
-    "org organization organisation",
-    "app application",
-    "param parameter",
-    "max maximum",
-    "min minimum",
-    "temp temperature",
-    "avg average",
-    "stats statistics statistic stat",
-    "admin administrator",
-    "env environment",
-    "dir directory folder",
-    "email mail",
-    "phone telephone",
-)
+_SAME: Sequence[Sequence[str]] = _LISTS["same"]["words"]
 """Words that tools use for each other and WordNet does not; a word may stand in several lines."""
 
-_OPPOSITES = """encrypt/decrypt encode/decode compress/decompress login/logout max/min
-    maximum/minimum mean/median mean/mode area/perimeter area/volume read/write get/set
-    send/receive join/leave book/cancel before/after income/expense revenue/cost profit/loss
-    latitude/longitude approve/reject accept/decline accept/reject pause/resume grant/revoke
-    undo/redo copy/move copy/rename move/rename arrival/departure landing/departure import/export
-    upload/download back/forward previous/next input/output inbound/outbound""".split()
+_OPPOSITES: Sequence[Sequence[str]] = _LISTS["opposites"]["words"]
 _NEGATING = ("un", "de", "dis", "non", "in")
-_BORDERS = frozenset(
-    """of for from to in on at by with and or using based given within via between into through
-    per including that which about over under as when if during along against""".split()
-)
-_ENGLISH = STOP_WORDS | frozenset("get list create update delete name user file data".split())
-_FOREIGN = frozenset(
-    """de el la los las un una unos unas del al y o para por con como que su sus está son
-    le les des du et ou pour avec dans sur qui est une aux ce cette
-    der die das den dem ein eine einen einer und oder für mit von zu im ist wird nach über
-    il lo gli dei della delle nel con per che di da sono
-    os uma um ao aos com não em dos das pelo pela
-    het een van voor met naar op te zijn och för med till av som att på i og
-    w z na do dla jest oraz się ve bir için ile bu dan yang untuk dengan dari di ke""".split()
-)
+_BORDERS = frozenset(_LISTS["borders"]["words"])
+_ENGLISH = STOP_WORDS.union(_LISTS["english"]["words"])
+_FOREIGN = frozenset(_LISTS["foreign"]["words"])
 
 
 def words_of(text: str) -> list[str]:
@@ -337,13 +228,9 @@ _DERIVED: _Endings = (
 """Endings of nouns made of verbs, with what stands in their place in the verb."""
 
 _SNOWBALL = Stemmer.Stemmer("english")
-_VERBS = {name: frozenset(verbs.split()) for name, verbs in _CLASSES.items()}
+_VERBS = {name: frozenset(verbs) for name, verbs in _CLASSES.items()}
 _ACTIONS = frozenset().union(*_VERBS.values()) | frozenset("recognize transcribe".split())
-_GROUPS = tuple(frozenset(group.split()) for group in _SAME)
+_GROUPS = tuple(frozenset(group) for group in _SAME)
 _LISTED = frozenset().union(*_GROUPS)
 _GETTING = frozenset(row for row, group in enumerate(_GROUPS) if "get" in group)
-_CONTRARIES = frozenset(
-    pair
-    for one, _, other in (text.partition("/") for text in _OPPOSITES)
-    for pair in ((one, other), (other, one))
-)
+_CONTRARIES = frozenset(pair for one, other in _OPPOSITES for pair in ((one, other), (other, one)))
