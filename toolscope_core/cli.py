@@ -243,20 +243,20 @@ def inspect(
     """Say what a catalog holds: format, counts, problems, findings, tokens."""
     from toolscope_core.commands.file_commands import inspect_files, why_failing
 
-    found = inspect_files(catalogs)
+    inspection = inspect_files(catalogs)
     if as_json:
-        typer.echo(json.dumps(found.as_json(), indent=1))
+        typer.echo(json.dumps(inspection.as_json(), indent=1))
     else:
-        _tell(found)
-    _fail_for(why_failing(found.catalog.findings, fail_on.value) if fail_on else "")
+        _tell(inspection)
+    _fail_for(why_failing(inspection.catalog.findings, fail_on.value) if fail_on else "")
 
 
-def _tell(found: Inspection) -> None:
-    catalog = found.catalog
+def _tell(inspection: Inspection) -> None:
+    catalog = inspection.catalog
     _say(
         f"format {catalog.format}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "
-        f"about {found.tokens} tokens ({found.counted})"
+        f"about {inspection.tokens} tokens ({inspection.counted})"
     )
     for problem in catalog.problems:
         _say(f"problem  {problem.position}: {problem.reason}")
@@ -274,20 +274,20 @@ def diff(
     from toolscope_core.commands.file_commands import diff_files, diff_json
     from toolscope_core.views.version_changes import counted, table
 
-    found = diff_files(old, new)
+    changes = diff_files(old, new)
     if as_json:
-        typer.echo(json.dumps(diff_json(found), indent=1))
+        typer.echo(json.dumps(diff_json(changes), indent=1))
     else:
-        for row in table(found):
-            said = f"{row.field}: {row.old} -> {row.new}" if row.field else ""
+        for row in table(changes):
+            detail = f"{row.field}: {row.old} -> {row.new}" if row.field else ""
             parts = (
                 f"{row.change:8} {row.tool}",
-                said,
+                detail,
                 row.breaking and f"BREAKING: {row.breaking}",
             )
             _say("; ".join(part for part in parts if part))
-        _say(counted(found))
-    if found.breaking:
+        _say(counted(changes))
+    if changes.breaking:
         raise typer.Exit(1)
 
 
@@ -306,8 +306,8 @@ def quality(
 
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     bands, tools, spent = quality_files(catalogs, out, ask, read_environment(), _progress())
-    told = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
-    _say(f"{tools} tools: {told}{_more(tools - bands.total(), 'unanalysed')}; grades: {out}")
+    counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
+    _say(f"{tools} tools: {counts}{_more(tools - bands.total(), 'unanalysed')}; grades: {out}")
     _tell_spent(spent)
 
 
@@ -327,8 +327,8 @@ def estimate(
     from toolscope_core.commands.model_options import AskRequest
 
     ask, config = AskRequest(base_url, model, paper), AnalysisConfig(threshold=threshold)
-    found = estimate_files(catalogs, ask, config, read_environment(), _progress())
-    for kind, estimates in found.items():
+    estimates_by_kind = estimate_files(catalogs, ask, config, read_environment(), _progress())
+    for kind, estimates in estimates_by_kind.items():
         for task, one in estimates.tasks.items():
             cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
             _say(
@@ -336,7 +336,7 @@ def estimate(
                 f"{one.reused} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
                 f"{cost}"
             )
-    questions, tokens = found["judge"].saved
+    questions, tokens = estimates_by_kind["judge"].saved
     _say(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
 
 

@@ -45,7 +45,7 @@ def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
 def test_any_two_tools_can_be_looked_at(work, catalog_id):
     view = work.pairs.view(catalog_id, FAR)
     assert view.verdict.outcome == "keep"
-    assert (view.card, view.said) == (None, ())
+    assert (view.card, view.decisions) == (None, ())
     assert [tool.id for tool in view.tools] == [FAR.left, FAR.right]
     assert view.waterfall.names[0] == "before looking"
     sizes = [abs(added) for added in view.waterfall.added[1:11]]
@@ -106,7 +106,7 @@ def test_never_merge_keeps_two_apart_until_it_is_undone(work, catalog_id):
     decision = say(work, catalog_id, pair, reject=True)
     view = work.pairs.view(catalog_id, pair)
     assert view.card is None
-    assert view.said == (decision,)
+    assert view.decisions == (decision,)
     work.review.undo(catalog_id, "ann", decision.seq)
     assert work.pairs.view(catalog_id, pair).card is not None
 

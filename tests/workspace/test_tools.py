@@ -25,10 +25,10 @@ def test_it_tells_the_decisions_on_it_and_on_no_other(shared):
     work, catalog_id = shared
     cluster = by_name(work, catalog_id, "get_weather")
     made = work.review.decide(catalog_id, "accept", cluster, "ana")
-    assert work.tools.view(catalog_id, tool_key("beta/get_weather")).said == (made,)
-    assert work.tools.view(catalog_id, tool_key("beta/send_mail")).said == ()
+    assert work.tools.view(catalog_id, tool_key("beta/get_weather")).decisions == (made,)
+    assert work.tools.view(catalog_id, tool_key("beta/send_mail")).decisions == ()
     work.review.undo(catalog_id, "ana")
-    assert work.tools.view(catalog_id, tool_key("beta/get_weather")).said == ()
+    assert work.tools.view(catalog_id, tool_key("beta/get_weather")).decisions == ()
 
 
 def test_before_the_analysis_the_definition_is_there(shared):

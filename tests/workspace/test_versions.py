@@ -26,16 +26,18 @@ def test_the_same_catalog_again_is_said_to_be_the_same(work):
     noted = replace(SUM, raw={"title": "Sum"})
     found = work.versions.ahead("Desk", catalog(*TOOLS[:-1], noted))
     assert not found.same, "it would be stored"
-    assert found.said == "1 changed; none breaking"
+    assert found.summary == "1 changed; none breaking"
     assert [(row.field, row.old, row.new) for row in found.rows] == [("title", "–", "Sum")]
     described = replace(catalog(), servers=(Server("s", "Sums."),))
-    assert work.versions.ahead("Desk", described).said == "nothing that a caller sees has changed"
-    assert work.versions.ahead("Desk", catalog(SUM)).said == "7 removed; 7 breaking"
+    assert (
+        work.versions.ahead("Desk", described).summary == "nothing that a caller sees has changed"
+    )
+    assert work.versions.ahead("Desk", catalog(SUM)).summary == "7 removed; 7 breaking"
 
 
 def test_what_a_new_version_would_change_is_told_before_and_after(work):
     ahead = work.versions.ahead("Desk", catalog(*NEXT))
-    assert ahead.said == "1 removed, 1 changed; 1 breaking"
+    assert ahead.summary == "1 removed, 1 changed; 1 breaking"
     assert [(row.change, row.field) for row in ahead.rows] == [
         ("removed", ""),
         ("changed", "description"),
@@ -51,13 +53,13 @@ def test_decisions_on_changed_tools_are_named_before_and_after(work):
     for name in ("send_mail", "get_weather"):
         work.review.decide(i, "accept", by_name(work, i, name), "ann")
     (told,) = work.versions.ahead("Desk", catalog(*NEXT)).doubts
-    assert told.said.startswith("accept by ann: alpha/send_mail, ")
+    assert told.summary.startswith("accept by ann: alpha/send_mail, ")
     record = work.catalogs.add("Desk", catalog(*NEXT))
     (doubt,) = work.versions.since(record, *work.versions.earlier(record)).doubts
     assert doubt.cluster is None, "before the analysis"
     work.analyses.run(record.id)
     (doubt,) = work.versions.since(record, *work.versions.earlier(record)).doubts
-    assert (doubt.seq, doubt.said) == (told.seq, told.said)
+    assert (doubt.seq, doubt.summary) == (told.seq, told.summary)
     assert work.review.cluster(record.id, doubt.cluster).state == "stale"
     again = work.versions.ahead("Desk", catalog(*NEXT, FILES))
     assert again.doubts == (), "it waits already"
@@ -67,7 +69,7 @@ def test_any_earlier_version_can_be_compared(work):
     work.catalogs.add("Desk", catalog(*NEXT))
     record = work.catalogs.add("Desk", catalog(*NEXT, SUM))
     assert [other.number for other in work.versions.earlier(record)] == [2, 1]
-    told = [work.versions.since(record, other).said for other in work.versions.earlier(record)]
+    told = [work.versions.since(record, other).summary for other in work.versions.earlier(record)]
     assert told == ["1 added; none breaking", "1 changed; none breaking"]
 
 

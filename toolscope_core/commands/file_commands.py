@@ -86,7 +86,7 @@ class Inspection:
     counted: str = ESTIMATE.label
 
     def as_json(self) -> JsonObject:
-        found = Counter(finding.severity for finding in self.catalog.findings)
+        counts = Counter(finding.severity for finding in self.catalog.findings)
         return {
             "format": self.catalog.format,
             "tools": len(self.catalog.tools),
@@ -96,7 +96,7 @@ class Inspection:
                 {"position": p.position, "reason": p.reason} for p in self.catalog.problems
             ],
             "findings": {
-                "counts": {severity: found[severity] for severity in SEVERITIES},
+                "counts": {severity: counts[severity] for severity in SEVERITIES},
                 "items": [
                     {
                         "tool": finding.tool_id,
@@ -122,12 +122,12 @@ class Inspection:
 def why_failing(findings: Sequence[Finding], least: Severity) -> str:
     """How many findings are of that severity or worse and which is the first; empty if none."""
     bad = SEVERITIES[: SEVERITIES.index(least) + 1]
-    found = [item for item in findings if item.severity in bad]
-    if not found:
+    failing = [item for item in findings if item.severity in bad]
+    if not failing:
         return ""
-    counts = Counter(item.severity for item in found)
+    counts = Counter(item.severity for item in failing)
     told = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
-    worst = min(found, key=lambda item: SEVERITIES.index(item.severity))
+    worst = min(failing, key=lambda item: SEVERITIES.index(item.severity))
     return f"found {told}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
 
 
@@ -210,17 +210,17 @@ def merge_files(
     plan = plan_merge(analysis, log, request.plan)
     files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
-    told = json.loads(files["manifest.json"])
+    manifest = json.loads(files["manifest.json"])
     fixed = with_fixes(plan, request.shape or catalog.format) if request.fix else plan
     leaving = [item.tool for item in fixed.tools]
     findings = scan_catalog(leaving) if request.fail_on else ()
     return MergeReport(
         plan=plan,
-        tokens_before=told["tokens"]["before"],
-        tokens_after=told["tokens"]["after"],
-        counted=told["tokens"]["counted"],
+        tokens_before=manifest["tokens"]["before"],
+        tokens_after=manifest["tokens"]["after"],
+        counted=manifest["tokens"]["counted"],
         out=request.out,
-        toolsets=len(told["toolsets"]),
+        toolsets=len(manifest["toolsets"]),
         spent=spent_on(analysis.opinions),
         decisions=len(log) - of_others,
         decisions_of_others=of_others,
@@ -240,9 +240,9 @@ def quality_files(
     tools, and what it took. Raises as ``with_opinions`` does, having written nothing.
     """
     catalog = read_isolated(load_paths(paths))
-    told = grades_of(catalog, ask, settings, progress)
-    write_rows(out, grade_rows(catalog, told))
-    return bands_of(told), len(catalog.tools), spent_on(told)
+    opinions = grades_of(catalog, ask, settings, progress)
+    write_rows(out, grade_rows(catalog, opinions))
+    return bands_of(opinions), len(catalog.tools), spent_on(opinions)
 
 
 def estimate_files(
@@ -266,13 +266,13 @@ def judge_files(
     Raises ``CatalogError`` for a row without two known ids.
     """
     catalog = read_isolated(load_paths(paths))
-    known = catalog.by_id
-    rows = [_asked(number, row, known.keys()) for number, row in read_rows(pairs)]
+    tools = catalog.by_id
+    rows = [_asked(number, row, tools.keys()) for number, row in read_rows(pairs)]
     analysis = _analysis(catalog, AnalysisConfig(), settings, embedder_of(settings), progress)
-    said = analysis.verdicts([Pair.of(left, right) for left, right in rows])
-    answers = [verdict_row(*ids, verdict) for ids, verdict in zip(rows, said, strict=True)]
+    verdicts = analysis.verdicts([Pair.of(left, right) for left, right in rows])
+    answers = [verdict_row(*ids, verdict) for ids, verdict in zip(rows, verdicts, strict=True)]
     write_rows(out, answers)
-    return Counter(verdict.outcome for verdict in said)
+    return Counter(verdict.outcome for verdict in verdicts)
 
 
 def inspect_files(paths: Sequence[Path], forced: str | None = None) -> Inspection:
@@ -289,17 +289,17 @@ def diff_files(old: Path, new: Path) -> CatalogDiff:
     return diff(read_isolated(load_paths([old])), read_isolated(load_paths([new])))
 
 
-def diff_json(found: CatalogDiff) -> JsonObject:
+def diff_json(changes: CatalogDiff) -> JsonObject:
     """A diff as JSON values; ``old`` and ``new`` are left out on a side that has none."""
     return {
-        "breaking": found.breaking,
-        "removed": [tool.id for tool in found.removed],
+        "breaking": changes.breaking,
+        "removed": [tool.id for tool in changes.removed],
         "renamed": [
             {"from": change.old.id, "to": change.new.id}
-            for change in found.changed
+            for change in changes.changed
             if change.renamed
         ],
-        "added": [tool.id for tool in found.added],
+        "added": [tool.id for tool in changes.added],
         "changed": [
             {
                 "tool": change.new.id,
@@ -309,7 +309,7 @@ def diff_json(found: CatalogDiff) -> JsonObject:
                 **({} if item.kind == "removed" else {"new": item.new}),
                 "breaking": item.breaking,
             }
-            for change in found.changed
+            for change in changes.changed
             for item in change.fields
         ],
     }
@@ -336,10 +336,10 @@ def _analysis(
     return analyse(catalog, config, embedder, VectorCache(settings.cache_dir), progress)
 
 
-def _asked(number: int, row: JsonObject, known: Iterable[str]) -> tuple[str, str]:
+def _asked(number: int, row: JsonObject, ids: Iterable[str]) -> tuple[str, str]:
     left, right = row.get("left"), row.get("right")
     for side, tool_id in (("left", left), ("right", right)):
-        if not isinstance(tool_id, str) or tool_id not in known:
+        if not isinstance(tool_id, str) or tool_id not in ids:
             raise CatalogError(
                 f"line {number}: {side} is {tool_id!r}, which is no tool id of the catalog; "
                 "`inspect --json` and the bundle's relabel.json list the ids"

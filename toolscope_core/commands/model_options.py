@@ -61,8 +61,8 @@ def with_opinions(
     links = constraints(analysis.catalog, log)
     with _asking(asked, settings, progress) as (endpoint, asking):
         opinions = ask_opinions(analysis, links, asking, questions)
-    told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
-    return replace(analysis, opinions=replace(opinions, configuration=told))
+    run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+    return replace(analysis, opinions=replace(opinions, configuration=run_config))
 
 
 def grades_of(
@@ -91,28 +91,30 @@ def estimates_of(
     return {"judge": Estimates(own, whole), "quality": Estimates(grading)}
 
 
-def grade_rows(catalog: Catalog, told: Opinions) -> list[JsonObject]:
+def grade_rows(catalog: Catalog, opinions: Opinions) -> list[JsonObject]:
     """One row a tool, in their order; without a score where there is no usable answer."""
-    return [_grade_row(tool.id, told.grades.get(tool.id), told.judge) for tool in catalog.tools]
+    return [
+        _grade_row(tool.id, opinions.grades.get(tool.id), opinions.judge) for tool in catalog.tools
+    ]
 
 
-def bands_of(told: Opinions) -> Counter[str]:
+def bands_of(opinions: Opinions) -> Counter[str]:
     """How many tools are in each band."""
-    return Counter(grade.band for grade in told.grades.values())
+    return Counter(grade.band for grade in opinions.grades.values())
 
 
-def spent_on(told: Opinions | None) -> Spent | None:
+def spent_on(opinions: Opinions | None) -> Spent | None:
     """What a command took in all; ``None`` where no model was asked."""
-    if told is None:
+    if opinions is None:
         return None
     return Spent(
-        task=told.judge,
-        questions=sum(one.questions for one in told.spent),
-        reused=sum(one.reused for one in told.spent),
-        unanalysed=sum(one.unanalysed for one in told.spent),
-        calls=sum(one.calls for one in told.spent),
-        tokens_in=sum(one.tokens_in for one in told.spent),
-        tokens_out=sum(one.tokens_out for one in told.spent),
+        task=opinions.judge,
+        questions=sum(one.questions for one in opinions.spent),
+        reused=sum(one.reused for one in opinions.spent),
+        unanalysed=sum(one.unanalysed for one in opinions.spent),
+        calls=sum(one.calls for one in opinions.spent),
+        tokens_in=sum(one.tokens_in for one in opinions.spent),
+        tokens_out=sum(one.tokens_out for one in opinions.spent),
     )
 
 

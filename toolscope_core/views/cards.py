@@ -100,8 +100,10 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
     shown = (*cluster.members, *cluster.newcomers)
     pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
     family = cluster.relation == "parametric"
-    chances = analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
-    weakest = np.argsort(chances, kind="stable")[:EVIDENCE_SHOWN]
+    probabilities = (
+        analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
+    )
+    weakest = np.argsort(probabilities, kind="stable")[:EVIDENCE_SHOWN]
     before, after = tokens_of(members, cluster.document)
     return Card(
         cluster=cluster,
@@ -131,8 +133,8 @@ def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:
 def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:
     if analysis.opinions is None:
         return ()
-    said = analysis.opinions.verdicts
-    inside = replace(analysis.opinions, verdicts={p: said[p] for p in pairs if p in said})
+    verdicts = analysis.opinions.verdicts
+    inside = replace(analysis.opinions, verdicts={p: verdicts[p] for p in pairs if p in verdicts})
     return disagreements(inside, analysis.offline)
 
 
@@ -145,9 +147,9 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
             type=parameter.type,
             required=parameter.required,
             sources={
-                alpha.tool_id: told
+                alpha.tool_id: sentence
                 for alpha in arguments
-                if (told := _source(alpha, parameter.name))
+                if (sentence := _source(alpha, parameter.name))
             },
         )
         for parameter in merged.parameters
@@ -164,10 +166,10 @@ def _source(alpha: ArgumentMap, target: str) -> str:
     """Where the calls of one member get the merged argument from; empty if they leave it out."""
     if target in alpha.constants:
         return f"always {canonical_json(alpha.constants[target])}"
-    return next((told(move) for move in alpha.moves if move.target == target), "")
+    return next((move_sentence(move) for move in alpha.moves if move.target == target), "")
 
 
-def told(move: ArgumentMove) -> str:
+def move_sentence(move: ArgumentMove) -> str:
     """Where a value comes from and what is done to it, in words."""
     match move.op:
         case "map":

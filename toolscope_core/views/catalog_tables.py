@@ -85,9 +85,9 @@ class FindingKind:
 
 def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:
     """A row for each tool, in id order; ``tokens`` by tool id."""
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for finding in catalog.findings:
-        found.setdefault(finding.tool_id, Counter())[finding.severity] += 1
+        counts.setdefault(finding.tool_id, Counter())[finding.severity] += 1
     return tuple(
         ToolRow(
             name=tool.name,
@@ -95,7 +95,7 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
             description=_one_line(tool.description),
             parameters=None if tool.schema is None else len(tool.parameters),
             tokens=tokens[tool.id],
-            findings=_counted(found.get(tool.id, Counter())),
+            findings=_counted(counts.get(tool.id, Counter())),
             id=tool.id,
         )
         for tool in catalog.tools
@@ -121,9 +121,13 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
     cost: Counter[str] = Counter()
     for tool in catalog.tools:
         cost[tool.server] += tokens[tool.id]
-    said = {server.name: _one_line(server.description) for server in catalog.servers}
-    names = sorted((counts.keys() | said.keys()) - {""}, key=lambda name: (-counts[name], name))
-    return tuple(ServerRow(name, counts[name], cost[name], said.get(name, "")) for name in names)
+    descriptions = {server.name: _one_line(server.description) for server in catalog.servers}
+    names = sorted(
+        (counts.keys() | descriptions.keys()) - {""}, key=lambda name: (-counts[name], name)
+    )
+    return tuple(
+        ServerRow(name, counts[name], cost[name], descriptions.get(name, "")) for name in names
+    )
 
 
 def finding_rows(catalog: Catalog) -> tuple[FindingRow, ...]:
@@ -177,8 +181,10 @@ def parameter_rows(tool: Tool) -> list[dict[str, str]]:
     ]
 
 
-def _counted(found: Counter[str]) -> str:
-    return ", ".join(f"{found[severity]} {severity}" for severity in _SEVERITIES if found[severity])
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(
+        f"{counts[severity]} {severity}" for severity in _SEVERITIES if counts[severity]
+    )
 
 
 def _one_line(text: str) -> str:

@@ -90,16 +90,16 @@ def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
     tools = plan.catalog.tools
     if by == CLUSTERS:
         rows = {tool.id: row for row, tool in enumerate(tools)}
-        found = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
+        groups = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
     else:
         owners = [t.server for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
-        found = {}
+        groups = {}
         for row, key in enumerate(owners):
             if key:
-                found.setdefault(key, (key, []))[1].append(row)
+                groups.setdefault(key, (key, []))[1].append(row)
     return tuple(
         Block(key, name, np.array(sorted(rows), dtype=np.int64))
-        for key, (name, rows) in sorted(found.items())
+        for key, (name, rows) in sorted(groups.items())
     )
 
 
@@ -217,16 +217,16 @@ def _categories(catalog: Catalog) -> dict[str, list[str]]:
         for key, value in tool.raw.items()
         if _text(value) and value not in {tool.name, tool.description}
     )
-    found = {}
+    fields = {}
     for key, count in filled.items():
         if count * 2 > len(catalog.tools) and _FIELD.fullmatch(key) and key not in _NO_FIELDS:
             values = [_text(tool.raw.get(key)) for tool in catalog.tools]
             heads = [value.partition("/")[0].strip() for value in values]
             for owners in (values, heads):
                 if 2 <= len(set(owners) - {""}) <= len(owners) / 2:
-                    found[key] = owners
+                    fields[key] = owners
                     break
-    return found
+    return fields
 
 
 def _text(value: object) -> str:

@@ -47,15 +47,15 @@ class Merging:
     @cached_property
     def components(self) -> tuple[Component, ...]:
         """Each component with its own edges, in the order of the first ids."""
-        found = self.graph.components
-        number = {tool: at for at, tools in enumerate(found) for tool in tools}
-        edges: list[dict[Pair, float]] = [{} for _ in found]
+        components = self.graph.components
+        number = {tool: at for at, tools in enumerate(components) for tool in tools}
+        edges: list[dict[Pair, float]] = [{} for _ in components]
         for pair, probability in self.graph.edges.items():
             edges[number[pair.left]][pair] = probability
         parts = [MergeGraph(inside) for inside in edges]
         merges = tuple(
             Component(tools, part, _without_copies(part, self.copies))
-            for tools, part in zip(found, parts, strict=True)
+            for tools, part in zip(components, parts, strict=True)
         )
         return (*merges, *self._family_components(number))
 
@@ -229,13 +229,15 @@ def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Ite
             fallen = parts.get(ends)
             if fallen and ends.left != copies[pair.left]:
                 fallen = (fallen[1], fallen[0])
-            said = must.get(pair.left, -1) == must.get(pair.right, -2)
-            yield Edge(pair, probability, "joined" if said else "merge", fallen)
+            joined = must.get(pair.left, -1) == must.get(pair.right, -2)
+            yield Edge(pair, probability, "joined" if joined else "merge", fallen)
 
 
 def _fitting(components: Sequence[Component], limit: int) -> set[str]:
     kept: set[str] = set()
-    for component in sorted(components, key=lambda found: (-len(found.tools), found.tools)):
+    for component in sorted(
+        components, key=lambda component: (-len(component.tools), component.tools)
+    ):
         if len(kept) + len(component.tools) <= limit:
             kept.update(component.tools)
         elif not kept:

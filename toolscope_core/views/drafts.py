@@ -165,16 +165,16 @@ def parsed(text: str) -> JsonObject:
 def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
     """The cluster as it would be with this document: kind, argument maps, reasons."""
     document = draft.document
-    said: dict[str, Any] = {"name": document.name, "description": document.description}
+    edited: dict[str, Any] = {"name": document.name, "description": document.description}
     if document.schema is not None:
-        said.update(schema=document.schema, renames=dict(draft.renames))
+        edited.update(schema=document.schema, renames=dict(draft.renames))
     group = Group(
         cluster.members,
         cluster.weakest_edge,
         decided=cluster.state == "accepted",
         family=cluster.relation == "parametric",
     )
-    edit = {frozenset(cluster.members): Edit(cluster.canonical, said)}
+    edit = {frozenset(cluster.members): Edit(cluster.canonical, edited)}
     (made,) = build_clusters(analysis.catalog, [group], Constraints(), edit, 0.0)
     return made
 
@@ -193,8 +193,8 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
     if row.description != (before.description if before else ""):
         schema["description"] = row.description
     if row.enum != tuple(_enum_text(value) for value in (before.enum if before else ())):
-        known = {_enum_text(value): value for value in (before.enum if before else ())}
-        schema["enum"] = [known.get(text, _enum_value(text, row.type)) for text in row.enum]
+        values = {_enum_text(value): value for value in (before.enum if before else ())}
+        schema["enum"] = [values.get(text, _enum_value(text, row.type)) for text in row.enum]
         if not row.enum:
             del schema["enum"]
     return schema

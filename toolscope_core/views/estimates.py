@@ -82,11 +82,13 @@ class Presuming:
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
         new = estimate(task, items, self._model, self._ledger, self._prices)
-        known = self.tasks.get(task.name)
-        self.tasks[task.name] = new if known is None else _sum(known, new)
+        before = self.tasks.get(task.name)
+        self.tasks[task.name] = new if before is None else _sum(before, new)
         keys = [question_key(task.name, task.version, task.subjects(i), self._model) for i in items]
-        said = self._ledger.answers(keys)
-        return [said.get(key) or self._presumed(key, i) for key, i in zip(keys, items, strict=True)]
+        answers = self._ledger.answers(keys)
+        return [
+            answers.get(key) or self._presumed(key, i) for key, i in zip(keys, items, strict=True)
+        ]
 
     def _presumed(self, key: str, item: object) -> Answer | None:
         if self._analysis is None or not isinstance(item, ToolPair):

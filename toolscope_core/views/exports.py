@@ -174,11 +174,11 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
 def _hostile(plan: MergePlan) -> tuple[str, ...]:
     """Ids of outgoing tools of which what was blocked is still there."""
     came, leaving = plan.catalog.by_id, [item.tool for item in plan.tools]
-    hidden = {found.tool_id for found in hidden_in(leaving) if found.severity == "block"}
+    hidden = {finding.tool_id for finding in hidden_in(leaving) if finding.severity == "block"}
     worded = {
-        found.tool_id
-        for found in plan.catalog.findings
-        if found.severity == "block" and found.code != "hidden-unicode"
+        finding.tool_id
+        for finding in plan.catalog.findings
+        if finding.severity == "block" and finding.code != "hidden-unicode"
     }
     same = (t.id for t in leaving if cleaned(came[t.id].description) == cleaned(t.description))
     return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
@@ -248,16 +248,16 @@ def way_of(plan: MergePlan, accept: AcceptPolicy, target: str) -> Way:
     return Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
 
 
-def _matrix_line(target: str, found: Sequence[RuleViolation]) -> MatrixLine:
-    rules = Counter(violation.rule for violation in found)
+def _matrix_line(target: str, violations: Sequence[RuleViolation]) -> MatrixLine:
+    rules = Counter(violation.rule for violation in violations)
     return MatrixLine(
         target=target_named(target).title,
-        verdict=f"{len(found):,} broken" if found else "ok",
+        verdict=f"{len(violations):,} broken" if violations else "ok",
         names=rules["name"] + rules["unique"],
         descriptions=rules["description"],
         schemas=rules["schema"] + rules["parameter"],
         tools=rules["count"],
-        fixable=sum(bool(violation.fix) for violation in found),
+        fixable=sum(bool(violation.fix) for violation in violations),
         name=target,
     )
 

@@ -101,18 +101,18 @@ def worst_collisions(
     home = {m: c.id for c in plan.clusters if c.state == "accepted" for m in c.members}
     likely = np.flatnonzero(scores.probability >= analysis.judge.weights.unsure_at)
     order = np.lexsort((likely, -scores.similarity[likely], -scores.probability[likely]))
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     taken: set[str] = set()
     for row in likely[order].tolist():
         pair = Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
         merged = pair.left in home and home[pair.left] == home.get(pair.right)
         if merged or pair in settled or taken & {pair.left, pair.right}:
             continue
-        found.append(pair)
+        pairs.append(pair)
         taken |= {pair.left, pair.right}
-        if len(found) == count:
+        if len(pairs) == count:
             break
-    return tuple(_collision(analysis, pair) for pair in found)
+    return tuple(_collision(analysis, pair) for pair in pairs)
 
 
 def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
@@ -146,8 +146,8 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         done = "No duplicate waits" if families else done
         yield NextStep(f"{done}: export", "export")
         if unsure:
-            told = f"The judge is unsure of {_count(unsure, 'pair')}: look"
-            yield NextStep(told, "overlap", {"verdict": "unsure"})
+            text = f"The judge is unsure of {_count(unsure, 'pair')}: look"
+            yield NextStep(text, "overlap", {"verdict": "unsure"})
     if safe:
         wait = "waits" if safe == 1 else "wait"
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
@@ -159,30 +159,30 @@ def open_duplicates(plan: MergePlan) -> int:
 
 
 def export_steps(
-    plan: MergePlan, known: BrokenRules, targets: Sequence[str] = ADVISED
+    plan: MergePlan, cache: BrokenRules, targets: Sequence[str] = ADVISED
 ) -> Iterator[NextStep]:
     """The APIs that would refuse the toolset as it would leave now, with what they refuse.
-    ``known`` as in ``violation_counts``.
+    ``cache`` as in ``violation_counts``.
     """
     for name in targets:
-        target, rules = target_named(name), violation_counts(plan.tools, name, known)
-        said = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
-        said += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
-        if said:
-            yield NextStep(f"{target.title} refuses it: {', '.join(said)}", "export")
+        target, rules = target_named(name), violation_counts(plan.tools, name, cache)
+        refusals = [_count(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
+        refusals += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
+        if refusals:
+            yield NextStep(f"{target.title} refuses it: {', '.join(refusals)}", "export")
 
 
 def _collision(analysis: Analysis, pair: Pair) -> Collision:
     left, right = (analysis.catalog.tools[analysis.rows[side]] for side in (pair.left, pair.right))
-    said = analysis.verdict(pair)
+    verdict = analysis.verdict(pair)
     lines = 1 if left.content_hash == right.content_hash else 2  # copies need no second reason
     return Collision(
         left=left.name,
         left_server=left.home,
         right=right.name,
         right_server=right.home,
-        probability=said.probability,
-        reason=" ".join(said.evidence[:lines]),
+        probability=verdict.probability,
+        reason=" ".join(verdict.evidence[:lines]),
         key=pair_key(pair),
     )
 

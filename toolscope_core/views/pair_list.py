@@ -109,8 +109,8 @@ def pair_list(
     if wanted.only:
         passing &= selected > 0
     matches = np.flatnonzero(passing)
-    chances = scores.family if wanted.verdict == "family" else scores.probability
-    strength = (matches, -scores.similarity[matches], -chances[matches])
+    probabilities = scores.family if wanted.verdict == "family" else scores.probability
+    strength = (matches, -scores.similarity[matches], -probabilities[matches])
     ranked = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
     verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
     rows = [
@@ -134,8 +134,8 @@ def pair_list(
 
 def closest(analysis: Analysis) -> tuple[Pair, float] | None:
     """The nearest two tools with their cosine; ``None`` for a single tool."""
-    tools, found = analysis.catalog.tools, analysis.scores
-    near = found if len(found) else nearest(analysis.vectors, 1, -1.0)
+    tools, scores = analysis.catalog.tools, analysis.scores
+    near = scores if len(scores) else nearest(analysis.vectors, 1, -1.0)
     if not len(near):
         return None
     row = int(near.similarity.argmax())
@@ -184,12 +184,12 @@ def siblings_in(analysis: Analysis) -> int:
 def said_of(analysis: Analysis) -> NDArray[np.str_]:
     """The model's verdict on every candidate pair, empty where it was not asked."""
     scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
-    found = np.full(len(scores), "", dtype="U10")
+    outcomes = np.full(len(scores), "", dtype="U10")
     verdicts = analysis.opinions.verdicts if analysis.opinions else {}
     if verdicts:
         ends = np.array([sorted((rows[p.left], rows[p.right])) for p in verdicts], dtype=np.int64)
         keys = scores.left.astype(np.int64) * count + scores.right
-        found[np.searchsorted(keys, ends[:, 0] * count + ends[:, 1])] = [
-            said.outcome for said in verdicts.values()
+        outcomes[np.searchsorted(keys, ends[:, 0] * count + ends[:, 1])] = [
+            verdict.outcome for verdict in verdicts.values()
         ]
-    return found
+    return outcomes

@@ -1,4 +1,4 @@
-"""Two tools side by side: what is known of a pair."""
+"""Two tools side by side: all that bears on a decision about the pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.cards import told
+from toolscope_core.views.cards import move_sentence
 
 NEIGHBOURS = 5
 
@@ -55,9 +55,9 @@ class PairView:
     """What is to be known of a pair before deciding on it; twos are in the order of the pair.
 
     ``parameters`` and ``rest`` (what is returned, annotations) are tables; ``maps`` say in
-    sentences what becomes of a call to one when it goes to the other. ``said`` are the standing
-    decisions on both, the newest first; ``card`` is the cluster that holds both, if any.
-    ``version`` is what a decision on the pair must carry. ``verdict`` is that of whoever is heard,
+    sentences what becomes of a call to one when it goes to the other. ``decisions`` are those that
+    stand on both, the newest first; ``card`` is the cluster that holds both, if any. ``version`` is
+    what a decision on the pair must carry. ``verdict`` is that of the judge in force,
     ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences what the
     two are to each other, who could serve whom, and the words that only one says. ``family_at`` is
     the probability of a family from which on the offline judge says so.
@@ -73,7 +73,7 @@ class PairView:
     rest: tuple[Mapping[str, str], ...]
     findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
     neighbours: tuple[tuple[Neighbour, ...], tuple[Neighbour, ...]]
-    said: tuple[Decision, ...]
+    decisions: tuple[Decision, ...]
     card: Cluster | None
     version: str
     relation: tuple[str, ...]
@@ -111,7 +111,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
     near = [at for at in order[: count + 1].tolist() if at != row][:count]
     others = [analysis.catalog.tools[at] for at in near]
     pairs = [Pair.of(tool.id, other.id) for other in others]
-    chances = analysis.probabilities(pairs).tolist()
+    probabilities = analysis.probabilities(pairs).tolist()
     families = analysis.family_probabilities(pairs).tolist()
     return tuple(
         Neighbour(
@@ -124,7 +124,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple
             key=pair_key(pair),
         )
         for other, at, pair, chance, family in zip(
-            others, near, pairs, chances, families, strict=True
+            others, near, pairs, probabilities, families, strict=True
         )
     )
 
@@ -145,10 +145,11 @@ def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
     """What becomes of a call to ``tool`` that goes to ``target``, argument by argument."""
     alpha: ArgumentMap = argument_map(tool, target)
     kept = [
-        f"{move.target} from {told(move)}" if move.op != "rename" or move.source != move.target
-        else f"{move.target} as it is"
+        f"{move.target} as it is"
+        if move.op == "rename" and move.source == move.target
+        else f"{move.target} from {move_sentence(move)}"
         for move in alpha.moves
-    ]  # fmt: skip
+    ]
     kept += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
     lost = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
     return (*kept, *lost, *alpha.lossy)

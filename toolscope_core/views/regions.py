@@ -49,18 +49,18 @@ def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
     held = [_words(tool) for tool in tools]
     everywhere = Counter(word for words in held for word in words)
     scale = min(WIDE / (frame[0, 1] - frame[0, 0]), HIGH / (frame[1, 1] - frame[1, 0]))
-    found: list[Region] = []
+    chosen: list[Region] = []
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [held[row] for row in np.flatnonzero(owner == at).tolist()]
         words = _telling(inside, everywhere, len(tools))
         half = _wide(words) / 2 / scale
         inward = float(np.clip(x, *np.sort((frame[0, 0] + half, frame[0, 1] - half))))
         region = Region(inward, y, words)
-        if words and not any(_overlap(region, other, scale) for other in found):
-            found.append(region)
-        if len(found) == MOST_REGIONS:
+        if words and not any(_overlap(region, other, scale) for other in chosen):
+            chosen.append(region)
+        if len(chosen) == MOST_REGIONS:
             break
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _peaks(grid: Plane) -> Plane:
@@ -85,9 +85,9 @@ def _telling(
     if len(inside) < _LEAST_TOOLS:
         return ()
     here = Counter(word for words in inside for word in words)
-    said = Counter(word for words in inside for word in words.elements())
+    counts = Counter(word for words in inside for word in words.elements())
     weight = {
-        word: said[word] * math.log(count / len(inside) / (everywhere[word] / total))
+        word: counts[word] * math.log(count / len(inside) / (everywhere[word] / total))
         for word, count in here.items()
         if count >= max(2, _LEAST_SHARE * len(inside))
     }

@@ -84,8 +84,8 @@ def effect(
     """The effect of a cut under people's ``links``; ``tokens`` by tool id, the rest as in
     ``groups_at``.
     """
-    found = groups_at(analysis, links, cut, divide=divide)
-    groups = tuple(group.members for group in found)
+    merged = groups_at(analysis, links, cut, divide=divide)
+    groups = tuple(group.members for group in merged)
     saved = 0
     for members in groups:
         costs = [tokens[member] for member in members]
@@ -105,8 +105,8 @@ def next_to_fall(analysis: Analysis, links: Constraints, now: Effect) -> tuple[N
     decisions alone hold them.
     """
     home = _places(analysis, now.groups)
-    found = [_first_to_fall(analysis, links, now.cut, home, by) for by in MEASURES]
-    return tuple(item for item in found if item is not None)
+    falling = [_first_to_fall(analysis, links, now.cut, home, by) for by in MEASURES]
+    return tuple(item for item in falling if item is not None)
 
 
 def _first_to_fall(

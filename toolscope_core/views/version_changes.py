@@ -49,7 +49,7 @@ class Doubt:
     """
 
     seq: int
-    said: str
+    summary: str
     cluster: str | None = None
 
 
@@ -63,14 +63,14 @@ class Changes:
 
     number: int
     same: bool
-    said: str
+    summary: str
     breaking: int
     rows: tuple[ChangeRow, ...]
     reworded: tuple[Reworded, ...]
     doubts: tuple[Doubt, ...]
 
 
-def table(found: CatalogDiff) -> tuple[ChangeRow, ...]:
+def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
     """Every change in a line, breaking ones first, else in the order of the diff."""
     rows = [
         ChangeRow(
@@ -81,22 +81,22 @@ def table(found: CatalogDiff) -> tuple[ChangeRow, ...]:
             _ABSENT if row.change.kind == "removed" else one_line(row.change.new),
             row.change.breaking,
         )
-        for row in found.rows
+        for row in changes.rows
     ]
     return tuple(sorted(rows, key=lambda row: not row.breaking))
 
 
-def counted(found: CatalogDiff) -> str:
+def counted(changes: CatalogDiff) -> str:
     """``2 added, 1 changed; 1 breaking``, of tools and of breaking changes."""
     count = Counter(
-        {"removed": len(found.removed), "added": len(found.added)}
-        | Counter("renamed" if change.renamed else "changed" for change in found.changed)
+        {"removed": len(changes.removed), "added": len(changes.added)}
+        | Counter("renamed" if change.renamed else "changed" for change in changes.changed)
     )
-    told = [f"{count[what]} {what}" for what in ("removed", "renamed", "changed", "added")]
-    told = [text for text in told if not text.startswith("0 ")]
-    if not told:
+    parts = [f"{count[what]} {what}" for what in ("removed", "renamed", "changed", "added")]
+    parts = [text for text in parts if not text.startswith("0 ")]
+    if not parts:
         return "nothing that a caller sees has changed"
-    return f"{', '.join(told)}; {found.breaking or 'none'} breaking"
+    return f"{', '.join(parts)}; {changes.breaking or 'none'} breaking"
 
 
 def one_line(value: Any) -> str:

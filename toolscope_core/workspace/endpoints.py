@@ -28,16 +28,16 @@ class Endpoints:
 
     def get(self) -> Endpoint | None:
         """``None`` where none was chosen."""
-        found = setting_as(self._store, SETTING, _endpoint) or default_endpoint(self._settings)
-        return found and self.priced(found)
+        endpoint = setting_as(self._store, SETTING, _endpoint) or default_endpoint(self._settings)
+        return endpoint and self.priced(endpoint)
 
     def save(self, endpoint: Endpoint) -> None:
         """Ask this one from now on; no key is stored. Its prices go into the table, if it has
         any.
         """
-        told = asdict(endpoint)
-        del told["prices"]
-        write_setting(self._store, SETTING, told)
+        row = asdict(endpoint)
+        del row["prices"]
+        write_setting(self._store, SETTING, row)
         if endpoint.prices:
             self.save_prices({**self.prices(), endpoint.model: endpoint.prices})
 

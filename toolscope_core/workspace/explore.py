@@ -146,11 +146,13 @@ class Explore:
     def closest(self, catalog_id: int) -> Closest | None:
         """The nearest two tools; ``None`` for a single tool."""
         analysis = self._analyses.required(catalog_id)
-        found = pair_list.closest(analysis)
-        if found is None:
+        closest = pair_list.closest(analysis)
+        if closest is None:
             return None
-        tools = [analysis.catalog.tools[analysis.rows[i]] for i in (found[0].left, found[0].right)]
-        return Closest(tools[0].name, tools[1].name, found[1])
+        tools = [
+            analysis.catalog.tools[analysis.rows[i]] for i in (closest[0].left, closest[0].right)
+        ]
+        return Closest(tools[0].name, tools[1].name, closest[1])
 
     def clusters(self, catalog_id: int) -> tuple[components.ClusterRow, ...]:
         """Rows of the merge graph, the largest cluster first."""

@@ -79,12 +79,12 @@ class Heatmaps:
         return replace(drawn, grid=grid)
 
     def blocks_with(
-        self, catalog_id: int, found: collisions.BlockGrid, selected: Collection[str], only: bool
+        self, catalog_id: int, blocks: collisions.BlockGrid, selected: Collection[str], only: bool
     ) -> collisions.BlockGrid:
         """The blocks that hold selected tools (ids) standing out, or no others."""
         inside = self._selected(catalog_id, selected)
-        held = np.array([inside[block.rows].any() for block in found.blocks], dtype=bool)
-        return replace(found, grid=collisions.with_selection(found.grid, held, held, only))
+        held = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
+        return replace(blocks, grid=collisions.with_selection(blocks.grid, held, held, only))
 
     def pair_at(self, catalog_id: int, drawn: collisions.Tile, cell: int) -> Pair:
         """Level three: the two tools of a cell."""

@@ -138,8 +138,8 @@ class Judging:
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
         jobs = [self._analyses.job(catalog_id, kind) for kind in RUN_KINDS]
-        found = [job for job in jobs if job is not None]
-        return max(found, key=lambda job: job.started_at, default=None)
+        known_jobs = [job for job in jobs if job is not None]
+        return max(known_jobs, key=lambda job: job.started_at, default=None)
 
     def runs(self, catalog_id: int | None = None) -> tuple[ModelRun, ...]:
         """The history, newest first; a run whose process died is *interrupted*."""
@@ -226,12 +226,12 @@ class Judging:
     def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
-        told = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+        run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
         def work(asking: Asking) -> None:
             ask_opinions(analysis, links, asking, questions)
 
-        run = self._asked(catalog_id, told, endpoint, work, progress)
+        run = self._asked(catalog_id, run_config, endpoint, work, progress)
         self._chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
         self._analyses.required(catalog_id)  # heard here, so that no page waits for it
         return run
@@ -244,8 +244,8 @@ class Judging:
         def work(asking: Asking) -> None:
             with_documents(Opinions(asking.name), plan, asking, wanted)
 
-        told = configuration("documents", endpoint, analysis.catalog, analysis)
-        return self._asked(catalog_id, told, endpoint, work, progress)
+        run_config = configuration("documents", endpoint, analysis.catalog, analysis)
+        return self._asked(catalog_id, run_config, endpoint, work, progress)
 
     def _grade(self, catalog_id: int, progress: Progress) -> ModelRun:
         catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
@@ -253,19 +253,19 @@ class Judging:
         def work(asking: Asking) -> None:
             with_grades(Opinions(asking.name), catalog, asking)
 
-        told = configuration("quality", endpoint, catalog)
-        return self._asked(catalog_id, told, endpoint, work, progress)
+        run_config = configuration("quality", endpoint, catalog)
+        return self._asked(catalog_id, run_config, endpoint, work, progress)
 
     def _asked(
         self,
         catalog_id: int,
-        told: JsonObject,
+        run_config: JsonObject,
         endpoint: Endpoint,
         work: Callable[[Asking], None],
         progress: Progress,
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""
-        run = open_run(self._store, uuid.uuid4().hex, catalog_id, told["kind"], told)
+        run = open_run(self._store, uuid.uuid4().hex, catalog_id, run_config["kind"], run_config)
         prices, spent = endpoint.prices, run.cost or 0.0
         if run.cost is None and prices:  # an earlier part had no price
             spent = prices.cost(run.tokens_in, run.tokens_out)

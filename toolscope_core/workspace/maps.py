@@ -145,13 +145,13 @@ class Maps:
         counts = projection.cluster_counts(len(self._analyses.required(catalog_id).catalog.tools))
         plan = self._decided(catalog_id)
         sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
-        found = []
+        variants = []
         for name, size in sizes.items():
             values = self._arrays.points(self._silhouette_key(catalog_id, name), (len(counts),))
             if values is None:
                 return None
-            found.append((name, size, values))
-        return Silhouettes(counts, tuple(found))
+            variants.append((name, size, values))
+        return Silhouettes(counts, tuple(variants))
 
     def silhouette_seconds(self, catalog_id: int) -> int:
         """About how long both variants take, from rates seen."""

@@ -36,10 +36,10 @@ class Pairs:
 
     def named(self, catalog_id: int, key: str) -> Pair | None:
         """The pair of a link; ``None`` where the catalog has not both of its tools."""
-        found = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
-        if len(found) != 2 or found[0] is None or found[1] is None or found[0] == found[1]:
+        ids = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
+        if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
             return None
-        return Pair.of(found[0], found[1])
+        return Pair.of(ids[0], ids[1])
 
     def view(self, catalog_id: int, pair: Pair) -> PairView:
         """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
@@ -50,10 +50,10 @@ class Pairs:
         plan = self._review.plan(catalog_id)
         prints = {tool.fingerprint for tool in tools}
         (offline,) = analysis.offline([pair])
-        heard = analysis.effective_verdict(offline)
+        verdict = analysis.effective_verdict(offline)
         return PairView(
             key=pair_key(pair),
-            verdict=heard,
+            verdict=verdict,
             offline=offline,
             tools=tools,
             waterfall=waterfall_of(analysis, offline),
@@ -62,10 +62,14 @@ class Pairs:
             rest=tuple(other_lines(one, other)),
             findings=(_findings(analysis, one), _findings(analysis, other)),
             neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
-            said=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
+            decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
             card=cluster_with(plan, (pair.left, pair.right)),
             version=version_of([tool.fingerprint for tool in tools], log),
-            relation=(relation_of(heard, tools), serving_of(heard, tools), *apart_of(heard, tools)),
+            relation=(
+                relation_of(verdict, tools),
+                serving_of(verdict, tools),
+                *apart_of(verdict, tools),
+            ),
             family_at=analysis.judge.weights.family_at,
         )
 
@@ -76,4 +80,4 @@ def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
 
 
 def _findings(analysis: Analysis, tool: Tool) -> tuple[Finding, ...]:
-    return tuple(found for found in analysis.catalog.findings if found.tool_id == tool.id)
+    return tuple(finding for finding in analysis.catalog.findings if finding.tool_id == tool.id)

@@ -271,14 +271,14 @@ class Review:
         catalog = self._catalogs.open(catalog_id)
         return self._admitted(catalog_id, catalog, decision_of_row(catalog, row))
 
-    def brought(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
+    def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
         """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
         ``DecisionError``, naming the line, for a file that is none.
         """
         catalog = self._catalogs.open(catalog_id)
         return import_preview(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
 
-    def bring(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
+    def import_decisions(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
         """Add the decisions that were shown as new. Raises ``DecisionError`` where somebody
         decided otherwise meanwhile; those before are added.
         """

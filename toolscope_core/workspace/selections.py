@@ -25,8 +25,8 @@ class Selections:
 
         ``source`` says in words where they were chosen, such as ``the map``.
         """
-        known = self._catalogs.open(catalog_id).by_id
-        chosen = [tool_id for tool_id in ids if tool_id in known]
+        tools = self._catalogs.open(catalog_id).by_id
+        chosen = [tool_id for tool_id in ids if tool_id in tools]
         if not chosen:
             return None
         return self._hold(keep_selection(self._store, catalog_id, source, chosen))
@@ -34,8 +34,8 @@ class Selections:
     def get(self, catalog_id: int, key: str) -> Selection | None:
         """The selection that a link names; ``None`` where this catalog has none such."""
         held = self._held.get((catalog_id, key))
-        found = held or get_selection(self._store, catalog_id, key)
-        return found and self._hold(found)
+        selection = held or get_selection(self._store, catalog_id, key)
+        return selection and self._hold(selection)
 
     def _hold(self, selection: Selection) -> Selection:
         place = (selection.catalog_id, selection.key)

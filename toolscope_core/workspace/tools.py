@@ -25,7 +25,7 @@ class ToolView:
     findings: tuple[Finding, ...]
     neighbours: tuple[Neighbour, ...]
     cluster: Cluster | None
-    said: tuple[Decision, ...]
+    decisions: tuple[Decision, ...]
 
 
 class Tools:
@@ -45,10 +45,10 @@ class Tools:
         tool, log = catalog.by_id[tool_id], self._review.log(catalog_id)
         return ToolView(
             tool=tool,
-            findings=tuple(found for found in catalog.findings if found.tool_id == tool_id),
+            findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
             neighbours=neighbours(analysis, tool, NEAR) if analysis else (),
             cluster=self._home(catalog_id, tool_id) if analysis else None,
-            said=tuple(d for d in active(log)[::-1] if tool.fingerprint in d.members),
+            decisions=tuple(d for d in active(log)[::-1] if tool.fingerprint in d.members),
         )
 
     def _home(self, catalog_id: int, tool_id: str) -> Cluster | None:

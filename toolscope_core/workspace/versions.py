@@ -75,14 +75,14 @@ class Versions:
 
     def _changes(self, earlier: CatalogRecord, new: Catalog, doubts: Iterable[Doubt]) -> Changes:
         old = self._catalogs.open(earlier.id)
-        found = self._diff(earlier.id, old, new)
+        changes = self._diff(earlier.id, old, new)
         return Changes(
             number=earlier.number,
             same=old == new,
-            said=counted(found),
-            breaking=found.breaking,
-            rows=table(found),
-            reworded=_reworded(found),
+            summary=counted(changes),
+            breaking=changes.breaking,
+            rows=table(changes),
+            reworded=_reworded(changes),
             doubts=tuple(doubts),
         )
 
@@ -95,10 +95,10 @@ def _said(decision: Decision) -> str:
     return f"{decision.action} by {decision.reviewer}: {id_list(decision.ids)}"
 
 
-def _reworded(found: CatalogDiff) -> tuple[Reworded, ...]:
+def _reworded(changes: CatalogDiff) -> tuple[Reworded, ...]:
     return tuple(
         Reworded(row.tool_id, row.change.field, visible(row.change.old), visible(row.change.new))
-        for row in found.rows
+        for row in changes.rows
         if row.change.kind == "changed"
         and row.change.field.split("/")[-1] == "description"
         and isinstance(row.change.old, str)

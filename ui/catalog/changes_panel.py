@@ -20,7 +20,7 @@ def changes_panel() -> None:
     key = f"since_{record.id}"
     chosen = st.session_state.get(key, max(earlier))
     changes = versions.since(record, earlier[chosen])
-    label = f"Changes since version {chosen}: {changes.said}"
+    label = f"Changes since version {chosen}: {changes.summary}"
     with st.expander(label, icon=":material/difference:"):
         if len(earlier) > 1:
             st.selectbox("Compare with version", list(earlier), key=key, width=160)
@@ -48,7 +48,9 @@ def new_version_panel(name: str, catalog: Catalog) -> None:
     if changes.same:
         st.info(f"{title} is identical to version {changes.number}. Adding it changes nothing.")
         return
-    st.info(f"{title} already exists. This would be version {changes.number + 1}: {changes.said}.")
+    st.info(
+        f"{title} already exists. This would be version {changes.number + 1}: {changes.summary}."
+    )
     _changes(changes)
     if changes.doubts:
         st.warning("Tools would change. These decisions would need another review:")
@@ -80,7 +82,7 @@ def _changes(changes: Changes) -> None:
 
 
 def _in_words(doubt: Doubt) -> str:
-    return f"{doubt.seq}, {safe_text.untrusted(doubt.said)}"
+    return f"{doubt.seq}, {safe_text.untrusted(doubt.summary)}"
 
 
 def _rest(count: int, what: str) -> None:

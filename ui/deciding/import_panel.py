@@ -26,7 +26,9 @@ def import_panel(catalog_id: int) -> None:
         if file is None:
             return
         try:
-            imported = page_frame.workspace().review.brought(catalog_id, file.getvalue(), file.name)
+            imported = page_frame.workspace().review.preview_import(
+                catalog_id, file.getvalue(), file.name
+            )
         except ToolScopeError as error:
             safe_text.show_error(error)
             return
@@ -57,7 +59,7 @@ def summary(imported: ImportPreview) -> str:
 def _import(catalog_id: int, imported: ImportPreview) -> None:
     review, seqs = page_frame.workspace().review, list[int]()
     if decision_buttons.attempt(
-        lambda: seqs.extend(one.seq for one in review.bring(catalog_id, imported)),
+        lambda: seqs.extend(one.seq for one in review.import_decisions(catalog_id, imported)),
         f"Added {quantity(len(imported.new), 'decision')}",
     ):
         st.session_state["batch"] = tuple(seqs)

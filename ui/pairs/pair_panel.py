@@ -53,7 +53,7 @@ def _heading(view: PairView) -> None:
 
 def _buttons(catalog_id: int, view: PairView) -> None:
     decision_buttons.notice()
-    kept_apart = any(decision.action == "reject" for decision in view.said)
+    kept_apart = any(decision.action == "reject" for decision in view.decisions)
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.card is not None:
             st.page_link(
@@ -83,7 +83,7 @@ def _buttons(catalog_id: int, view: PairView) -> None:
         )
         ids = [tool.id for tool in view.tools]
         tool_selection.select_button(catalog_id, ids, "a pair", f"both_{view.key}", "Select both")
-    for decision in view.said:
+    for decision in view.decisions:
         _decision(decision)
 
 

@@ -89,7 +89,7 @@ def _content(catalog_id: int, view: ToolView) -> None:
             )
             leave_out.leave_out_panel(catalog_id, (tool.id,), "drawer")
     _nearest(catalog_id, tool, view.neighbours)
-    _decisions(view.said)
+    _decisions(view.decisions)
     st.markdown("**Original definition**")
     st.json(json.dumps(tool.raw), expanded=2)
 
