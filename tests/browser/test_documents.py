@@ -33,5 +33,6 @@ def test_looking_edits_nothing_and_typing_survives_another_page(watched):
     watched.settled()
     expect(fields(page)[1]).to_have_value("Say a text in another language.")
     discard.click()
+    watched.settled()
     expect(save).to_be_disabled()
     expect(fields(page)[1]).not_to_have_value("Say a text in another language.")

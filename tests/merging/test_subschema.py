@@ -177,3 +177,14 @@ KEYS = "type enum required properties items minimum maxLength additionalProperti
 @example({"type": [{}]}, {"type": "string"})
 def test_malformed_schemas_get_an_answer(one, other):
     assert admits(one, other) in (True, False)
+
+
+@pytest.mark.parametrize("size", [90, 250, 1000])
+def test_a_long_ring_of_definitions_stays_as_it_is(size):
+    ring = {
+        f"d{i}": {"properties": {"next": {"$ref": f"#/$defs/d{(i + 1) % size}"}}}
+        for i in range(size)
+    }
+    schema = {"properties": {"first": {"$ref": "#/$defs/d0"}}, "$defs": ring}
+    assert inline_references(schema) == schema
+    assert not admits(inline_references(schema), schema)

@@ -61,14 +61,19 @@ def find_invalid(tool: Tool) -> tuple[Finding, ...]:
             severity="warn",
             code="invalid-schema",
             field=place,
-            message=f"The {place} gives {', '.join(sorted(wrong))} a value that JSON Schema does "
-            "not allow there; it is kept, and ignored.",
+            message=f"The {place} {_what_is_wrong(wrong)}; it is kept, and ignored.",
             excerpt=canonical_json(wrong)[:200],
         )
         for part, schema in (("schema", tool.schema), ("returns", tool.returns))
         if schema is not None
         for place, wrong in _invalid_in(schema, part)
     )
+
+
+def _what_is_wrong(wrong: JsonObject) -> str:
+    if wrong.keys() == {"$ref"}:
+        return "refers to what is not in the schema, or only to itself ($ref)"
+    return f"gives {', '.join(sorted(wrong))} a value that JSON Schema does not allow there"
 
 
 def _invalid_in(value: Any, place: str) -> Iterator[tuple[str, JsonObject]]:

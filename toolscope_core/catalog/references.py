@@ -16,14 +16,23 @@ from urllib.parse import unquote
 from toolscope_core.catalog.budget import ExpansionBudget, Extent, measure
 from toolscope_core.catalog.keywords import INVALID
 from toolscope_core.catalog.limits import MAX_DEPTH
+from toolscope_core.catalog.negations import drop_narrowed
+from toolscope_core.catalog.pointers import lasting_pointers
 from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 BASES = ("$id", "$anchor", "$dynamicAnchor")
 ALONE = (
     *("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"),
-    *("if", "then", "else", INVALID, *BASES),
+    *("if", "then", "else", "unevaluatedItems", INVALID, *BASES),
 )
+READ_TOGETHER = (
+    ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+    ("prefixItems", "items", "unevaluatedItems"),
+    ("contains", "minContains", "maxContains"),
+    ("if", "then", "else"),
+)
+"""Keywords that mean another thing beside each other than in two schemas that both hold."""
 JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
 SHORTENED = "Shortened by ToolScope: "
@@ -37,8 +46,9 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
     Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
     """
     if not _mentions(schema):
-        return schema
-    checked = _check(schema, schema, {})
+        return drop_narrowed(schema, resolve)
+    schema = lasting_pointers(schema, resolve)
+    checked = drop_narrowed(_check(schema, schema, {}), resolve)
     merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(merger.merge(_inline(checked, checked)))
     return shortened(merged, UNMERGED) if merger.refused else merged
@@ -92,6 +102,8 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
     required: set[str] = set()
     if any(key in part for part in parts for key in ALONE) or not all(map(_is_plain, parts)):
         return None
+    if _interact(parts):
+        return None
     for part in parts:
         for key, value in part.items():
             present: Any = merged.get(key, value)
@@ -111,6 +123,16 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
             else:
                 merged[key] = value
     return merged
+
+
+def _interact(parts: list[JsonObject]) -> bool:
+    """Whether keywords that are read together stand in different schemas."""
+    for keys in READ_TOGETHER:
+        given = [own for part in parts if (own := {k: part[k] for k in keys if k in part})]
+        together = len({key for part in given for key in part}) > 1
+        if together and not all(_same(given[0], other) for other in given[1:]):
+            return True
+    return False
 
 
 def _is_plain(part: JsonObject) -> bool:
@@ -185,7 +207,8 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
 def _with_siblings(target: JsonObject, schema: JsonObject) -> JsonObject | None:
     """The target of a schema's ``$ref`` with what stands beside it; ``None`` where they differ."""
     siblings = {key: sub for key, sub in schema.items() if key != "$ref"}
-    if any(
+    target = {key: sub for key, sub in target.items() if key not in BASES[1:]}
+    if _interact([target, siblings]) or any(
         key in target and key not in (*NOTES, "$defs") and not _same(target[key], sub)
         for key, sub in siblings.items()
     ):

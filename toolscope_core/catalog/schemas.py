@@ -13,6 +13,7 @@ from typing import Any
 from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
+from toolscope_core.catalog.pointers import with_current_draft
 from toolscope_core.catalog.references import settle_references
 from toolscope_core.datamodel import JsonObject, canonical_json
 
@@ -119,7 +120,7 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
         value = _from_list(value, where)
     elif not _is_schema(value):
         value = {"type": "object", "properties": value, "required": required}
-    return split_invalid(_normalise_object(value, where))
+    return with_current_draft(split_invalid(_normalise_object(value, where)))
 
 
 def _is_schema(value: Mapping[str, Any]) -> bool:
@@ -186,6 +187,8 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     if "properties" in plain:
         plain |= _read_properties(plain["properties"], where)
     result = map_subschemas(plain, _normalise, where)
+    if plain.get("not") and result["not"] == {}:  # an unknown type is not every type
+        del result["not"]
     names = _required_names(plain)
     result.pop("required", None)
     if names:

@@ -13,6 +13,7 @@ from typing import Any
 from toolscope_core.datamodel import JsonObject, canonical_json
 
 MAX_NODES = 20_000
+MAX_LEVELS = 100
 """How far references are followed; what would grow beyond that is left as a reference."""
 
 _ANNOTATION_KEYS = frozenset(
@@ -225,25 +226,27 @@ _KEYWORDS: dict[str, Keyword] = {
 }
 
 
-def _inlined(node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterator[int]) -> Any:
-    if next(budget, None) is None:
+def _inlined(
+    node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterator[int], level: int = 0
+) -> Any:
+    if level > MAX_LEVELS or next(budget, None) is None:
         return {"$ref": "#"}
     if isinstance(node, list):
-        return [_inlined(item, root, path, budget) for item in node]
+        return [_inlined(item, root, path, budget, level + 1) for item in node]
     if not isinstance(node, dict):
         return node
     pointer = node.get("$ref")
     if not isinstance(pointer, str):
         return {
-            key: value if key in _DEFINITIONS else _inlined(value, root, path, budget)
+            key: value if key in _DEFINITIONS else _inlined(value, root, path, budget, level + 1)
             for key, value in node.items()
         }
-    found = _resolve(pointer, root)
+    target = _resolve(pointer, root)
     rest = {key: value for key, value in node.items() if key != "$ref"}
     # where both say a keyword both hold, which one value for it cannot say
-    if found is None or pointer in path or core(found).keys() & core(rest).keys():
+    if target is None or pointer in path or core(target).keys() & core(rest).keys():
         return dict(node)
-    return _inlined({**found, **rest}, root, (*path, pointer), budget)
+    return _inlined({**target, **rest}, root, (*path, pointer), budget, level + 1)
 
 
 def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:

@@ -1,0 +1,89 @@
+"""What a keyword moved under ``x-invalid`` must take along, so that no valid call is refused.
+
+A schema without one of its keywords admits more. Under ``not``, as a condition, as one option of
+``oneOf`` or as what is counted, admitting more refuses more: there the whole keyword goes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from toolscope_core.catalog.keywords import INVALID, LISTS, MAPS, SINGLE
+from toolscope_core.datamodel import JsonObject
+
+_IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
+
+
+def drop_narrowed(schema: JsonObject, resolve: Callable[[JsonObject, Any], Any]) -> JsonObject:
+    """The schema (a root) without keywords that refuse more for what is missing inside them.
+
+    ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
+    """
+    return _Dropper(schema, resolve, {}).drop(schema) if _has_invalid(schema) else schema
+
+
+def _has_invalid(value: Any) -> bool:
+    if isinstance(value, dict):
+        return INVALID in value or any(map(_has_invalid, value.values()))
+    return isinstance(value, list) and any(map(_has_invalid, value))
+
+
+class _Dropper:
+    """Drops what is narrowed in one schema (``root``), the innermost first."""
+
+    def __init__(
+        self,
+        root: JsonObject,
+        resolve: Callable[[JsonObject, Any], Any],
+        widened: dict[str, bool],
+    ) -> None:
+        self._root, self._resolve, self._widened = root, resolve, widened
+
+    def drop(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        schema = {key: self._drop_below(key, sub) for key, sub in value.items()}
+        if "oneOf" in schema and self._is_widened(schema["oneOf"]) and "anyOf" not in schema:
+            schema["anyOf"] = schema.pop("oneOf")
+        narrowed = {key: schema.pop(key) for key in self._narrowed(schema)}
+        if not narrowed:
+            return schema
+        return {**schema, INVALID: {**schema.get(INVALID, {}), **narrowed}}
+
+    def _drop_below(self, key: str, value: Any) -> Any:
+        if key in MAPS and isinstance(value, dict):
+            return {name: self.drop(sub) for name, sub in value.items()}
+        if key in LISTS and isinstance(value, list):
+            return [self.drop(sub) for sub in value]
+        return self.drop(value) if key in SINGLE else value
+
+    def _narrowed(self, schema: JsonObject) -> list[str]:
+        """The keywords of a schema that refuse more for what is missing."""
+        keys = [key for key in ("not", "oneOf") if self._is_widened(schema.get(key))]
+        if self._is_widened(schema.get("if")):
+            keys += ["if", "then", "else"]
+        if "maxContains" in schema and self._is_widened(schema.get("contains")):
+            keys += ["contains", "minContains", "maxContains"]
+        if INVALID in schema or any(self._is_widened(schema.get(key)) for key in _IN_PLACE):
+            keys += ["unevaluatedProperties", "unevaluatedItems"]
+        return [key for key in keys if key in schema]
+
+    def _is_widened(self, value: Any) -> bool:
+        """Whether a keyword is missing in a value, or in what it refers to."""
+        if isinstance(value, list):
+            return any(map(self._is_widened, value))
+        if not isinstance(value, dict):
+            return False
+        if INVALID in value:
+            return True
+        reference = value.get("$ref")
+        if isinstance(reference, str) and self._leads_to_widened(reference):
+            return True
+        return any(self._is_widened(sub) for sub in value.values())
+
+    def _leads_to_widened(self, reference: str) -> bool:
+        if reference not in self._widened:
+            self._widened[reference] = False  # until the circle is closed
+            self._widened[reference] = self._is_widened(self._resolve(self._root, reference))
+        return self._widened[reference]
