@@ -181,3 +181,63 @@ def test_each_spelling_is_seen_by_the_rule_that_looks_for_what_is_lost(spelling)
     source = Source("x.json", json.dumps(listed).encode())
     nothing = read([tool("other")])
     assert vanished(source, nothing) == ["zq0z"]
+
+
+def described(schema_key=None, schema=None):
+    return {"name": "zq1z", "description": "Does.", **({schema_key: schema} if schema_key else {})}
+
+
+FUNCTION = {"type": "function", "function": {"name": "zq1z", "description": "Does."}}
+API = api({"/x": {"get": {"operationId": "zq0z"}}})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {**API, "servers": [{"name": "s", "tools": [B]}]},
+        {**API, "components": {"tools": [B]}},
+        {**API, "info": {"title": "x", "tools": [B]}},
+        {**API, "tags": [{"name": "t", "tools": [B]}]},
+        {**API, "definitions": [B]},
+        {**API, "webhooks": [B]},
+        api({"/x": {"get": {**ACT, "tools": [B]}}}),
+        api({"/x": {"get": ACT, "tools": [B]}}),
+        {"tools": [A], "spec": api({"/y": {"get": {"operationId": "zq1z"}}})},
+        {"tools": [A], "TOOLS": [described()]},
+        {"tools": [A], "more": [described("inputSchema", {})]},
+        {"tools": [A], "more": [described("inputSchema", {"oneOf": [{"type": "object"}]})]},
+        {"tools": [A], "more": [described("inputSchema", {"$ref": "#/x"})]},
+        {"tools": [A], "more": [described("parameters", {"q": {"type": "string"}})]},
+        {"tools": [A], "more": [described("parameters", [{"name": "q", "type": "string"}])]},
+        {"tools": [A], "more": [described("args", {"q": {"type": "string"}})]},
+        {"tools": [A], "more": [FUNCTION]},
+        {"tools": [A], "more": [{"tool_name": "zq1z", "description": "Does."}]},
+        {"tools": [A], "content": [{"type": "text", "text": json.dumps([B])}]},
+        {"tools": [{**A, "_meta": {"tools": [B]}}]},
+        {"records": [{"name": "zq0z"}], "data": [{"name": "zq1z"}]},
+        {"name": "a catalog", "data": [described(), A]},
+    ],
+)  # fmt: skip
+def test_tools_in_unusual_places_are_read_or_named(value):
+    catalog = read(value)
+    texts = [*(tool.name for tool in catalog.tools), *(str(row) for row in catalog.problems)]
+    for name in ("zq0z", "zq1z"):
+        if name == "zq0z" or "spec" not in value:
+            assert any(name in text for text in texts), name
+    if "spec" in value:
+        assert any("an OpenAPI document where none is read" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tool_choice": {"type": "function", "function": {"name": "zq0z"}}},
+        {"tool_calls": [{"type": "function", "function": {"name": "zq0z", "arguments": "{}"}}]},
+        {"calls": [{"name": "zq0z", "arguments": {"city": "Paris"}}]},
+        {"plan": [{"name": "zq0z", "parameters": {}}]},
+        {"response_format": {"json_schema": {"name": "r", "schema": {"type": "object"}}}},
+    ],
+)
+def test_calls_and_answers_are_no_tools(more):
+    catalog = read({"tools": [A], **more})
+    assert (len(catalog.tools), catalog.problems) == (1, ())

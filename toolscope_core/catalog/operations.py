@@ -20,6 +20,7 @@ from toolscope_core.datamodel import JsonObject
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"
+OF_A_PATH = (MORE_METHODS, "$ref", "summary", "description", "servers", "parameters")
 HINTS = {
     "get": {"readOnlyHint": True},
     "head": {"readOnlyHint": True},
@@ -76,6 +77,8 @@ class _Reader:
         if not isinstance(paths, dict):
             yield _no_object("paths", paths)
         webhooks = self.document.get("webhooks")
+        if webhooks is not None and not isinstance(webhooks, dict):
+            yield _no_object("webhooks", webhooks)
         for name in webhooks if isinstance(webhooks, dict) else ():
             yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
 
@@ -252,8 +255,8 @@ def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
     more = item.get(MORE_METHODS, {})
     yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]
     for key, held in item.items():
-        left = key not in (*by_rule, MORE_METHODS) and not key.startswith("x-")
-        if left and isinstance(held, dict):
+        left = key not in (*by_rule, *OF_A_PATH) and not key.startswith("x-")
+        if left and isinstance(held, (dict, list)):
             yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from toolscope_core.catalog.configurations import SERVER_MAPS, configured_servers
@@ -18,7 +20,11 @@ OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
 LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
 GENERIC = SHAPES["generic"]
 AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
+CERTAIN = (("inputSchema",), ("input_schema",))  # nothing but a tool has them, even empty
+SCHEMA_KEYS = ("type", "properties", "$ref", "oneOf", "anyOf", "allOf")
+API_EXAMPLES = ("schemas", "schema", "example", "examples", "default", "value", "content")
 
+_LISTED = frozenset(key.lower() for key in TOOL_LISTS)
 Places = dict[str, list[Any]]
 
 
@@ -34,8 +40,9 @@ def tool_places(value: JsonObject) -> Places:
         return places
     if isinstance(value.get("result"), dict):
         return {"result": [value["result"]]}
-    first = next((key for key in OTHER_LISTS if isinstance(value.get(key), list)), None)
-    return {first: value[first]} if first else {}
+    lists = {key: value[key] for key in OTHER_LISTS if isinstance(value.get(key), list)}
+    named = {key: rows for key, rows in lists.items() if any(map(has_name, _objects(rows)))}
+    return named or dict([*lists.items()][:1])
 
 
 def is_tool(value: Any) -> bool:
@@ -89,24 +96,46 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
     """All that can only be tools, at any depth, and what cannot be read, in order.
 
     That is what has a name and a JSON Schema of parameters, or a name and a place in a list of
-    tools. Of what a tool says of itself only lists of tools are looked through.
+    tools, and an OpenAPI document; also inside a text that is JSON. Of what a tool says of itself
+    only lists of tools are looked through.
     """
     waiting = [(value, key)]
     while waiting:
         item, key = waiting.pop()
         if isinstance(item, Flaw):
             yield item
+        elif isinstance(item, str):
+            waiting += [(inner, key) for inner in _from_json(item)]
         elif isinstance(item, list):
             waiting += [(entry, key) for entry in reversed(item)]
+        elif isinstance(item, dict) and is_openapi(item):
+            yield item
         elif isinstance(item, dict):
-            listed = key in TOOL_LISTS
+            listed = key.lower() in _LISTED
             certain = _declares(item) or (listed and has_name(item))
             if certain:
                 yield item
             elif listed:
                 item = _named_objects(item)
-            inner = [name for name in item if name in TOOL_LISTS or not certain]
+            inner = [name for name in item if name.lower() in _LISTED or not certain]
             waiting += [(item[name], name) for name in reversed(inner)]
+
+
+def tools_beside_operations(
+    document: JsonObject, fields: frozenset[str]
+) -> Iterator[tuple[str, JsonObject | Flaw]]:
+    """The tools in the fields that OpenAPI defines, but not what schemas and examples show."""
+    for key, held in document.items():
+        if key in fields and key not in API_EXAMPLES:
+            yield from ((key, item) for item in tools_inside(_without_examples(held), key))
+
+
+def _without_examples(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_examples(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_examples(sub) for key, sub in value.items() if key not in API_EXAMPLES}
 
 
 def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:
@@ -142,12 +171,25 @@ def _looks_filled(value: JsonObject, key: str) -> bool:
     rows = list(_objects([*held.values()] if names_servers(key, held) else held))
     if any(_declares(row) or _leads_on(row) for row in rows):
         return True
-    if key != "apis" and GENERIC.find(value, "name"):
+    if key != "apis" and GENERIC.find(value, "name") and not (names_a_list(value) and rows):
         return False
     if key in SERVER_MAPS:
         nested = [row for row in held if isinstance(row, list)] if isinstance(held, list) else []
         rows = list(_objects(nested))
     return any(map(_is_described, rows))
+
+
+def names_a_list(value: JsonObject) -> bool:
+    """Whether an object has a name and says nothing else that a tool would."""
+    return not any(GENERIC.find(value, part) for part in ("description", "schema", "returns"))
+
+
+def _from_json(text: str) -> list[Any]:
+    """What a text holds that is a JSON list or object and may name tools; else nothing."""
+    if text[:1] in ("[", "{") and '"name"' in text:
+        with suppress(ValueError, RecursionError):
+            return [json.loads(text)]
+    return []
 
 
 def _leads_on(row: JsonObject) -> bool:
@@ -230,9 +272,30 @@ def _is_described(item: JsonObject) -> bool:
 
 
 def _declares(item: JsonObject) -> bool:
-    """Whether an object has a name and what is clearly a schema of parameters."""
-    return has_name(item) and any(
-        not schema.keys().isdisjoint(("type", "properties"))
-        for path, schema in GENERIC.find_all(item, "schema")
-        if isinstance(schema, dict) and path not in AMBIGUOUS
-    )
+    """Whether an object has a name and what is clearly a declaration of parameters.
+
+    A function that is described declares that it has none; a call has no description.
+    """
+    if not has_name(item):
+        return False
+    function = item.get("type") == "function" or "name" not in item
+    if function and isinstance(GENERIC.get(item, "description"), str):
+        return True
+    return any(_is_declaration(path, schema) for path, schema in GENERIC.find_all(item, "schema"))
+
+
+def _is_declaration(path: tuple[str, ...], schema: Any) -> bool:
+    """Whether a value is a JSON Schema, or flat parameters with their types, by its form."""
+    if isinstance(schema, list):
+        return path != ("schema",) and bool(schema) and all(map(_is_typed, schema))
+    if not isinstance(schema, dict):
+        return False
+    if path in CERTAIN and not schema:
+        return True
+    if path not in AMBIGUOUS and not schema.keys().isdisjoint(SCHEMA_KEYS):
+        return True
+    return path != ("schema",) and bool(schema) and all(map(_is_typed, schema.values()))
+
+
+def _is_typed(parameter: Any) -> bool:
+    return isinstance(parameter, dict) and isinstance(parameter.get("type"), str)

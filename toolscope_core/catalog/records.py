@@ -26,6 +26,7 @@ from toolscope_core.catalog.places import (
     names_servers,
     server_of,
     tool_places,
+    tools_beside_operations,
     tools_inside,
     unexpected_tools,
 )
@@ -121,6 +122,7 @@ class _Walk:
         if isinstance(read, Flaw):
             yield _refused(value, read.reason, trail, around)
             return
+        yield from _unexpected(tools_beside_operations(value, FIELDS), trail, around)
         beside = {key: part for key, part in value.items() if key not in FIELDS}
         held = {"paths": read["paths"], **tool_places(beside)}
         yield from self._object({**beside, **read}, held, trail, around)
@@ -194,7 +196,7 @@ class _Walk:
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
     """The fields of a record in which further tools may stand; unknown fields belong to a tool."""
-    keys = {*TOOL_LISTS} if sure else record.keys() - {"function"}
+    keys = {*TOOL_LISTS, "_meta"} if sure else record.keys() - {"function"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
         keys |= {"function"}
@@ -212,6 +214,8 @@ def _unexpected(
 
 
 def _where_none_is_read(tool: JsonObject) -> str:
+    if is_openapi(tool):
+        return "is an OpenAPI document where none is read; put it into a file of its own"
     name = excerpt(GENERIC.get(tool, "name"))[:80]
     return f"looks like the tool {name!r} where none is read; put it into a list `tools`"
 
