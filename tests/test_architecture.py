@@ -14,7 +14,7 @@ CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
 LAYERS = (
-    {"datamodel", "errors", "numbers", "files"},
+    {"datamodel", "errors", "numbers", "unicode_forms", "files"},
     {"config", "backends"},
     {
         "catalog",

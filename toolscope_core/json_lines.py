@@ -35,7 +35,7 @@ def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
         if not line.strip():
             continue
         try:
-            row: Any = json.loads(line)
+            row: Any = json.loads(line, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"{label}, line {number} is not JSON ({error}); give one JSON object a line"
@@ -43,6 +43,11 @@ def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
         if not isinstance(row, dict):
             raise ConfigError(f"{label}, line {number} is {line[:40]!r}; give a JSON object")
         yield number, row
+
+
+def _refuse(constant: str) -> float:
+    """For ``NaN`` and the infinities, which Python reads and JSON does not have."""
+    raise ValueError(f"{constant} is no JSON value")
 
 
 def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:

@@ -1,6 +1,7 @@
 import csv
 import io
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +59,11 @@ def test_no_cell_is_a_formula_and_all_others_are_exact(cells):
 
 def test_text_that_is_no_unicode_is_still_written():
     assert b"\\ud800" in csv_bytes(["x"], [["\ud800"]])
+
+
+@pytest.mark.parametrize("front", ["\u200b", "\u2060 ", "\ufeff'", "\u202e"])
+@pytest.mark.parametrize("sign", ["=", "\ufe66", "\ufe62", "\u207c", "\uff1d"])
+def test_a_sign_behind_what_is_not_seen_is_no_formula(front, sign):
+    for cell in (sign + "1+1", front + sign + "1+1"):
+        (_, (written,)) = rows(csv_bytes(["x"], [[cell]]))
+        assert written == f"'{cell}"

@@ -116,3 +116,11 @@ def test_calls_that_are_not_understood_are_counted(call):
     assert done.row["calls"][0] == call
     assert done.unread == 1
     assert done.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "unread"), [({"gold": {"a": 1}, "calls": 5}, 2), ({"gold": "a"}, 1)]
+)
+def test_gold_and_calls_that_are_no_lists_are_counted(row, unread):
+    done = relabel_query(row, PHI, ALPHAS, NAMES)
+    assert (done.row, done.unread, done.changed) == (row, unread, False)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from toolscope_core.catalog.hidden import visible, without_hidden
 from toolscope_core.datamodel import Finding, Tool
+from toolscope_core.unicode_forms import normalise
 
 LETTERS = (
     ("аеорсухіјѕһԁԛԝкмтвнгпӏьԍ", "aeopcyxijshdqwkmtbhrnlbg"),  # Cyrillic
@@ -38,7 +39,7 @@ def plain_text(text: str) -> str:
     """
     if text.isascii():
         return text
-    decomposed = unicodedata.normalize("NFKD", without_hidden(text).translate(TABLE))
+    decomposed = normalise("NFKD", without_hidden(text).translate(TABLE))
     kept = "".join(char for char in decomposed if not unicodedata.combining(char))
     return kept.translate(TABLE)
 
@@ -101,9 +102,9 @@ def _finding(tool: Tool, others: Iterable[str]) -> Finding:
 def _is_disguised(name: str) -> bool:
     """Whether letters are replaced by look-alikes; accents, which one can see, do not count."""
     return not name.isascii() and (
-        name.translate(TABLE) != name or unicodedata.normalize("NFKC", name) != _composed(name)
+        name.translate(TABLE) != name or normalise("NFKC", name) != _composed(name)
     )
 
 
 def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+    return normalise("NFC", name)

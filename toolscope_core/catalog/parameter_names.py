@@ -8,7 +8,6 @@ names in it are changed at the places that ``nested`` lists.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,6 +16,7 @@ from typing import Any
 from toolscope_core.catalog.references import IN_PLACE, resolve
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.datamodel import JsonObject, NestedRename, digest
+from toolscope_core.unicode_forms import normalise
 
 LONGEST = 64
 HASH_DIGITS = 8
@@ -83,7 +83,7 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     taken = {_folded(name) for name in all_names}
     offered = {}
     for name in refused:
-        plain = re.sub(r"[^A-Za-z0-9_]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
+        plain = re.sub(r"[^A-Za-z0-9_]+", "_", normalise("NFKC", name)).strip("_")
         plain = plain if re.match("[A-Za-z]", plain) else f"arg_{plain}".rstrip("_")
         cut = plain[: LONGEST - HASH_DIGITS - 1]
         hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
@@ -95,7 +95,7 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
 
 
 def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()
+    return normalise("NFKC", name).casefold()
 
 
 def _check(schema: Any, names: Mapping[str, str]) -> None:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.hidden import HIDDEN
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.datamodel import MergedTool, Relabel, canonical_json
 
-_SIGNS = r"[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
-_FORMULA = re.compile(rf"[\s\"']*{_SIGNS}|[\t\r\n]")
+_SIGNS = "[" + re.escape("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−") + "]"
+_FORMULA = re.compile(rf"[\s\"'{HIDDEN.pattern[1:-1]}]*{_SIGNS}|[\t\r\n]")
 _BEHIND = re.compile(rf"(;[\s\"']*)(?={_SIGNS})")
 """A semicolon, which ends a cell in the spreadsheets of some countries, before a sign."""
 
@@ -21,8 +22,8 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """A table as CSV in UTF-8, each cell as text.
 
     A cell that a spreadsheet would take for a formula gets an apostrophe in front, also where it
-    begins with a full-width sign, and before a sign behind a semicolon; all others are written as
-    they are.
+    begins with a sign of another width or with hidden characters, and before a sign behind a
+    semicolon; all others are written as they are.
     """
     text = io.StringIO()
     writer = csv.writer(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from toolscope_core.catalog.parameter_names import Renaming, property_names, ren
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
+from toolscope_core.unicode_forms import normalise
 
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
 
@@ -129,7 +129,7 @@ def comparable_name(name: str) -> str:
     """A name as targets compare it."""
     if name.isascii():
         return name.lower()
-    return unicodedata.normalize("NFKC", name).casefold()
+    return normalise("NFKC", name).casefold()
 
 
 def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[RuleViolation]:
@@ -310,7 +310,7 @@ def _plain(name: str, target: Format) -> str:
     """The name in letters that every rule takes, beginning with one that all take."""
     if not target.rules.name_rule:
         return name
-    spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", unicodedata.normalize("NFKC", name)).strip("_")
+    spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", normalise("NFKC", name)).strip("_")
     return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
 
 

@@ -168,10 +168,16 @@ def relabel_query(
         shrunk=tuple(tuple(old) for old in became.values() if len(old) > 1),
         unknown=tuple(dict.fromkeys(tool for tool in named if tool not in phi)),
         lost=tuple(name for call in calls for name in call.lost),
-        unread=sum(not call.tool for call in calls),
+        unread=sum(not call.tool for call in calls) + _unreadable(row),
         removed=tuple(dict.fromkeys((*removed, *called))),
         emptied=bool(removed) and not new_gold,
     )
+
+
+def _unreadable(row: JsonObject) -> int:
+    """How many of ``gold`` and ``calls`` hold something and are no lists."""
+    values = (row.get("gold"), row.get("calls"))
+    return sum(value is not None and not isinstance(value, list) for value in values)
 
 
 @dataclass(frozen=True, slots=True)

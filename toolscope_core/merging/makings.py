@@ -4,7 +4,6 @@ cluster leaves the thousands of others as they are.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from toolscope_core.merging.guards import Companions, guards
 from toolscope_core.merging.licence import Said, said_by
 from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synthesise
 from toolscope_core.merging.unlicensed import unlicensed
+from toolscope_core.unicode_forms import normalise
 
 Members = tuple[str, ...]
 
@@ -126,4 +126,4 @@ def folded(name: str) -> str:
     """A name as clients compare it."""
     if name.isascii():
         return name.lower()
-    return unicodedata.normalize("NFKC", name).casefold()
+    return normalise("NFKC", name).casefold()
