@@ -1,10 +1,10 @@
 """Servers that names imply: vendors or products, where a catalog names no servers itself.
 
-Two habits are read. Some catalogs put a vendor into every name at one place (``github_list_issues``,
-``list_issues_github``): then that place of each name says whose the tool is. Others name a vendor
-now and then (``walmart.purchase``): then only what descriptions write as a name counts, or words
-that take each other's place in names that are otherwise equal (``buy_stock_fidelity`` and
-``buy_stock_robinhood``).
+Two habits are read. Some catalogs put a vendor into every name at one place
+(``github_list_issues``, ``list_issues_github``): then that place of each name says whose the tool
+is. Others name a vendor now and then (``walmart.purchase``): then only what descriptions write as a
+name counts; of English words only those that take each other's place in names that are otherwise
+equal (``buy_stock_fidelity`` and ``buy_stock_robinhood``).
 
 An implied server is a guess that people can see and change. It is no part of ids or fingerprints.
 """
@@ -19,7 +19,7 @@ from typing import Literal
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.vocabulary import action_classes, base_forms, is_plain_verb
-from toolscope_core.merging.wordnet import is_word
+from toolscope_core.merging.wordnet import is_word, kinds_of
 from toolscope_core.similarity import split_name
 
 Place = Literal["front", "end", "middle"]
@@ -38,7 +38,7 @@ SWAPPED = 2
 
 _TEXT = 400
 _CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+")
+_WORD = re.compile(r"(?<![\w/.@-])[A-Za-z][A-Za-z0-9]+(?!\w)")
 _SHORT = frozenset(
     """ai api apis app apps args async auth btc ci cd config configs cpu crm crud csv css db dir dns
     doc docs doi env etc eth etf erp eur ftp gbp gps gpu html http https iban id ids info io ip ipo
@@ -48,6 +48,7 @@ _SHORT = frozenset(
     workflow workflows namespace timestamp login changelog bic isbn""".split()
 )
 """Short forms and compounds that WordNet does not have and that name no product."""
+_UNITS = frozenset("celsius fahrenheit kelvin centigrade".split())
 _SAYS: dict[Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}
 
 
@@ -107,8 +108,8 @@ def _written(tools: Iterable[Tool]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _may_name(word: str) -> bool:
-    """Whether a word could name a product at all."""
-    if len(word) < 2 or word.isdigit() or word in _SHORT:
+    """Whether a word could name a product at all: no verb, no language, no unit, no short form."""
+    if len(word) < 2 or word.isdigit() or word in _SHORT | _UNITS or "tongue" in kinds_of(word):
         return False
     return not is_plain_verb(word) and not action_classes(word)
 
@@ -123,7 +124,9 @@ def _inwards(name: Words, place: Place) -> Words:
 
 
 def _habit(words: Sequence[Words], products: frozenset[str]) -> Place | None:
-    """Where the names of the catalog have their product; ``None`` without such a habit."""
+    """Where the names of the catalog have their product; ``None`` without such a habit, or where
+    all have the same.
+    """
     having = [name for name in words if not products.isdisjoint(name)]
     places: tuple[Place, ...] = ("front", "end", "middle")
     counts = {
@@ -133,23 +136,27 @@ def _habit(words: Sequence[Words], products: frozenset[str]) -> Place | None:
     place = max(places, key=lambda at: counts[at])
     if counts[place] < PLACED * len(having) or counts[place] < COVERED * len(words):
         return None
-    return place
+    return place if len({name[:1] for name in (_inwards(n, place) for n in words)}) > 1 else None
 
 
 def _placed(words: Sequence[Words], place: Place) -> Iterator[str]:
-    """What stands at the place of each name: one word, and more while nearly all go on alike."""
+    """What stands at the place of each name: one word, and more while nearly all names go on with
+    a word that few others have there.
+    """
     inwards = [_inwards(name, place) for name in words]
-    counts = Counter(name[:k] for name in inwards for k in range(1, LONGEST + 1) if len(name) >= k)
+    heads = Counter(name[:k] for name in inwards for k in range(1, LONGEST + 1) if len(name) >= k)
+    others = Counter((k, word) for name in inwards for k, word in enumerate(name[:LONGEST]))
+
+    def goes_on(name: Words, k: int) -> bool:
+        longer = heads[name[: k + 1]]
+        own = longer > 1 and longer >= ALIKE * heads[name[:k]]
+        return own and 2 * longer > others[k, name[k]]
+
     for name in inwards:
         k = 1
-        while (
-            k < min(LONGEST, len(name) - 1)
-            and counts[name[: k + 1]] > 1
-            and counts[name[: k + 1]] >= ALIKE * counts[name[:k]]
-        ):
+        while k < min(LONGEST, len(name) - 1) and goes_on(name, k):
             k += 1
-        head = name[:k]
-        yield "_".join(reversed(head) if place == "end" else head)
+        yield "_".join(reversed(name[:k]) if place == "end" else name[:k])
 
 
 def _scattered(tools: Sequence[Tool], words: Sequence[Words]) -> Iterator[str]:
