@@ -1,0 +1,92 @@
+"""Servers that names imply."""
+
+import random
+from dataclasses import replace
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.implied_servers import implied_servers
+
+ACTIONS = "list_issues create_issue close_issue add_comment search_notes read_page".split()
+VENDORS = "github gitlab asana todoist".split()
+
+
+def tools_of(names, description="{}"):
+    return [Tool(id=name, name=name, description=description.format(name)) for name in names]
+
+
+def by_name(tools):
+    return {server.name: server.tools for server in implied_servers(tools)}
+
+
+def test_the_place_that_all_names_share_says_whose_a_tool_is():
+    for form in ("{vendor}_{action}", "{action}_{vendor}"):
+        names = [form.format(vendor=v, action=a) for v in VENDORS for a in ACTIONS]
+        groups = by_name(tools_of(names))
+        assert sorted(groups) == sorted(VENDORS)
+        assert all(len(ids) == len(ACTIONS) for ids in groups.values())
+        assert all(name in tool for name, ids in groups.items() for tool in ids)
+
+
+def test_a_product_of_two_words_is_one():
+    names = [f"yandex_tracker_{action}" for action in ACTIONS]
+    names += [f"{vendor}_{action}" for vendor in VENDORS for action in ACTIONS]
+    assert "yandex_tracker" in by_name(tools_of(names))
+
+
+def test_in_a_catalog_without_that_habit_only_names_count():
+    tools = tools_of(["walmart_purchase", "walmart_prices"], "Does it at Walmart: {}.")
+    tools += tools_of([f"{action}_{n}" for action in ACTIONS for n in ("daily", "weekly")])
+    assert by_name(tools) == {"walmart": ("walmart_prices", "walmart_purchase")}
+
+
+def test_english_words_are_vendors_where_they_take_each_others_place():
+    def at(*vendors):
+        return [
+            Tool(
+                id=f"{action}_{vendor}",
+                name=f"{action}_{vendor}",
+                description=f"At {vendor.title()}.",
+            )
+            for action in ("buy_stock", "sell_stock")
+            for vendor in vendors
+        ]
+
+    assert by_name(at("fidelity", "harbor")).keys() == {"fidelity", "harbor"}
+    assert by_name(at("fidelity")) == {}
+
+
+def test_languages_units_and_short_forms_are_no_vendors():
+    names = [
+        "translate_greek",
+        "pronounce_greek",
+        "to_celsius",
+        "from_celsius",
+        "get_api",
+        "set_api",
+    ]
+    assert by_name(tools_of(names, "Works on Greek, Celsius and Api alike: {}.")) == {}
+
+
+def test_a_catalog_that_names_its_servers_implies_none():
+    named = [replace(tool, server="desk") for tool in tools_of(f"github_{a}" for a in ACTIONS)]
+    assert implied_servers(named) == ()
+
+
+def test_nothing_depends_on_the_order_and_no_tool_is_in_two():
+    tools = tools_of([f"{vendor}_{action}" for vendor in VENDORS for action in ACTIONS])
+    expected = implied_servers(tools)
+    random.Random(3).shuffle(tools)
+    assert implied_servers(tools) == expected
+    ids = [tool for server in expected for tool in server.tools]
+    assert len(ids) == len(set(ids))
+
+
+def test_each_says_why():
+    servers = implied_servers(tools_of([f"{v}_{a}" for v in VENDORS for a in ACTIONS]))
+    assert servers[0].reason == (
+        "6 names begin with `asana`, as the names of this catalog do with a product"
+    )
+
+
+def test_an_empty_catalog_implies_nothing():
+    assert implied_servers([]) == ()
