@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui.catalog import overview_panel
 from ui.catalog.changes_panel import changes_panel
+from ui.catalog.implied_panel import implied_panel
 from ui.catalog.listing_panel import listing_panel
 from ui.catalog.rename_delete import rename_delete_panel
 from ui.catalog.upload_panel import upload_panel
@@ -16,5 +17,6 @@ places = overview_panel.draw_catalog()
 upload_panel()
 rename_delete_panel()
 changes_panel()
+implied_panel(page_frame.current().id)
 listing_panel(page_frame.current().id)
 overview_panel.fill_in(places)

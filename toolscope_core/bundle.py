@@ -24,6 +24,7 @@ from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.config import Cut, PlanConfig
 from toolscope_core.datamodel import (
     ArgumentMap,
+    Catalog,
     Cluster,
     Decision,
     JsonObject,
@@ -228,6 +229,15 @@ def _never_merge(analysis: Analysis, log: Sequence[Decision]) -> list[list[str]]
     return [[pair.left, pair.right] for pair in sorted(cannot)]
 
 
+def _implied(catalog: Catalog) -> JsonObject:
+    """The tool ids of each server that names imply, where they imply one."""
+    tools_by_owner: dict[str, list[str]] = {}
+    for tool in catalog.tools:
+        if tool.implied_server:
+            tools_by_owner.setdefault(tool.implied_server, []).append(tool.id)
+    return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
+
+
 def _manifest(
     analysis: Analysis,
     plan: MergePlan,
@@ -276,6 +286,7 @@ def _manifest(
         },
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
+        **_implied(plan.catalog),
         "toolsets": [
             {"file": name, "tools": len(part), "servers": servers_of(part)}
             for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()

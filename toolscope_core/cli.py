@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -200,6 +200,12 @@ def merge(
         f"about {report.tokens_before} tokens before, {report.tokens_after} after "
         f"({report.counted})"
     )
+    implied = {tool.implied_server for tool in plan.catalog.tools} - {""}
+    if implied:
+        _say(
+            f"names imply {quantity(len(implied), 'server')}, {_some(implied)}: no merge across "
+            "them without review; manifest.json lists their tools"
+        )
     if report.toolsets > 1:
         _say(
             f"too many tools for one file: the toolset is in {report.toolsets}, by server; "
@@ -251,13 +257,23 @@ def inspect(
     _fail_for(why_failing(inspection.catalog.findings, fail_on.value) if fail_on else "")
 
 
+def _some(names: Collection[str]) -> str:
+    """The first five names in order, and how many more there are."""
+    shown = ", ".join(sorted(names)[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+
+
 def _tell(inspection: Inspection) -> None:
+    from toolscope_core.merging.implied_servers import implied_servers
+
     catalog = inspection.catalog
     _say(
         f"format {catalog.format}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "
         f"about {inspection.tokens} tokens ({inspection.counted})"
     )
+    if implied := [one.name for one in implied_servers(catalog.tools)]:
+        _say(f"names imply {quantity(len(implied), 'server')}: {_some(implied)}")
     for problem in catalog.problems:
         _say(f"problem  {problem.position}: {problem.reason}")
     _tell_findings(catalog.findings)

@@ -34,6 +34,7 @@ Action = Literal[
     "canonical",
     "edit",
     "omit",
+    "owner",
     "threshold",
     "undo",
 ]
@@ -88,10 +89,12 @@ class Tool:
 
     ``schema`` is the JSON Schema (an object) of the arguments, types normalised; ``None`` means
     that the record does not say what the tool takes, ``{"type": "object", "properties": {}}``
-    that it takes nothing. ``server`` is empty in a catalog without servers. ``annotations`` uses
-    the MCP hint names. ``raw`` is the record as it was read, unknown fields included.
-    ``parameters`` are the declared top-level ones in the order given, none if none are declared.
-    ``fingerprint`` hashes server, name and definition; ``content_hash`` leaves the server out.
+    that it takes nothing. ``server`` is empty in a catalog without servers; ``implied_server`` is
+    the vendor or product that its name implies there, a guess that is no part of equality, ids or
+    fingerprints. ``annotations`` uses the MCP hint names. ``raw`` is the record as it was read,
+    unknown fields included. ``parameters`` are the declared top-level ones in the order given,
+    none if none are declared. ``fingerprint`` hashes server, name and definition;
+    ``content_hash`` leaves the server out.
     """
 
     id: str
@@ -102,6 +105,7 @@ class Tool:
     returns: JsonObject | None = None
     annotations: JsonObject = field(default_factory=dict)
     raw: JsonObject = field(default_factory=dict, repr=False)
+    implied_server: str = field(default="", compare=False)
     parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
     fingerprint: str = field(init=False, repr=False)
     content_hash: str = field(init=False, repr=False)
@@ -113,6 +117,11 @@ class Tool:
         object.__setattr__(self, "parameters", _declared(self.schema))
         object.__setattr__(self, "content_hash", content)
         object.__setattr__(self, "fingerprint", digest(self.server, content))
+
+    @property
+    def owner(self) -> str:
+        """Whose tool it is: its server, else the server that its name implies, else nobody's."""
+        return self.server or self.implied_server
 
     @property
     def home(self) -> str:
@@ -144,6 +153,15 @@ class Server:
     name: str
     description: str = ""
     raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImpliedServer:
+    """A vendor or product with its tools (ids, sorted), and why it is held for one, in words."""
+
+    name: str
+    tools: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,6 +169,17 @@ def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
     return dict(_Locator(catalog, log).omitted)
 
 
+def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
+    """By tool id the implied server that people gave it last; empty for none."""
+    locate = _Locator(catalog, log)
+    return {
+        tool_id: str(item.detail["owner"]).strip()
+        for item in active(log)
+        if item.action == "owner"
+        for tool_id in locate(item)[0].values()
+    }
+
+
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
     """The latest canonical choice and the merged document edit of each edited member set.
 

@@ -74,6 +74,11 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "They leave the toolset: `removed` in `relabel.json`, in no merge; the others of a merge "
         "stay together.",
     ),
+    "owner": ActionRule(
+        "Implied server changed",
+        "one tool or more",
+        "They count as tools of the server named, or of none; ids, names and fingerprints stay.",
+    ),
     "threshold": ActionRule(
         "Threshold applied",
         "the catalog",
@@ -100,6 +105,8 @@ WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
 ON_SEVERAL: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
+LONGEST_OWNER = 200
+
 EDITABLE = ("name", "description", "schema", "renames")
 """The fields an edit may have."""
 
@@ -125,6 +132,7 @@ def check_form(decision: Decision) -> None:
         "drop": _check_drop,
         "edit": _check_edit,
         "omit": _check_omit,
+        "owner": _check_owner,
         "threshold": _check_threshold,
         "undo": _check_undo,
     }
@@ -243,6 +251,15 @@ def _check_omit(decision: Decision) -> None:
         raise DecisionError(
             f"{id_list(decision.ids)} cannot be left out for the reason {reason!r}; say why, in a "
             "few words"
+        )
+
+
+def _check_owner(decision: Decision) -> None:
+    owner = decision.detail.get("owner")
+    if not isinstance(owner, str) or len(owner) > LONGEST_OWNER:
+        raise DecisionError(
+            f"the implied server of {id_list(decision.ids)} is {str(owner)[:80]!r}; give a name of "
+            f"up to {LONGEST_OWNER} characters, or an empty text for none"
         )
 
 

@@ -38,6 +38,7 @@ from toolscope_core.merging.cores import with_cores
 from toolscope_core.merging.correction import Judge, brought, correct, suspended
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.merging.implied_servers import with_implied_servers
 from toolscope_core.merging.judge import Chances, OfflineJudge
 from toolscope_core.merging.makings import Makings
 from toolscope_core.merging.plan import Edits, apply_clusters, build_clusters
@@ -201,10 +202,12 @@ def analyse(
 ) -> Analysis:
     """The analysis of a catalog: embed, find the near pairs, judge them, and make the merged tools.
 
+    Tools that name no server get the one that their names imply; the judge does not read it.
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
     """
     if not catalog.tools:
         raise CatalogError("the catalog has no tools; add a file with at least one")
+    catalog = with_implied_servers(catalog, {})
     texts = [similarity.tool_text(tool) for tool in catalog.tools]
     vectors = embed_cached(texts, embedder, cache, progress)
     progress(Step("compare", 0, len(texts)))
@@ -231,6 +234,14 @@ def analyse(
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
     return analysis
+
+
+def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
+    """The analysis with the implied servers that people gave tools (``decision_log.owners``)."""
+    catalog = with_implied_servers(analysis.catalog, chosen)
+    if catalog is analysis.catalog:
+        return analysis
+    return replace(analysis, catalog=catalog, _syntheses=Makings(catalog))
 
 
 def own_cut(analysis: Analysis) -> Cut:

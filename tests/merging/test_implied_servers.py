@@ -3,8 +3,13 @@
 import random
 from dataclasses import replace
 
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.implied_servers import implied_servers
+from toolscope_core.datamodel import Catalog, Tool
+from toolscope_core.merging.guards import Companions, guards
+from toolscope_core.merging.implied_servers import (
+    implied_servers,
+    present_servers,
+    with_implied_servers,
+)
 
 ACTIONS = "list_issues create_issue close_issue add_comment search_notes read_page".split()
 VENDORS = "github gitlab asana todoist".split()
@@ -90,3 +95,57 @@ def test_each_says_why():
 
 def test_an_empty_catalog_implies_nothing():
     assert implied_servers([]) == ()
+
+
+def shop(action, vendor):
+    text = f"Buys at {vendor.title()}."
+    return Tool(id=f"{vendor}_{action}", name=f"{vendor}_{action}", description=text)
+
+
+SHOPS = tuple(shop(action, vendor) for vendor in VENDORS for action in ACTIONS)
+
+
+def owners_of(catalog):
+    return {tool.id: tool.owner for tool in catalog.tools}
+
+
+def test_what_people_chose_comes_before_the_guess():
+    catalog = Catalog(SHOPS)
+    renamed = {one.id: "Git Hub" for one in SHOPS if one.name.startswith("github")}
+    split, gone = "gitlab_read_page", "asana_read_page"
+    changed = owners_of(with_implied_servers(catalog, {**renamed, split: "pages", gone: ""}))
+    assert changed["github_list_issues"] == "Git Hub"
+    assert (changed[split], changed["gitlab_list_issues"]) == ("pages", "gitlab")
+    assert (changed[gone], changed["asana_list_issues"]) == ("", "asana")
+    reasons = {one.name: one.reason for one in present_servers(SHOPS, renamed)}
+    assert reasons["Git Hub"] == "decided by a person"
+    assert "begin with `gitlab`" in reasons["gitlab"]
+
+
+def test_an_implied_server_is_no_part_of_a_tool_s_identity():
+    catalog = Catalog(SHOPS)
+    implied = with_implied_servers(catalog, {})
+    assert owners_of(implied)["github_list_issues"] == "github"
+    assert implied.version == catalog.version
+    assert implied.tools == catalog.tools
+    assert [tool.fingerprint for tool in implied.tools] == [t.fingerprint for t in SHOPS]
+    assert with_implied_servers(implied, {}) is implied
+
+
+def test_a_declared_server_stays_whatever_was_chosen():
+    named = tuple(replace(tool, server="desk") for tool in SHOPS)
+    assert with_implied_servers(Catalog(named), {SHOPS[0].id: "other"}).tools[0].owner == "desk"
+
+
+def test_a_merge_across_implied_servers_needs_a_person():
+    one, other = (
+        Tool(id=f"{v}_list_issues", name=f"{v}_list_issues", description="Lists all open issues.")
+        for v in ("github", "gitlab")
+    )
+    pair = [replace(one, implied_server="github"), replace(other, implied_server="gitlab")]
+    (reason, *_) = guards(pair, one.id, "prune", Companions(pair))
+    assert reason.startswith("their names imply 2 servers: ")
+    same = [replace(tool, implied_server="github") for tool in pair]
+    assert not any(
+        "servers" in reason for reason in guards(same, one.id, "prune", Companions(same))
+    )

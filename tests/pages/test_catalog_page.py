@@ -279,3 +279,28 @@ def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     app.pills(key="kind").select("warn: Speaks to the model").run()
     assert len(shown(app)) == 2
     assert "2 of 5 findings" in words(app)
+
+
+def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work):
+    tools = [
+        replace(tool, id=f"{v}_{tool.name}", name=f"{v}_{tool.name}", server="")
+        for v in ("acme", "globex")
+        for tool in (desk.MAIL, desk.WEATHER, desk.FILES)
+    ]
+    record = work.catalogs.add("Shops", desk.catalog(*tools))
+    work.analyses.wait(work.analyses.start(record.id))
+    app = open_page(monkeypatch, work, catalog="Shops")
+    (box,) = [box for box in app.expander if box.label == "Implied servers: 2"]
+    assert list(box.dataframe[0].value["implied server"]) == ["acme", "globex"]
+    assert app.button(key="implied_rename").disabled
+    app.text_input(key="implied_name_acme").input("Acme Corp").run()
+    app.button(key="implied_rename").click().run()
+    assert "3 tools\\: Acme Corp" in words(app) or "3 tools: Acme Corp" in words(app)
+    app.selectbox(key="implied_server").select("globex").run()
+    app.multiselect(key="implied_tools_globex_3").unselect("globex_send_mail").run()
+    app.button(key="implied_dismiss").click().run()
+    servers = {one.name: one.tools for one in work.implied_owners.servers(record.id)}
+    assert servers == {
+        "Acme Corp": ("acme_get_weather", "acme_list_files", "acme_send_mail"),
+        "globex": ("globex_send_mail",),
+    }

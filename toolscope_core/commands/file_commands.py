@@ -36,6 +36,7 @@ from toolscope_core.datamodel import (
     Pair,
     Severity,
 )
+from toolscope_core.decision_log import owners
 from toolscope_core.embedders import embedder_of
 from toolscope_core.errors import CatalogError, DecisionError
 from toolscope_core.folders import write_folder
@@ -44,7 +45,7 @@ from toolscope_core.json_lines import read_rows, write_rows
 from toolscope_core.merging.calls import RelabelledQuery, relabel_query
 from toolscope_core.opinions import Spent
 from toolscope_core.outgoing import with_fixes
-from toolscope_core.pipeline import Analysis, analyse, plan_merge
+from toolscope_core.pipeline import Analysis, analyse, plan_merge, with_owners
 from toolscope_core.relabelling import read_relabelling
 from toolscope_core.versions.diff import CatalogDiff, diff
 from toolscope_core.views.estimates import Estimates
@@ -205,6 +206,7 @@ def merge_files(
     remote = (request.embeddings_model, request.base_url)
     embedder = embedder_of(settings, request.embedder, *remote)
     analysis = _analysis(catalog, request.analysis, settings, embedder, progress)
+    analysis = with_owners(analysis, owners(catalog, log))
     if request.ask:
         analysis = with_opinions(analysis, log, request.ask, settings, progress)
     plan = plan_merge(analysis, log, request.plan)

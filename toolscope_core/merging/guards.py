@@ -71,7 +71,7 @@ class Companions:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, list[Tool]] = {}
         for tool in tools:
-            self._tools.setdefault(tool.server, []).append(tool)
+            self._tools.setdefault(tool.owner, []).append(tool)
         self._kept: dict[str, tuple[tuple[str, ...], ...]] = {}
 
     def beside(self, members: Sequence[Tool], server: str, nouns: set[str]) -> list[str]:
@@ -156,16 +156,17 @@ def _on_servers(
     readings: Mapping[str, Reading],
     companions: Companions,
 ) -> Iterator[str]:
-    servers = sorted({tool.server for tool in members})
+    servers = sorted({tool.owner for tool in members})
     if len(servers) < 2:
         return
-    live = f"the members live on {len(servers)} servers"
+    implied = any(tool.implied_server for tool in members)
+    live = f"{'their names imply' if implied else 'the members live on'} {len(servers)} servers"
     if not pruned:
         yield f"{live}, all of which the gateway must reach: {_listed(map(_owner, servers))}"
         return
-    stays = next(tool.server for tool in members if tool.id == canonical)
+    stays = next(tool.owner for tool in members if tool.id == canonical)
     nouns = {
-        server: {n for t in pruned if t.server == server for n in kept_behind(readings[t.id])}
+        server: {n for t in pruned if t.owner == server for n in kept_behind(readings[t.id])}
         for server in servers
         if server != stays
     }
@@ -192,12 +193,12 @@ def _on_state(
 
     A named server shares its files and records among its tools, but not what is held open.
     """
-    if len({tool.server for tool in members}) > 1 or not pruned:
+    if len({tool.owner for tool in members}) > 1 or not pruned:
         return
     if len({frozenset(readings[tool.id].name) for tool in members}) < 2:
         return
     nouns = {noun for tool in pruned for noun in kept_behind(readings[tool.id])}
-    if members[0].server:
+    if members[0].server:  # an implied one is a guess, which allows nothing
         nouns &= _HANDLES
     if nouns:
         names = _listed(f"`{tool.name}`" for tool in pruned)

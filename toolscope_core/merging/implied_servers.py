@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import is_
 from typing import Literal
 
-from toolscope_core.datamodel import Tool
+from toolscope_core.datamodel import Catalog, ImpliedServer, Tool
 from toolscope_core.merging.vocabulary import action_classes, base_forms, is_plain_verb
 from toolscope_core.merging.wordnet import is_word, kinds_of
 from toolscope_core.similarity import split_name
@@ -49,16 +50,8 @@ _SHORT = frozenset(
 )
 """Short forms and compounds that WordNet does not have and that name no product."""
 _UNITS = frozenset("celsius fahrenheit kelvin centigrade".split())
+_DECIDED = "decided by a person"
 _SAYS: dict[Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}
-
-
-@dataclass(frozen=True, slots=True)
-class ImpliedServer:
-    """A vendor or product with its tools (ids, sorted), and why it is held for one, in words."""
-
-    name: str
-    tools: tuple[str, ...]
-    reason: str
 
 
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
@@ -76,6 +69,43 @@ def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
         ImpliedServer(name, tuple(sorted(ids)), _reason(name, len(ids), place))
         for name, ids in sorted(tools_by_name.items())
     )
+
+
+def present_servers(tools: Sequence[Tool], chosen: Mapping[str, str]) -> tuple[ImpliedServer, ...]:
+    """The implied servers after people's changes, by name.
+
+    ``chosen`` is by tool id the server that people gave it, empty for none.
+    """
+    guessed = implied_servers(tools)
+    reasons = {one.name: one.reason for one in guessed}
+    owner_by_id = {tool_id: one.name for one in guessed for tool_id in one.tools}
+    nameless = {tool.id for tool in tools if not tool.server}
+    owner_by_id |= {tool_id: name for tool_id, name in chosen.items() if tool_id in nameless}
+    tools_by_name: dict[str, list[str]] = defaultdict(list)
+    for tool_id, name in owner_by_id.items():
+        if name:
+            tools_by_name[name].append(tool_id)
+    reasons |= dict.fromkeys(chosen.values(), _DECIDED)
+    return tuple(
+        ImpliedServer(name, tuple(sorted(ids)), reasons[name])
+        for name, ids in sorted(tools_by_name.items())
+    )
+
+
+def with_implied_servers(catalog: Catalog, chosen: Mapping[str, str]) -> Catalog:
+    """The catalog with the implied server of each tool that names no server itself.
+
+    ``chosen`` as in ``present_servers``.
+    """
+    servers = present_servers(catalog.tools, chosen)
+    implied = {tool_id: one.name for one in servers for tool_id in one.tools}
+    tools = tuple(
+        tool
+        if tool.server or tool.implied_server == implied.get(tool.id, "")
+        else replace(tool, implied_server=implied.get(tool.id, ""))
+        for tool in catalog.tools
+    )
+    return catalog if all(map(is_, tools, catalog.tools)) else replace(catalog, tools=tools)
 
 
 def _reason(name: str, count: int, place: Place | None) -> str:

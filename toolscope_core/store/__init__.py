@@ -12,7 +12,7 @@ from toolscope_core.store.catalog_rows import (
     rename_catalog,
     save_catalog,
 )
-from toolscope_core.store.decision_rows import append_decision, read_log
+from toolscope_core.store.decision_rows import append_decision, count_decisions, read_log
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.job_rows import (
     Job,
@@ -49,6 +49,7 @@ __all__ = [
     "Store",
     "StoredLedger",
     "append_decision",
+    "count_decisions",
     "count_earlier",
     "delete_catalog",
     "end_job",

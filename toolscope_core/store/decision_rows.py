@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from toolscope_core.datamodel import Action, Decision
 from toolscope_core.decisions import check_form
@@ -50,6 +50,14 @@ def read_log(store: Store, catalog_id: int) -> Log:
     """All decisions on the catalogs of this name, in order of ``seq``."""
     with store.read() as session:
         return _log(session, store, catalog_row(session, store, catalog_id).name)
+
+
+def count_decisions(store: Store, catalog_id: int) -> int:
+    """How many rows ``read_log`` would read; each change of the log adds one."""
+    with store.read() as session:
+        name = catalog_row(session, store, catalog_id).name
+        rows = select(func.count()).select_from(DecisionRow).where(DecisionRow.name == name)
+        return int(session.exec(rows).one())
 
 
 def _log(session: Session, store: Store, name: str) -> Log:

@@ -81,7 +81,7 @@ def groupings(catalog: Catalog) -> tuple[str, ...]:
     A category field holds a short text on most tools, with at most half as many different values
     as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
     """
-    servers = (SERVERS,) if any(tool.server for tool in catalog.tools) else ()
+    servers = (SERVERS,) if any(tool.owner for tool in catalog.tools) else ()
     return (*servers, *sorted(_categories(catalog)), CLUSTERS)
 
 
@@ -92,7 +92,7 @@ def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
         rows = {tool.id: row for row, tool in enumerate(tools)}
         groups = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
     else:
-        owners = [t.server for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
+        owners = [t.owner for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
         groups = {}
         for row, key in enumerate(owners):
             if key:

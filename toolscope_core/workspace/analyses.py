@@ -14,10 +14,12 @@ from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import AnalysisConfig
 from toolscope_core.errors import JobError
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.pipeline import Analysis, analyse, judge_lowest_cut
+from toolscope_core.pipeline import Analysis, analyse, judge_lowest_cut, with_owners
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
+from toolscope_core.workspace.implied_owners import ImpliedOwners
+from toolscope_core.workspace.memo import Memo
 
 KEPT = 4
 """How many analyses stay in memory (40,000 tools take about 200 MB each)."""
@@ -43,6 +45,7 @@ class Analyses:
         embedder: Embedder,
         cache: VectorCache,
         chosen_judge: ChosenJudge,
+        implied_owners: ImpliedOwners,
     ) -> None:
         self._store = store
         self._catalogs = catalogs
@@ -52,6 +55,8 @@ class Analyses:
             self._kind = f"{JOB_KIND} by {embedder.name}"
         self._cache = cache
         self._chosen_judge = chosen_judge
+        self._implied_owners = implied_owners
+        self._with_owners: Memo[Analysis] = Memo()
         self._runner = JobRunner(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
         self._lock = threading.Lock()
@@ -77,13 +82,19 @@ class Analyses:
         return analysis
 
     def get(self, catalog_id: int) -> Analysis | None:
-        """The finished analysis with the opinions of the judge that counts, or ``None`` where one
-        has to be started; the same value until that judge changes.
+        """The finished analysis with the opinions of the judge that counts and people's changes of
+        implied servers, or ``None`` where one has to be started; the same value until these change.
 
         After a restart it is made again from the cached vectors, at once for a small catalog.
         """
         analysis = self._offline(catalog_id)
-        return None if analysis is None else self._chosen_judge.applied_to(catalog_id, analysis)
+        if analysis is None:
+            return None
+        offline, chosen = analysis, self._implied_owners.chosen(catalog_id)
+        analysis = self._with_owners.get(
+            catalog_id, (offline,), lambda: with_owners(offline, chosen), state=chosen
+        )
+        return self._chosen_judge.applied_to(catalog_id, analysis)
 
     def required(self, catalog_id: int) -> Analysis:
         """As ``get``. Raises ``JobError`` where there is none yet."""

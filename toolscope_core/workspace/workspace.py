@@ -14,6 +14,7 @@ from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
@@ -36,7 +37,10 @@ class Workspace:
         cache = VectorCache(settings.cache_dir)
         embedder = embedder or embedder_of(settings)
         chosen_judge = ChosenJudge(self.store)
-        self.analyses = Analyses(self.store, self.catalogs, embedder, cache, chosen_judge)
+        self.implied_owners = ImpliedOwners(self.store, self.catalogs)
+        self.analyses = Analyses(
+            self.store, self.catalogs, embedder, cache, chosen_judge, self.implied_owners
+        )
         self.endpoints = Endpoints(settings, self.store)
         self.judging = Judging(
             self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints

@@ -232,6 +232,9 @@ def in_words(decision: Decision) -> str:
     """What was decided, safe in markdown; for a canonical which tool was chosen."""
     if decision.action == "omit":
         return f"Left out ({safe_text.untrusted(str(decision.detail.get('reason', '')))})"
+    if decision.action == "owner":
+        owner = str(decision.detail.get("owner", "")) or "none"
+        return f"Implied server: {safe_text.untrusted(owner)}"
     if decision.action == "threshold":
         cut = decision.detail
         return (

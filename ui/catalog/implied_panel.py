@@ -1,0 +1,77 @@
+"""The servers that names imply: shown, renamed, split and dismissed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.datamodel import ImpliedServer
+from toolscope_core.numbers import quantity
+from ui.deciding import decision_buttons
+from ui.frame import page_frame
+
+
+def implied_panel(catalog_id: int) -> None:
+    """The implied servers of the catalog, and a form to change one; nothing where it has none."""
+    servers = page_frame.workspace().implied_owners.servers(catalog_id)
+    if not servers:
+        return
+    title = f"Implied servers: {len(servers):,}"
+    with st.expander(title, icon=":material/dns:"):
+        st.caption(
+            "These tools name no server, but their names imply one. A merge across two of them "
+            "is never accepted without review, and the heatmap can group by them. Ids, names and "
+            "exports stay as they are."
+        )
+        st.dataframe(
+            {
+                "implied server": [one.name for one in servers],
+                "tools": [len(one.tools) for one in servers],
+                "why": [one.reason for one in servers],
+            },
+            hide_index=True,
+            width="stretch",
+        )
+        _change(catalog_id, servers)
+
+
+def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:
+    by_name = {one.name: one for one in servers}
+    chosen = by_name[
+        st.selectbox("Change", list(by_name), key="implied_server", help="An implied server")
+    ]
+    tools = st.multiselect(
+        "Tools",
+        chosen.tools,
+        chosen.tools,
+        key=f"implied_tools_{chosen.name}_{len(chosen.tools)}",
+        help="Take some out to change only the others: that splits the server.",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name", chosen.name, key=f"implied_name_{chosen.name}").strip()
+        split = len(tools) < len(chosen.tools)
+        st.button(
+            "Split" if split else "Rename",
+            key="implied_rename",
+            disabled=not (tools and name) or name == chosen.name,
+            on_click=_decide,
+            args=(catalog_id, tuple(tools), name),
+        )
+        st.button(
+            "No server",
+            key="implied_dismiss",
+            disabled=not tools,
+            on_click=_decide,
+            args=(catalog_id, tuple(tools), ""),
+            help="These tools belong to no implied server.",
+        )
+
+
+def _decide(catalog_id: int, ids: Sequence[str], owner: str) -> None:
+    owners = page_frame.workspace().implied_owners
+    count = quantity(len(ids), "tool")
+    done = f"{count}: {owner}" if owner else f"{count}: no implied server"
+    decision_buttons.attempt(
+        lambda: owners.change(catalog_id, ids, owner, page_frame.reviewer()), done
+    )
