@@ -74,8 +74,10 @@ def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
 def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
     judge = OfflineJudge.of(analysis.catalog.tools, analysis.vectors, weights)
     old = analysis.scores
-    chances = judge.chances(old.left, old.right)
-    scores = PairScores(old.left, old.right, old.similarity, chances.same_job, chances.family)
+    pair_probabilities = judge.pair_probabilities(old.left, old.right)
+    scores = PairScores(
+        old.left, old.right, old.similarity, pair_probabilities.same_job, pair_probabilities.family
+    )
     return replace(analysis, judge=judge, scores=scores).without_cache()
 
 

@@ -39,7 +39,7 @@ from benchmarks.train_judge import (
     rows_of,
     unseen,
 )
-from toolscope_core.merging.judge import Chances, OfflineJudge, shipped_weights
+from toolscope_core.merging.judge import OfflineJudge, PairProbabilities, shipped_weights
 from toolscope_core.merging.signals import SIGNALS
 from toolscope_core.providers import DEFAULT_MODEL
 from toolscope_core.similarity import cosines, default_threshold, nearest
@@ -78,10 +78,12 @@ def share(right: int, of: int) -> str:
     return f"{right} of {of} = {right / of:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def report(catalog: Labelled, chances: Chances) -> None:
+def report(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
     """The figures of one catalog, of the pairs labelled by who could serve whom."""
     afresh = catalog.only(catalog.afresh)
-    chances = Chances(chances.same_job[catalog.afresh], chances.family[catalog.afresh])
+    pair_probabilities = PairProbabilities(
+        pair_probabilities.same_job[catalog.afresh], pair_probabilities.family[catalog.afresh]
+    )
     cosine = cosines(afresh.vectors, afresh.left, afresh.right)
     everything = np.ones(len(afresh.merge), dtype=np.bool_)
     print(
@@ -98,30 +100,34 @@ def report(catalog: Labelled, chances: Chances) -> None:
             ("the rest", ~afresh.family),
         ):
             rows = among & rest
-            ours, plain = (area(afresh.merge[rows], of[rows]) for of in (chances.same_job, cosine))
+            ours, plain = (
+                area(afresh.merge[rows], of[rows]) for of in (pair_probabilities.same_job, cosine)
+            )
             print(f"  AUC{place} against {against:<11} judge {ours}   cosine {plain}")
-    report_thresholds(afresh, chances)
+    report_thresholds(afresh, pair_probabilities)
     report_candidates(afresh)
-    error = calibration_error(afresh.merge, chances.same_job)
-    brier = brier_score_loss(afresh.merge, chances.same_job)
+    error = calibration_error(afresh.merge, pair_probabilities.same_job)
+    brier = brier_score_loss(afresh.merge, pair_probabilities.same_job)
     print(f"  Brier {brier:.3f}, calibration error {error:.3f}")
 
 
-def report_thresholds(catalog: Labelled, chances: Chances) -> None:
+def report_thresholds(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
     weights = shipped_weights()
     right = np.array([side != "none" for side in catalog.serves])
-    among = prunable(catalog) & (chances.same_job >= weights.merge_at)
+    among = prunable(catalog) & (pair_probabilities.same_job >= weights.merge_at)
     print(
         f"  merge (≥ {weights.merge_at:.2f}), of what one schema could serve: right "
         f"{share(int((right & among).sum()), int(among.sum()))}"
     )
-    called = (chances.family >= weights.family_at) & (chances.family > chances.same_job)
+    called = (pair_probabilities.family >= weights.family_at) & (
+        pair_probabilities.family > pair_probabilities.same_job
+    )
     hits = int((called & catalog.family).sum())
     print(
         f"  family (≥ {weights.family_at:.2f}): precision {share(hits, int(called.sum()))}, "
         f"recall {share(hits, int(catalog.family.sum()))}"
     )
-    kept = int((catalog.merge & (chances.same_job >= weights.unsure_at)).sum())
+    kept = int((catalog.merge & (pair_probabilities.same_job >= weights.unsure_at)).sum())
     print(f"  not keep (≥ {weights.unsure_at:.2f}): {kept} of {int(catalog.merge.sum())} same jobs")
 
 
@@ -149,7 +155,7 @@ def calibration_error(merge: Mask, predicted: Numbers) -> float:
     return sum(gaps)
 
 
-def report_ablation(catalogs: Sequence[Labelled], whole: dict[str, Chances]) -> None:
+def report_ablation(catalogs: Sequence[Labelled], whole: dict[str, PairProbabilities]) -> None:
     """The area of the same job lost without each signal, by catalog, and the mean."""
     measured = [catalog for catalog in catalogs if catalog.name != REGISTRY]
     names = ", ".join(catalog.name for catalog in measured)

@@ -142,7 +142,7 @@ def lay_around(watch: Watch) -> None:
     from toolscope_core import pipeline
     from toolscope_core.catalog import readers
     from toolscope_core.commands import file_commands
-    from toolscope_core.merging import makings
+    from toolscope_core.merging import group_syntheses
     from toolscope_core.merging.judge import OfflineJudge
 
     for stage, place, names in (
@@ -150,9 +150,9 @@ def lay_around(watch: Watch) -> None:
         ("scan", readers, "scan_catalog"),
         ("embed", pipeline, "embed_cached"),
         ("candidates", pipeline, "_candidates _copies"),
-        ("judge", OfflineJudge, "of probabilities"),
+        ("judge", OfflineJudge, "of pair_probabilities"),
         ("graph + correct", pipeline, "row_graph correct"),
-        ("align + synthesise", makings, "synthesise guards unit_conflicts"),
+        ("align + synthesise", group_syntheses, "synthesise guards unit_conflicts"),
         ("plan", pipeline, "build_clusters accept apply_clusters"),
         ("write", file_commands, "bundle_files write_folder"),
     ):

@@ -162,22 +162,22 @@ def left_out(catalogs: Sequence[Labelled], name: str) -> Weights:
 
 def probabilities(catalog: Labelled, weights: Weights) -> NDArray[np.float64]:
     """What a judge with these weights says of the labelled pairs, unclear ones held back."""
-    return chances(catalog, weights).same_job
+    return pair_probabilities(catalog, weights).same_job
 
 
-def chances(catalog: Labelled, weights: Weights) -> judge.Chances:
+def pair_probabilities(catalog: Labelled, weights: Weights) -> judge.PairProbabilities:
     prepared = OfflineJudge.of(catalog.tools, catalog.vectors, weights)
-    return prepared.chances(catalog.left, catalog.right)
+    return prepared.pair_probabilities(catalog.left, catalog.right)
 
 
-def by_signals(catalog: Labelled, weights: Weights) -> judge.Chances:
+def by_signals(catalog: Labelled, weights: Weights) -> judge.PairProbabilities:
     """The probabilities by the signals alone: no threshold, nothing held back."""
     sides = zip(
         (weights.job_beside, weights.family_beside),
         (weights.job_across, weights.family_across),
         strict=True,
     )
-    return judge.Chances(
+    return judge.PairProbabilities(
         *(
             np.where(
                 catalog.beside,
@@ -207,7 +207,7 @@ def folds(catalog: Labelled) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.boo
             yield new, clear
 
 
-def unseen(catalogs: Sequence[Labelled], name: str) -> judge.Chances:
+def unseen(catalogs: Sequence[Labelled], name: str) -> judge.PairProbabilities:
     """Probabilities by the signals from judges that never saw the catalog, or, on the registry,
     never a pair with one of the two servers.
     """
@@ -218,9 +218,9 @@ def unseen(catalogs: Sequence[Labelled], name: str) -> judge.Chances:
     job, family = np.zeros(len(catalog.merge)), np.zeros(len(catalog.merge))
     for held, seen in folds(catalog):
         if held.any():
-            chances = by_signals(catalog.only(held), fit([*others, catalog.only(seen)]))
-            job[held], family[held] = chances.same_job, chances.family
-    return judge.Chances(job, family)
+            pair_probabilities = by_signals(catalog.only(held), fit([*others, catalog.only(seen)]))
+            job[held], family[held] = pair_probabilities.same_job, pair_probabilities.family
+    return judge.PairProbabilities(job, family)
 
 
 def prunable(catalog: Labelled) -> NDArray[np.bool_]:
@@ -237,17 +237,17 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     100 are right. unsure: the greatest with mean recall ≥ .9 of the same job on catalogs of
     functions.
     """
-    right, chances, recall = [], [], []
+    right, pair_probabilities, recall = [], [], []
     for catalog in catalogs:
         if catalog.name == REGISTRY:
             continue
         same_job = unseen(catalogs, catalog.name).same_job
         among = catalog.afresh & prunable(catalog)
         right.append(np.array([side not in ("", "none") for side in catalog.serves])[among])
-        chances.append(same_job[among])
+        pair_probabilities.append(same_job[among])
         if catalog.name in FUNCTIONS:
             recall.append([float((same_job[catalog.merge] >= at).mean()) for at in _GRID])
-    pooled = np.concatenate(right), np.concatenate(chances)
+    pooled = np.concatenate(right), np.concatenate(pair_probabilities)
     sound = [_precision(*pooled, at) >= _PRECISION for at in _GRID]
     merge = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
     means = np.mean(recall, axis=0)

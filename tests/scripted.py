@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from toolscope_core.merging.judge import Chances, OfflineJudge
+from toolscope_core.merging.judge import OfflineJudge, PairProbabilities
 
 
 def judge_says(monkeypatch, same_job=None, family=None):
     """From now on each pair of tools has these probabilities, by their ids sorted; 0 for others."""
     same_job, family = same_job or {}, family or {}
 
-    def chances(judge, left, right, _):
+    def pair_probabilities(judge, left, right, _):
         ids = [
             tuple(sorted((judge.tools[a].id, judge.tools[b].id)))
             for a, b in zip(left, right, strict=True)
         ]
-        return Chances(
+        return PairProbabilities(
             np.array([same_job.get(pair, 0.0) for pair in ids], dtype=np.float64),
             np.array([family.get(pair, 0.0) for pair in ids], dtype=np.float64),
         )
 
-    monkeypatch.setattr(OfflineJudge, "_chances", chances)
+    monkeypatch.setattr(OfflineJudge, "_chances", pair_probabilities)

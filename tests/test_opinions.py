@@ -86,8 +86,8 @@ def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
     ],
 )
 def test_what_is_heard_of_a_family(verdict, offline, heard):
-    chances = opinions_of(verdict).family_probabilities([AB, AC], at(offline), BARS)
-    assert chances.tolist() == pytest.approx([heard, offline])
+    pair_probabilities = opinions_of(verdict).family_probabilities([AB, AC], at(offline), BARS)
+    assert pair_probabilities.tolist() == pytest.approx([heard, offline])
 
 
 def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be():
@@ -112,8 +112,8 @@ def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be
     ],
 )
 def test_what_correction_hears_of_a_pair(verdict, offline, heard):
-    chances = opinions_of(verdict).probabilities([AB, AC], at(offline), BARS)
-    assert chances.tolist() == pytest.approx([heard, offline])
+    pair_probabilities = opinions_of(verdict).probabilities([AB, AC], at(offline), BARS)
+    assert pair_probabilities.tolist() == pytest.approx([heard, offline])
 
 
 def test_an_audit_is_heard_above_the_verdicts():

@@ -22,7 +22,7 @@ from toolscope_core.config import (
 from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
 from toolscope_core.embedders import embedder_of
 from toolscope_core.errors import CatalogError, ConfigError
-from toolscope_core.merging import makings
+from toolscope_core.merging import group_syntheses
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.judge import OfflineJudge
 from toolscope_core.pipeline import analyse, graph_of, groups_at, judge_lowest_cut, plan_merge
@@ -61,8 +61,8 @@ def test_the_plan_without_decisions_makes_nothing_anew(example, monkeypatch):
         raise AssertionError("the analysis has made this")
 
     before = plan_merge(example.without_cache(), (), PlanConfig())
-    monkeypatch.setattr(makings, "synthesise", fail)
-    monkeypatch.setattr(makings, "guards", fail)
+    monkeypatch.setattr(group_syntheses, "synthesise", fail)
+    monkeypatch.setattr(group_syntheses, "guards", fail)
     assert plan_merge(example, (), PlanConfig()) == before
     with pytest.raises(AssertionError, match="has made this"):
         plan_merge(example.without_cache(), (), PlanConfig())
@@ -74,7 +74,7 @@ def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
 
     found = example.without_cache()
     judge_lowest_cut(found)
-    monkeypatch.setattr(OfflineJudge, "chances", fail)
+    monkeypatch.setattr(OfflineJudge, "pair_probabilities", fail)
     low = Cut(found.threshold, LEAST_PROBABILITY)
     assert groups_at(found, Constraints(), low)
     with pytest.raises(AssertionError, match="foreseen"):

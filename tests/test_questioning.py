@@ -232,13 +232,15 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
 
 
 def test_a_family_that_is_surely_no_merge_costs_no_question(example):
-    chances = example.scores.probability
+    pair_probabilities = example.scores.probability
 
     def asked_with(family):
         scores = replace(example.scores, family=family)
         return pairs_to_ask(replace(example, scores=scores), NOBODY, QuestionConfig())
 
-    assert asked_with(np.zeros(len(chances))) == asked_with(np.ones(len(chances)))
+    assert asked_with(np.zeros(len(pair_probabilities))) == asked_with(
+        np.ones(len(pair_probabilities))
+    )
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):

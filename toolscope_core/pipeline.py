@@ -35,12 +35,12 @@ from toolscope_core.errors import CatalogError
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.cores import with_cores
-from toolscope_core.merging.correction import Judge, brought, correct, suspended
+from toolscope_core.merging.correction import Judge, correct, suspended, with_requested
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.implied_servers import with_implied_servers
-from toolscope_core.merging.judge import Chances, OfflineJudge
-from toolscope_core.merging.makings import Makings
+from toolscope_core.merging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.merging.plan import Edits, apply_clusters, build_clusters
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.opinions import Bars, Opinions
@@ -94,7 +94,7 @@ class Analysis:
     copies: Mapping[str, str]
     first: similarity.Rows
     rows: Mapping[str, int]
-    _syntheses: Makings = field(repr=False)
+    _syntheses: GroupSyntheses = field(repr=False)
     opinions: Opinions | None = None
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
@@ -132,7 +132,7 @@ class Analysis:
         return np.where(have[at] == codes, scores.family[at], 0.0)
 
     def remember(
-        self, left: similarity.Rows, right: similarity.Rows, probabilities: Chances
+        self, left: similarity.Rows, right: similarity.Rows, probabilities: PairProbabilities
     ) -> None:
         """Cache the judge's probabilities of further pairs of rows, left < right."""
         codes = left.astype(np.int64) * len(self.rows) + right
@@ -153,14 +153,19 @@ class Analysis:
         if len(missing):
             _, first = np.unique(codes[missing], return_index=True)
             once = missing[first]
-            self.remember(left[once], right[once], self.judge.chances(left[once], right[once]))
+            self.remember(
+                left[once], right[once], self.judge.pair_probabilities(left[once], right[once])
+            )
             values = cache.get(codes)
         return values
 
     def without_cache(self) -> Analysis:
         """The same analysis with empty caches: for measuring times, or for another judge."""
         return replace(
-            self, _judged=_PairCache(), _families=_PairCache(), _syntheses=Makings(self.catalog)
+            self,
+            _judged=_PairCache(),
+            _families=_PairCache(),
+            _syntheses=GroupSyntheses(self.catalog),
         )
 
     def synthesis(
@@ -229,7 +234,7 @@ def analyse(
         copies=copies,
         first=np.array([rows[copies[tool.id]] for tool in catalog.tools], dtype=np.int32),
         rows=rows,
-        _syntheses=Makings(catalog),
+        _syntheses=GroupSyntheses(catalog),
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
@@ -241,7 +246,7 @@ def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
     catalog = with_implied_servers(analysis.catalog, chosen)
     if catalog is analysis.catalog:
         return analysis
-    return replace(analysis, catalog=catalog, _syntheses=Makings(catalog))
+    return replace(analysis, catalog=catalog, _syntheses=GroupSyntheses(catalog))
 
 
 def own_cut(analysis: Analysis) -> Cut:
@@ -328,7 +333,7 @@ def groups_at(
     joined = row_graph(analysis, links, merges_at(analysis, cut))
     groups = correct(joined, analysis.row_probabilities, cut.probability, links, divide=divide)
     groups = _with_cores(analysis, groups, judge) if divide else groups
-    return brought(groups + suspended(groups, links, judge), links, judge)
+    return with_requested(groups + suspended(groups, links, judge), links, judge)
 
 
 def _groups_with_opinions(
@@ -339,7 +344,7 @@ def _groups_with_opinions(
     edges = edges_at(analysis, cut)
     groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
     groups = _with_cores(analysis, groups, judge) if divide else groups
-    groups = brought(groups + suspended(groups, links, judge), links, judge)
+    groups = with_requested(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
     return tuple(replace(group, doubts=doubts(group.members)) for group in groups)
 
@@ -563,15 +568,15 @@ def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> Merg
 
 def _judged(
     judge: OfflineJudge, left: similarity.Rows, right: similarity.Rows, progress: Progress
-) -> Chances:
+) -> PairProbabilities:
     same_job, family = [np.empty(0)], [np.empty(0)]
     for start in range(0, len(left), _PROGRESS):
         part = slice(start, start + _PROGRESS)
-        probabilities = judge.chances(left[part], right[part])
+        probabilities = judge.pair_probabilities(left[part], right[part])
         same_job.append(probabilities.same_job)
         family.append(probabilities.family)
         progress(Step("judge", min(part.stop, len(left)), len(left)))
-    return Chances(np.concatenate(same_job), np.concatenate(family))
+    return PairProbabilities(np.concatenate(same_job), np.concatenate(family))
 
 
 def _make(analysis: Analysis, progress: Progress) -> None:

@@ -10,12 +10,12 @@ from toolscope_core.datamodel import Group
 from toolscope_core.merging.cores import with_cores
 
 
-def cores(group, clean, chances=None, auto_at=0.8):
+def cores(group, clean, pair_probabilities=None, auto_at=0.8):
     def is_clean(members):
         return all(pair in clean for pair in combinations(members, 2))
 
     def weakest(members):
-        return min((chances or {}).get(pair, 0.9) for pair in combinations(members, 2))
+        return min((pair_probabilities or {}).get(pair, 0.9) for pair in combinations(members, 2))
 
     return with_cores([group], is_clean, weakest, auto_at)
 

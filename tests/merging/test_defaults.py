@@ -18,8 +18,8 @@ def test_calls_that_come_to_mean_something_else_are_told_of():
         "left out, `dry` of a is true and `dry` of b false",
         "`zip` of a would be written as text",
     )
-    unsaid = tool("c", "h", dry={"type": "boolean"}, zip={"type": "integer"})
-    assert changes(loud, unsaid) == ()
+    unshared = tool("c", "h", dry={"type": "boolean"}, zip={"type": "integer"})
+    assert changes(loud, unshared) == ()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.families import family_groups
-from toolscope_core.merging.judge import Chances, shipped_weights
+from toolscope_core.merging.judge import PairProbabilities, shipped_weights
 from toolscope_core.pipeline import analyse, plan_merge, with_families
 
 AT = shipped_weights().family_at
@@ -101,8 +101,8 @@ def tables(draw):
     made = [tool(f"get_{value}_{of}") for value in values for of in ("price", "stock")]
     tools = draw(st.permutations(made))[: draw(st.integers(2, 7))]
     tools = sorted(tools, key=lambda one: one.id)
-    chances = st.sampled_from([0.0, AT - 0.01, AT, 0.7, 0.9])
-    return tools, {pair: draw(chances) for pair in every(tools)}
+    pair_probabilities = st.sampled_from([0.0, AT - 0.01, AT, 0.7, 0.9])
+    return tools, {pair: draw(pair_probabilities) for pair in every(tools)}
 
 
 @given(tables())
@@ -126,13 +126,15 @@ def analysed(catalog, family, same_job, tmp_path):
     left, right = left.astype(np.int32), right.astype(np.int32)
     ids = [one.id for one in catalog.tools]
     pairs = [Pair(ids[a], ids[b]) for a, b in zip(left, right, strict=True)]
-    chances = Chances(
+    pair_probabilities = PairProbabilities(
         np.array([0.95 if pair in same_job else 0.0 for pair in pairs]),
         np.array([0.9 if pair in family else 0.0 for pair in pairs]),
     )
-    scores = PairScores(left, right, np.ones(len(pairs)), chances.same_job, chances.family)
+    scores = PairScores(
+        left, right, np.ones(len(pairs)), pair_probabilities.same_job, pair_probabilities.family
+    )
     analysis = replace(analysis, scores=scores)
-    analysis.remember(left, right, chances)
+    analysis.remember(left, right, pair_probabilities)
     return analysis
 
 

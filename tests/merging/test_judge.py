@@ -206,7 +206,7 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
         ("a", "g", ["Neither says a word that the other does not say in some form."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
-        ("o", "p", ["Nothing else is left, so these may be the same: start_time ↔ event_time."]),
+        ("o", "p", ["Arguments that may be the same: start_time ↔ event_time."]),
     ],
 )
 def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):
@@ -237,7 +237,7 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
         similarity=0.75,
         relation="related",
         serves="none",
-        unsaid=(tuple(f"x{at}" for at in range(9)), ()),
+        unshared=(tuple(f"x{at}" for at in range(9)), ()),
         matches=match_parameters(*many),
     )
     counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "name_words_apart": -0.2}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import said_by, unsaid
+from toolscope_core.merging.licence import tool_words, unshared
 from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, stem
 
 TEXT = {"type": "string"}
@@ -14,11 +14,11 @@ TEXT = {"type": "string"}
 
 def words(name, description="", **properties):
     schema = {"type": "object", "properties": properties}
-    return said_by(Tool(name, name, description, schema=schema))
+    return tool_words(Tool(name, name, description, schema=schema))
 
 
 def left_over(one, other):
-    return unsaid(one, other), unsaid(other, one)
+    return unshared(one, other), unshared(other, one)
 
 
 CASES = {
@@ -241,13 +241,13 @@ WORDS = st.builds(words, NAMES, SENTENCES)
 
 @given(WORDS, WORDS)
 def test_what_is_left_over_are_words_of_the_one_in_order(one, other):
-    left = unsaid(one, other)
+    left = unshared(one, other)
     assert list(left) == [word for word in one.words if word in left]
 
 
 @given(WORDS)
 def test_nothing_is_left_over_beside_itself(one):
-    assert unsaid(one, one) == ()
+    assert unshared(one, one) == ()
 
 
 @given(
@@ -262,15 +262,15 @@ def test_nothing_is_left_over_beside_itself(one):
 def test_a_sentence_of_filler_adds_no_word(name, description, other, filler):
     filler = " ".join(word for word in filler.split() if is_filler(word))
     before, after = words(name, description), words(name, f"{description}. {filler}.")
-    assert set(unsaid(after, other)) <= set(unsaid(before, other))
-    assert set(unsaid(other, after)) <= set(unsaid(other, before))
+    assert set(unshared(after, other)) <= set(unshared(before, other))
+    assert set(unshared(other, after)) <= set(unshared(other, before))
 
 
 @given(st.lists(WORDS, min_size=2, max_size=4))
 def test_own_words_are_those_that_no_other_one_says(tools):
     for at, own in enumerate(own_words(tools)):
         others = [other for place, other in enumerate(tools) if place != at]
-        assert all(word in unsaid(tools[at], other) for word in own for other in others)
+        assert all(word in unshared(tools[at], other) for word in own for other in others)
 
 
 def test_stems_are_of_one_stemmer():

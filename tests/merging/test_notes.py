@@ -3,7 +3,7 @@
 import pytest
 
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.notes import harm_notes, safety_notes, unsaid_notes
+from toolscope_core.merging.notes import harm_notes, safety_notes, unshared_notes
 
 
 def test_notes_of_parameters_count():
@@ -52,13 +52,13 @@ def test_harm_notes_are_the_notes_that_tell_of_harm(text, warned):
 
 def test_what_a_text_says_in_other_words_is_said():
     risky = Tool("t", "drop", "Drops it. The table cannot be recovered.")
-    assert not list(unsaid_notes([risky], "Drops. A table dropped cannot be recovered."))
-    assert list(unsaid_notes([risky], "Drops. A table can be recovered.")) == [
+    assert not list(unshared_notes([risky], "Drops. A table dropped cannot be recovered."))
+    assert list(unshared_notes([risky], "Drops. A table can be recovered.")) == [
         (risky, "The table cannot be recovered.")
     ]
 
 
 def test_most_words_without_the_one_that_warns_do_not_say_it():
     risky = Tool("t", "remove", "Permanently deletes a note from the notebook.")
-    assert list(unsaid_notes([risky], "Deletes a note from the notebook."))
-    assert not list(unsaid_notes([risky], "Deletes a note from the notebook permanently."))
+    assert list(unshared_notes([risky], "Deletes a note from the notebook."))
+    assert not list(unshared_notes([risky], "Deletes a note from the notebook permanently."))

@@ -68,7 +68,7 @@ def test_relation_outcome_and_probabilities_tell_one_story(tools):
             by_schemas = serving(*two, match_parameters(*two))
             held = judgement.outcome == "unsure"  # by what tells them apart, whatever they say
             assert judgement.serves in (by_schemas, "none" if held else by_schemas)
-        assert judgement.differs == judge.signals.unsaid(left, right)
+        assert judgement.differs == judge.signals.unshared(left, right)
 
 
 @given(catalogs())
@@ -83,12 +83,13 @@ def test_a_verdict_does_not_depend_on_the_order_of_the_pair_or_of_the_catalog(to
 def test_at_most_one_probability_decides(tools):
     judge, weights = prepared(*tools), shipped_weights()
     left, right = np.triu_indices(len(tools), 1)
-    chances = judge.chances(left.astype(np.int32), right.astype(np.int32))
+    pair_probabilities = judge.pair_probabilities(left.astype(np.int32), right.astype(np.int32))
     assert not (
-        (chances.same_job >= weights.merge_at) & (chances.family >= weights.family_at)
+        (pair_probabilities.same_job >= weights.merge_at)
+        & (pair_probabilities.family >= weights.family_at)
     ).any()
-    assert ((chances.family >= 0) & (chances.family <= 1)).all()
-    assert np.array_equal(chances.family, chances.family.round(6))
+    assert ((pair_probabilities.family >= 0) & (pair_probabilities.family <= 1)).all()
+    assert np.array_equal(pair_probabilities.family, pair_probabilities.family.round(6))
 
 
 def test_the_thresholds_are_ordered():

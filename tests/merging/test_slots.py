@@ -9,7 +9,7 @@ from tests.merging.test_subschema import valid
 from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import said_by
+from toolscope_core.merging.licence import tool_words
 from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.synthesis import synthesise
@@ -23,7 +23,7 @@ def tool(called, server="", description="", **properties):
 
 
 def slot(*tools):
-    return slot_of(tools, own_words([said_by(one) for one in tools]))
+    return slot_of(tools, own_words([tool_words(one) for one in tools]))
 
 
 SLOTS = {

@@ -21,7 +21,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.licence import said_by
+from toolscope_core.merging.licence import tool_words
 from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.unlicensed import unlicensed
 from toolscope_core.opinions import Opinions
@@ -37,7 +37,7 @@ def tool(called, description="", required=(), **properties):
 
 def reasons(kept, pruned):
     alpha = argument_map(pruned, kept)
-    return list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
+    return list(unlicensed((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha))
 
 
 def accepted_by_auto(one, other):
@@ -237,7 +237,7 @@ def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
     kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
     pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
     alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
-    sentences = list(unlicensed((kept, said_by(kept)), (pruned, said_by(pruned)), alpha))
+    sentences = list(unlicensed((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha))
     assert sentences == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
 
 

@@ -139,12 +139,12 @@ def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     words = set(plain_words(tool.name))
     if words & _DIRECTIONS:
         return {}
-    told = name_words(tool.name) - name_words(target.name)
+    added = name_words(tool.name) - name_words(target.name)
     fitting = [
         (parameter.name, value)
         for parameter in target.parameters
         for value in parameter.enum
-        if isinstance(value, str) and name_words(value) and name_words(value) <= told
+        if isinstance(value, str) and name_words(value) and name_words(value) <= added
     ]
     values = [spelling(value) for _, value in fitting]
     names = [name for name, _ in fitting]
@@ -204,10 +204,10 @@ def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
     kept = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
     rest = {key: own[key] for key in own.keys() & _CONDITIONS - (kept if same_names else set())}
     names = sorted(set(_declared_names(rest)) - {parameter.name for parameter in tool.parameters})
-    told = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
+    reasons = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
     if "patternProperties" in own.keys() - kept:
-        told.append(f"`{tool.name}` takes arguments whose names follow a pattern")
-    return told
+        reasons.append(f"`{tool.name}` takes arguments whose names follow a pattern")
+    return reasons
 
 
 def _declared_names(node: object) -> Iterator[str]:

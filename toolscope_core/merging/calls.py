@@ -248,8 +248,8 @@ def _listed(value: object) -> Sequence[Any]:
 
 def _forward(move: ArgumentMove, value: Any) -> Any:
     if move.op == "map":
-        told = canonical_json(value)
-        return next((new for old, new in move.values if canonical_json(old) == told), value)
+        written = canonical_json(value)
+        return next((new for old, new in move.values if canonical_json(old) == written), value)
     if move.op == "wrap":
         return [value]
     if move.op == "unwrap":
@@ -259,8 +259,8 @@ def _forward(move: ArgumentMove, value: Any) -> Any:
 
 def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
     if move.op == "map":
-        told = canonical_json(value)
-        return next((old for old, new in move.values if canonical_json(new) == told), value)
+        written = canonical_json(value)
+        return next((old for old, new in move.values if canonical_json(new) == written), value)
     if move.op == "wrap":
         return value[0] if isinstance(value, list) and len(value) == 1 else value
     if move.op == "unwrap":

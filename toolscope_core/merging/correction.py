@@ -54,14 +54,14 @@ def correct(
     """
     groups: list[Group] = []
     atoms = atoms_of(graph, constraints)
-    found = components(graph, atoms, judge)
-    whole = (found.weakest >= merge_at if divide else True) & ~found.spoken
+    parts = components(graph, atoms, judge)
+    whole = (parts.weakest >= merge_at if divide else True) & ~parts.spoken
     for at in np.flatnonzero(whole).tolist():
-        ids = _members(graph, atoms, range(found.first[at], found.first[at + 1]))
-        weakest = float(found.weakest[at])
+        ids = _members(graph, atoms, range(parts.first[at], parts.first[at + 1]))
+        weakest = float(parts.weakest[at])
         groups.append(Group(ids, weakest, intransitive=weakest < merge_at))
     for at in np.flatnonzero(~whole).tolist():
-        groups += _divided(graph, atoms, found[at], judge, merge_at, divide)
+        groups += _divided(graph, atoms, parts[at], judge, merge_at, divide)
     return tuple(sorted(groups, key=lambda group: group.members))
 
 
@@ -80,7 +80,9 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
     return tuple(added)
 
 
-def brought(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
+def with_requested(
+    groups: Sequence[Group], constraints: Constraints, judge: Judge
+) -> tuple[Group, ...]:
     """``groups`` with the two of each pair that a person asked for on one card, in pair order.
 
     Groups that nobody decided become one; to a decided group the other tools are newcomers. Where
@@ -191,15 +193,15 @@ def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.flo
     Each of the two is a witness of the pair's own strength, so that no pair gets weaker; pairs of
     strength 0 have none.
     """
-    heard = strength.copy()
+    witnessed = strength.copy()
     doubtful = np.triu((strength > 0.0) & (strength < merge_at), 1)
     rows, columns = np.nonzero(doubtful)
     step = max(1, _MOST_CELLS // len(strength))
     for start in range(0, len(rows), step):
         a, b = rows[start : start + step], columns[start : start + step]
         witness = np.minimum(strength[a], strength[b]).max(axis=1)
-        heard[a, b] = heard[b, a] = (strength[a, b] + witness) / 2.0
-    return heard
+        witnessed[a, b] = witnessed[b, a] = (strength[a, b] + witness) / 2.0
+    return witnessed
 
 
 def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[int]]:

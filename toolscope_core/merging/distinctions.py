@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.datamodel import Parameter, Tool
-from toolscope_core.merging.licence import Said, argument_words, keys_of
+from toolscope_core.merging.licence import ToolWords, argument_words, keys_of
 from toolscope_core.merging.phrasing import (
     alternatives,
     are_one,
@@ -30,7 +30,7 @@ from toolscope_core.similarity import split_name
 _MOST_NAMED = 4
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
-Spoken = tuple[Tool, Said]
+Spoken = tuple[Tool, ToolWords]
 """A tool and what it says."""
 
 
@@ -63,7 +63,11 @@ def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
     if not one[0].server or one[0].server != other[0].server:
         return
     words = [
-        [word for word in side if not (only_gets(word) or word.isdigit() or _is_told(word, beside))]
+        [
+            word
+            for word in side
+            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside))
+        ]
         for side, beside in zip(renamed(one[1], other[1]), (other, one), strict=True)
     ]
     if any(words):
@@ -75,11 +79,11 @@ def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
         yield f"one server has both, one about {heads[0]}, the other about {heads[1]}"
 
 
-def _is_told(word: str, beside: Spoken) -> bool:
+def _is_mentioned(word: str, beside: Spoken) -> bool:
     """Whether a tool says the word at first, or takes it as an argument."""
     tool, words = beside
-    heard = words.lead.union(*map(keys_of, argument_words(tool)))
-    return not heard.isdisjoint(keys_of(word))
+    mentioned = words.lead.union(*map(keys_of, argument_words(tool)))
+    return not mentioned.isdisjoint(keys_of(word))
 
 
 def method_of(tool: Tool) -> str:
@@ -101,11 +105,11 @@ def listed(words: Sequence[str]) -> str:
 
 def _one_and_several(one: Spoken, other: Spoken) -> bool:
     lists = [
-        "list" in split_name(tool.name) or said.text[:1] in (("list",), ("lists",))
-        for tool, said in (one, other)
+        "list" in split_name(tool.name) or words.text[:1] in (("list",), ("lists",))
+        for tool, words in (one, other)
     ]
     one_lists = lists[0] != lists[1]
-    plurals = [{is_plural(word) for word in said.named[-1:]} for _, said in (one, other)]
+    plurals = [{is_plural(word) for word in words.named[-1:]} for _, words in (one, other)]
     keyed = [any(p.required and is_key(p) for p in tool.parameters) for tool, _ in (one, other)]
     if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
         return True

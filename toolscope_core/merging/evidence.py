@@ -55,7 +55,7 @@ class Compared:
     similarity: float
     relation: Relation
     serves: Serves
-    unsaid: tuple[tuple[str, ...], tuple[str, ...]]
+    unshared: tuple[tuple[str, ...], tuple[str, ...]]
     matches: tuple[Match, ...]
     distinctions: tuple[str, ...] = ()
     general: str = ""
@@ -94,7 +94,7 @@ def _on_relation(compared: Compared) -> Iterator[str]:
     elif compared.distinctions:
         yield f"They look like one job, but {'; '.join(compared.distinctions)}."
     elif compared.relation == "parametric":
-        slot, values = slot_of(compared.tools, compared.unsaid)
+        slot, values = slot_of(compared.tools, compared.unshared)
         yield f"The same operation for another {slot}: {' / '.join(values)}."
     elif compared.relation in ("duplicate", "subsumes"):
         yield {
@@ -147,11 +147,11 @@ def _on_words(compared: Compared) -> Iterator[str]:
     both = [word for word in compared.readings[0].text if word in compared.readings[1].text]
     if both:
         yield f"Both mention {_listed(both)}."
-    if compared.unsaid == ((), ()):
+    if compared.unshared == ((), ()):
         yield "Neither says a word that the other does not say in some form."
     for tool, other, words in (
-        (left, right, compared.unsaid[0]),
-        (right, left, compared.unsaid[1]),
+        (left, right, compared.unshared[0]),
+        (right, left, compared.unshared[1]),
     ):
         if words:
             yield f"Only {_who(tool, other)} says {_listed(words)}."
@@ -191,13 +191,13 @@ def _on_arguments(compared: Compared) -> Iterator[str]:
 def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
     if not matches:
         yield "No argument of one has a counterpart in the other."
-    for said, some in (
+    for label, some in (
         ("Arguments that align", [m for m in matches if not m.surmised]),
-        ("Nothing else is left, so these may be the same", [m for m in matches if m.surmised]),
+        ("Arguments that may be the same", [m for m in matches if m.surmised]),
     ):
         same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in some]
         if same:
-            yield f"{said}: {_listed(same)}."
+            yield f"{label}: {_listed(same)}."
 
 
 def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from toolscope_core.catalog.passages import passages
 from toolscope_core.catalog.scan import scan_tool
 from toolscope_core.datamodel import Document, Tool
 from toolscope_core.merging.edit_validity import document_problems
-from toolscope_core.merging.notes import told_text, unsaid_notes
+from toolscope_core.merging.notes import unshared_notes, whole_text
 from toolscope_core.merging.plan import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
@@ -73,7 +73,7 @@ def violations(
 ) -> tuple[Violation, ...]:
     """What speaks against ``document`` in place of ``made.document``; empty if nothing does."""
     canonical = next(tool for tool in members if tool.id == made.canonical)
-    before, after = (told_text(documented(canonical, one)) for one in (made.document, document))
+    before, after = (whole_text(documented(canonical, one)) for one in (made.document, document))
     return (
         *(
             Violation("invalid", text)
@@ -94,8 +94,8 @@ def changes(before: Document, after: Document) -> tuple[Change, ...]:
         Change("name", old.name, new.name),
         Change("description", old.description, new.description),
     ]
-    said = {parameter.name: parameter.description for parameter in old.parameters}
-    rows += [Change(p.name, said.get(p.name, ""), p.description) for p in new.parameters]
+    descriptions = {parameter.name: parameter.description for parameter in old.parameters}
+    rows += [Change(p.name, descriptions.get(p.name, ""), p.description) for p in new.parameters]
     return tuple(row for row in rows if row.before != row.after)
 
 
@@ -115,17 +115,19 @@ def _invented(
     before: str, after: str, members: Sequence[Tool], around: Surroundings
 ) -> Iterator[Violation]:
     """Addresses, names of tools and names of nothing that the offline document does not hold."""
-    known = {found.casefold() for found in _ADDRESSES.findall(before)}
-    for found in dict.fromkeys(_ADDRESSES.findall(after)):
-        if found.casefold() not in known:
+    cited = {address.casefold() for address in _ADDRESSES.findall(before)}
+    for address in dict.fromkeys(_ADDRESSES.findall(after)):
+        if address.casefold() not in cited:
             yield Violation(
-                "address", f"it cites {found!r}, which the document made offline does not", found
+                "address",
+                f"it cites {address!r}, which the document made offline does not",
+                address,
             )
-    said = set(_names(before))
+    names = set(_names(before))
     others = around.names | {tool.name for tool in members}
     sources = {word for tool in members for word in _words_of(tool, tool.id in around.wary)}
     for name in _names(after):
-        if name in said:
+        if name in names:
             continue
         if name in others:
             yield Violation("tool", f"it names `{name}`, another tool", name)
@@ -135,16 +137,16 @@ def _invented(
 
 def _dropped(after: str, members: Sequence[Tool], around: Surroundings) -> Iterator[Violation]:
     """Sentences of members on what is dangerous or not allowed that no sentence still says."""
-    heard = [tool for tool in members if tool.id not in around.wary]
-    for tool, note in unsaid_notes(heard, after):
+    trusted = [tool for tool in members if tool.id not in around.wary]
+    for tool, note in unshared_notes(trusted, after):
         yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
 
 
 def _hostile(before: Tool, after: Tool) -> Iterator[Violation]:
     """What the scan would find in it and not in the offline document."""
-    known = {finding.code for finding in scan_tool(replace(before, raw={}))}
+    codes = {finding.code for finding in scan_tool(replace(before, raw={}))}
     for finding in scan_tool(replace(after, raw={})):
-        if finding.severity != "info" and finding.code not in known:
+        if finding.severity != "info" and finding.code not in codes:
             yield Violation("hostile", finding.message, finding.excerpt)
 
 
@@ -167,5 +169,5 @@ def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
 def _names(text: str) -> list[str]:
     """Words that cannot be plain ones, and words in backticks, in order."""
     bare = _ADDRESSES.sub(" ", text)
-    found = [word for word in _WORD.findall(bare) if _IDENTIFIER.search(word)]
-    return list(dict.fromkeys([*found, *_QUOTED.findall(bare)]))
+    identifiers = [word for word in _WORD.findall(bare) if _IDENTIFIER.search(word)]
+    return list(dict.fromkeys([*identifiers, *_QUOTED.findall(bare)]))

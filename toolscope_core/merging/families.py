@@ -12,7 +12,7 @@ from dataclasses import replace
 from toolscope_core.datamodel import Constraints, Group, Tool
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.correction import correct
-from toolscope_core.merging.licence import Said, said_by, unsaid
+from toolscope_core.merging.licence import ToolWords, tool_words, unshared
 
 
 def family_groups(
@@ -28,23 +28,23 @@ def family_groups(
     only *never merge* matters: the graph holds nothing that people put together.
     """
     apart = Constraints(cannot=constraints.cannot)
-    found = []
+    parts = []
     for group in correct(graph, judge, family_at, apart):
-        found += [
+        parts += [
             replace(group, members=part, cut=False, intransitive=False, family=True)
             for part in _by_slot([tools[member] for member in group.members])
         ]
-    return tuple(sorted(found, key=lambda group: group.members))
+    return tuple(sorted(parts, key=lambda group: group.members))
 
 
-def own_words(said: Sequence[Said]) -> list[tuple[str, ...]]:
+def own_words(words_by_tool: Sequence[ToolWords]) -> list[tuple[str, ...]]:
     """For each of the tools the words that none of the others says, those of its name first."""
-    found = []
-    for at, one in enumerate(said):
-        others = [other for place, other in enumerate(said) if place != at]
-        left = set(one.words).intersection(*(unsaid(one, other) for other in others))
-        found.append(tuple(word for word in one.words if word in left))
-    return found
+    own = []
+    for at, one in enumerate(words_by_tool):
+        others = [other for place, other in enumerate(words_by_tool) if place != at]
+        left = set(one.words).intersection(*(unshared(one, other) for other in others))
+        own.append(tuple(word for word in one.words if word in left))
+    return own
 
 
 def _by_slot(members: Sequence[Tool]) -> list[tuple[str, ...]]:
@@ -63,20 +63,21 @@ def _by_slot(members: Sequence[Tool]) -> list[tuple[str, ...]]:
 
 
 def _have_values(tools: Sequence[Tool]) -> bool:
-    said = [said_by(tool) for tool in tools]
-    words = own_words(said)
+    words_by_tool = [tool_words(tool) for tool in tools]
+    words = own_words(words_by_tool)
     named = [
-        [word for word in own if word in one.named] for own, one in zip(words, said, strict=True)
+        [word for word in own if word in one.named]
+        for own, one in zip(words, words_by_tool, strict=True)
     ]
     if all(named):
-        return len(tools) < 3 or not _vary_otherwise(said, words)
+        return len(tools) < 3 or not _vary_otherwise(words_by_tool, words)
     if any(named) and len(tools) > 2:
         return False
     return all(words) or len({tool.server for tool in tools}) == len(tools)
 
 
-def _vary_otherwise(said: Sequence[Said], words: Sequence[Sequence[str]]) -> bool:
+def _vary_otherwise(words_by_tool: Sequence[ToolWords], words: Sequence[Sequence[str]]) -> bool:
     """Whether some, but not all, say a name word in another slot: *price*, beside *stock*."""
-    names = [frozenset(one.named) for one in said]
+    names = [frozenset(one.named) for one in words_by_tool]
     common = frozenset.intersection(*names)
     return any(name - common - set(own) for name, own in zip(names, words, strict=True))

@@ -23,8 +23,8 @@ class MergeGraph:
     @property
     def components(self) -> tuple[tuple[str, ...], ...]:
         """Connected components of two or more tools, each sorted, sorted by first id."""
-        found = nx.connected_components(_network(self.edges))
-        return tuple(sorted(sorted_ids(component) for component in found))
+        components = nx.connected_components(_network(self.edges))
+        return tuple(sorted(sorted_ids(component) for component in components))
 
     @property
     def bridges(self) -> tuple[Pair, ...]:
@@ -43,7 +43,7 @@ class MergeGraph:
         of its component: what falls apart without it.
         """
         graph, bridges = _network(self.edges), set(self.bridges)
-        found: dict[Pair, tuple[int, int]] = {}
+        sides: dict[Pair, tuple[int, int]] = {}
         below = {tool: weights[tool] for tool in graph}
         for component in self.components if bridges else ():
             tree = list(nx.dfs_edges(graph, component[0]))
@@ -54,8 +54,8 @@ class MergeGraph:
                 pair, own = Pair.of(parent, child), below[child]
                 if pair in bridges:
                     left = own if pair.left == child else whole - own
-                    found[pair] = (left, whole - left)
-        return found
+                    sides[pair] = (left, whole - left)
+        return sides
 
     def without(self, bridge: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tools on the side of the bridge's left tool, and those on the other side, sorted."""

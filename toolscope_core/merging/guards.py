@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from toolscope_core.datamodel import JsonObject, Kind, Tool
-from toolscope_core.merging.notes import harm_notes, told_text, unsaid_notes
+from toolscope_core.merging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.merging.reading import Reading, read_tool
 from toolscope_core.similarity import split_name
 
@@ -126,17 +126,17 @@ def effect(tool: Tool, reading: Reading | None = None) -> str:
 
 def returned(returns: JsonObject | None) -> str:
     """The kind of a result in words; a wrapper with one field is looked through; "" if unsaid."""
-    found: object = returns
-    while isinstance(found, Mapping):
-        types = found.get("type")
+    schema: object = returns
+    while isinstance(schema, Mapping):
+        types = schema.get("type")
         named = types if isinstance(types, list) else [types]
         kinds = {_RESULTS.get(str(name), "") for name in named if name != "null"}
         if len(kinds) != 1:
             return ""
-        fields = found.get("properties")
+        fields = schema.get("properties")
         if kinds != {"a record"} or not isinstance(fields, Mapping) or len(fields) > 1:
             return kinds.pop()
-        found = next(iter(fields.values()), None)
+        schema = next(iter(fields.values()), None)
     return ""
 
 
@@ -226,33 +226,35 @@ def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
 def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
     scopes = {tool.id: _SCOPES.intersection(split_name(tool.name)) for tool in members}
     shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
-    told = [
+    scopes_alone = [
         f"`{tool.name}` says {_listed(sorted(alone))}"
         for tool in members
         if (alone := scopes[tool.id] - shared)
     ]
-    if told:
-        yield f"they differ in scope: only {_listed(told)}"
+    if scopes_alone:
+        yield f"they differ in scope: only {_listed(scopes_alone)}"
 
 
 def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
     """What a member says does harm, and the one that is kept does not say."""
     notes = [
         f"`{tool.name}`: “{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
-        for tool, note in unsaid_notes(others, told_text(kept), harm_notes)
+        for tool, note in unshared_notes(others, whole_text(kept), harm_notes)
     ]
     if notes:
         yield f"`{kept.name}` does not say what others warn of: {_listed(notes)}"
 
 
-def _differing(what: str, members: Sequence[Tool], said: Callable[[Tool], str]) -> Iterator[str]:
+def _differing(
+    what: str, members: Sequence[Tool], value_of: Callable[[Tool], str]
+) -> Iterator[str]:
     first: dict[str, Tool] = {}
     for tool in members:
-        first.setdefault(said(tool), tool)
+        first.setdefault(value_of(tool), tool)
     first.pop("", None)
     if len(first) > 1:
-        told = (f"`{tool.name}` {answer}" for answer, tool in sorted(first.items()))
-        yield f"they differ in {what}: {_listed(told)}"
+        clauses = (f"`{tool.name}` {answer}" for answer, tool in sorted(first.items()))
+        yield f"they differ in {what}: {_listed(clauses)}"
 
 
 def _owner(server: str) -> str:

@@ -215,5 +215,5 @@ def _swaps(words: Sequence[Words], named: set[str]) -> set[str]:
         for at, word in enumerate(name):
             if word in named:
                 frames[name[:at], name[at + 1 :]].add(word)
-    swaps = Counter(word for found in frames.values() if len(found) > 1 for word in found)
+    swaps = Counter(word for swapped in frames.values() if len(swapped) > 1 for word in swapped)
     return {word for word, count in swaps.items() if count >= SWAPPED}

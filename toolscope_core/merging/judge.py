@@ -136,7 +136,7 @@ def shipped_weights() -> Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Chances:
+class PairProbabilities:
     """Probabilities of pairs, float64 of shape (m,) in [0, 1]: of the same job, and of a family.
 
     At most one of them reaches the threshold at which it decides.
@@ -201,24 +201,26 @@ class OfflineJudge:
         """Version and hash of the weights: equal names judge equally."""
         return self.weights.name
 
-    def chances(self, left: Rows, right: Rows) -> Chances:
+    def pair_probabilities(self, left: Rows, right: Rows) -> PairProbabilities:
         """What the judge gives each pair of rows.
 
         Symmetric, and independent of the pairs judged beside; rounded to six digits.
         """
         parts = [
-            self._chances(left[part], right[part], self.signals.of_pairs(left[part], right[part]))
+            self._pair_probabilities(
+                left[part], right[part], self.signals.of_pairs(left[part], right[part])
+            )
             for part in _parts(len(left))
         ]
         empty = np.empty(0)
-        return Chances(
+        return PairProbabilities(
             np.concatenate([empty, *(part.same_job for part in parts)]),
             np.concatenate([empty, *(part.family for part in parts)]),
         )
 
     def probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
-        """Probability of the same job of each pair of rows, as in ``chances``."""
-        return self.chances(left, right).same_job
+        """Probability of the same job of each pair of rows, as in ``pair_probabilities``."""
+        return self.pair_probabilities(left, right).same_job
 
     def verdict(self, left: int, right: int) -> Verdict:
         """The verdict on one pair of rows: see ``verdicts``."""
@@ -258,27 +260,30 @@ class OfflineJudge:
     def _explained(self, left: Rows, right: Rows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         near = cosines(self.signals.vectors, left, right).tolist()
-        chances = self._chances(left, right, signals)
+        pair_probabilities = self._pair_probabilities(left, right, signals)
         added = self._contributions(left, right, signals).tolist()
         rows = zip(left.tolist(), right.tolist(), strict=True)
         for at, (a, b) in enumerate(rows):
-            same_job, family = float(chances.same_job[at]), float(chances.family[at])
+            same_job, family = (
+                float(pair_probabilities.same_job[at]),
+                float(pair_probabilities.family[at]),
+            )
             outcome = self.weights.outcome(same_job, family)
-            unsaid = self.signals.unsaid(a, b)
+            unshared = self.signals.unshared(a, b)
             tools = self.tools[a], self.tools[b]
             short = brief and outcome in ("keep", "family")
             matches = () if short and same_job < _EVEN else match_parameters(*tools)
             perhaps = _EVEN <= same_job < self.weights.merge_at
             apart = tuple(self._distinctions(a, b)) if perhaps else ()
             served = "none" if apart or same_job < _EVEN else serving(*tools, matches)
-            relation, serves = self._relation(near[at], (same_job, family), unsaid, served)
+            relation, serves = self._relation(near[at], (same_job, family), unshared, served)
             compared = Compared(
                 tools=tools,
                 readings=(self.signals.readings[a], self.signals.readings[b]),
                 similarity=near[at],
                 relation=relation,
                 serves=serves,
-                unsaid=unsaid,
+                unshared=unshared,
                 matches=matches,
                 distinctions=apart,
                 general=self._general(a, b),
@@ -293,25 +298,25 @@ class OfflineJudge:
                 relation=relation,
                 family=family,
                 serves=serves,
-                differs=compared.unsaid,
+                differs=compared.unshared,
             )
 
     def _relation(
         self,
         similarity: float,
-        chances: tuple[float, float],
-        unsaid: tuple[tuple[str, ...], tuple[str, ...]],
+        pair_probabilities: tuple[float, float],
+        unshared: tuple[tuple[str, ...], tuple[str, ...]],
         serves: Serves,
     ) -> tuple[Relation, Serves]:
         """What the two are to each other, and which could serve the callers of the other; going by
         their schemas it would be ``serves``.
         """
-        same_job, family = chances
+        same_job, family = pair_probabilities
         if family >= self.weights.family_at:
             return "parametric", "none"
         if same_job < _EVEN:
             return ("different" if similarity < _FAR else "related"), "none"
-        one_sided = bool(unsaid[0]) != bool(unsaid[1])
+        one_sided = bool(unshared[0]) != bool(unshared[1])
         if serves in ("left", "right") or (serves == "none" and one_sided):
             return "subsumes", serves
         return "duplicate", serves
@@ -333,38 +338,38 @@ class OfflineJudge:
             weights.job_across.contributions(signals),
         )
 
-    def _chances(self, left: Rows, right: Rows, signals: Matrix) -> Chances:
+    def _pair_probabilities(self, left: Rows, right: Rows, signals: Matrix) -> PairProbabilities:
         same_job = self._stages(left, right, signals)[-1][1].round(_DIGITS)
         family = self._family(left, right, signals)
         decided = (same_job >= self.weights.merge_at) | self._of_one_general(left, right)
         lower = np.minimum(family, self.weights.family_at - _JUST_BELOW)
-        return Chances(same_job, np.where(decided, lower, family).round(_DIGITS))
+        return PairProbabilities(same_job, np.where(decided, lower, family).round(_DIGITS))
 
     def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
         """By the signals; below *family* where what differs is what they do."""
         beside, weights = self.signals.beside(left, right), self.weights
-        found = np.where(
+        family = np.where(
             beside,
             weights.family_beside.probability(signals),
             weights.family_across.probability(signals),
         )
-        found[self._other_values(left, right, found)] = weights.family_at
-        for at in np.flatnonzero(found >= weights.family_at).tolist():
+        family[self._other_values(left, right, family)] = weights.family_at
+        for at in np.flatnonzero(family >= weights.family_at).tolist():
             if self.signals.verbs_apart(int(left[at]), int(right[at])):
-                found[at] = weights.family_at - _JUST_BELOW
-        return found
+                family[at] = weights.family_at - _JUST_BELOW
+        return family
 
     def _other_values(
-        self, left: Rows, right: Rows, chances: NDArray[np.float64]
+        self, left: Rows, right: Rows, probabilities: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Of the pairs that would be merged, or a family, by ``chances`` above even: those whose
-        names differ by values of one kind, *daily* and *hourly*.
+        """Of the pairs that would be merged, or a family, by ``probabilities`` above even: those
+        whose names differ by values of one kind, *daily* and *hourly*.
         """
-        found = np.zeros(len(left), dtype=np.bool_)
-        for at in np.flatnonzero(chances >= _EVEN).tolist():
+        mask = np.zeros(len(left), dtype=np.bool_)
+        for at in np.flatnonzero(probabilities >= _EVEN).tolist():
             values = self.signals.renamed(int(left[at]), int(right[at]))
-            found[at] = all(values) and kind_of(values) in FIXED
-        return found
+            mask[at] = all(values) and kind_of(values) in FIXED
+        return mask
 
     def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
         ours = self._generals[left]
@@ -416,7 +421,7 @@ class OfflineJudge:
         return apart
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
-        one, other = ((self.tools[row], self.signals.said[row]) for row in (left, right))
+        one, other = ((self.tools[row], self.signals.words_by_row[row]) for row in (left, right))
         return all_distinctions(one, other)
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -44,15 +44,15 @@ _GROUPS_FROM = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ToolWords:
     """What a tool says, lower case, hidden characters left out.
 
     ``words`` are those of name and description without filler, in order, no repeats, and ``keys``
-    what each may be known by; ``named`` those of the name, ``description_words`` those of the
-    description; ``name`` and ``text`` are all words of both. ``lead`` is what the words of the name
-    and the first sentence may be known by, ``spoken`` all words, ``heard`` those of the arguments
-    as well. ``compounds`` are two words in a row written as one, with the two; ``initials`` the
-    first letters of all words in a row.
+    the forms that each may be recognised by; ``named`` those of the name, ``description_words``
+    those of the description; ``name`` and ``text`` are all words of both. ``lead`` are the forms of
+    the words of the name and the first sentence, ``spoken`` those of all words, ``mentioned`` those
+    of the arguments as well. ``compounds`` are two words in a row written as one, with the two;
+    ``initials`` the first letters of all words in a row.
     """
 
     words: tuple[str, ...]
@@ -63,19 +63,19 @@ class Said:
     text: tuple[str, ...]
     lead: Keys
     spoken: Keys
-    heard: Keys
+    mentioned: Keys
     plain: frozenset[str]
     compounds: Mapping[str, tuple[str, str]]
     initials: str
 
 
-def said_by(tool: Tool) -> Said:
+def tool_words(tool: Tool) -> ToolWords:
     """The words of a tool."""
-    return _said(tool.name, tool.description[:_LONGEST], frozenset(argument_words(tool)))
+    return _tool_words(tool.name, tool.description[:_LONGEST], frozenset(argument_words(tool)))
 
 
 @lru_cache(maxsize=65_536)
-def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
+def _tool_words(tool_name: str, description: str, arguments: frozenset[str]) -> ToolWords:
     description = _TAG.sub(" ", without_hidden(description))
     name = split_name(without_hidden(tool_name))
     text = words_of(description)
@@ -86,7 +86,7 @@ def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
     words = _distinct((*named, *description_words))
     spoken = frozenset(key for word in words for key in keys_of(word))
     first = words_of(_SENTENCE.split(description.strip(), maxsplit=1)[0])
-    return Said(
+    return ToolWords(
         words=words,
         keys=tuple(map(keys_of, words)),
         named=named,
@@ -95,22 +95,22 @@ def _said(tool_name: str, description: str, arguments: frozenset[str]) -> Said:
         text=tuple(text),
         lead=frozenset(key for word in (*named, *first) for key in keys_of(word)),
         spoken=spoken,
-        heard=spoken.union(*map(keys_of, arguments)),
+        mentioned=spoken.union(*map(keys_of, arguments)),
         plain=frozenset((*name, *text, *arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
     )
 
 
-def unsaid(
-    one: Said, other: Said, *, at_first: bool = False, spoken: bool = False
+def unshared(
+    one: ToolWords, other: ToolWords, *, at_first: bool = False, spoken: bool = False
 ) -> tuple[str, ...]:
     """The words of ``one`` that ``other`` says in no form, in order; ``at_first``: neither in its
     name nor in its first sentence; ``spoken``: neither in its name nor its description.
     """
-    heard = other.lead if at_first else other.spoken if spoken else other.heard
+    mentioned = other.lead if at_first else other.spoken if spoken else other.mentioned
     keyed = zip(one.words, one.keys, strict=True)
-    left = [word for word, keys in keyed if heard.isdisjoint(keys)]
+    left = [word for word, keys in keyed if mentioned.isdisjoint(keys)]
     if not left:
         return ()
     parts = {part for both in one.compounds.keys() & other.plain for part in one.compounds[both]}
@@ -161,7 +161,7 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def _shortened(word: str, own: Said, other: Said) -> bool:
+def _shortened(word: str, own: ToolWords, other: ToolWords) -> bool:
     """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
     English one, but the initials of words in a row (*gcd*), or the start of a word of the other
     (*calc*). *Not* is short for nothing.

@@ -83,8 +83,8 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
         return _SAME_VALUES if _have_same_values(ours, theirs) else 0.0
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
-        told = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
-        score = max(told, _by_subject(ours, theirs, tools))
+        by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
+        score = max(by_values, _by_subject(ours, theirs, tools))
     elif not share_a_stem(a, b) or (score < 1.0 and _is_doubtful(ours, theirs)):
         score = _DOUBTED
     if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
@@ -107,14 +107,14 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
         return 0.9
     kinds = a.named & b.named
     turned = _turned(a, b)
-    if a.told == b.told and len(a.told) > 1:
+    if a.described == b.described and len(a.described) > 1:
         return _DOUBTED if turned else 0.95
     if turned and not _is_usual(a, b, turned, tools):
         return 0.0
-    told = _overlap(a.told, b.told)
+    described = _overlap(a.described, b.described)
     own, others = a.name - WEAK_WORDS, b.name - WEAK_WORDS
-    apart = own & (a.told - b.text) and others & (b.told - a.text)
-    score = 0.5 * told if apart else max(_by_name(a, b, told), _by_text(a, b, tools))
+    apart = own & (a.described - b.text) and others & (b.described - a.text)
+    score = 0.5 * described if apart else max(_by_name(a, b, described), _by_text(a, b, tools))
     if score >= MATCH_AT and not turned:
         return score
     of_one_kind = max((_OF_ONE_KIND[kind] for kind in kinds), default=0.0)
@@ -147,22 +147,24 @@ def _has_twin(reading: ParameterReading, tool: Tool) -> bool:
     return any(name != reading.name and name - SIDES == reading.name - SIDES for name in names)
 
 
-def _by_name(a: ParameterReading, b: ParameterReading, told: float) -> float:
+def _by_name(a: ParameterReading, b: ParameterReading, described: float) -> float:
     if a.name & b.name and (a.name ^ b.name) <= WEAK_WORDS:
-        return 0.5 + 0.4 * told
+        return 0.5 + 0.4 * described
     if a.name < b.name or b.name < a.name:
-        return 0.75 + 0.2 * told
-    return 0.25 + 0.3 * told if a.name & b.name else 0.0
+        return 0.75 + 0.2 * described
+    return 0.25 + 0.3 * described if a.name & b.name else 0.0
 
 
 def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
     """Descriptions in common, and how far each name is told of in the other's words."""
-    if a.text.isdisjoint(b.text) or not (a.told or b.told):
+    if a.text.isdisjoint(b.text) or not (a.described or b.described):
         return 0.0
     ours, theirs = map(_weights, tools)
-    told = (_share(a.told, b.told, ours) + _share(b.told, a.told, theirs)) / 2
+    described = (
+        _share(a.described, b.described, ours) + _share(b.described, a.described, theirs)
+    ) / 2
     cited = (_share(a.name, b.text, ours) + _share(b.name, a.text, theirs)) / 2
-    return 0.5 * told + 0.45 * cited
+    return 0.5 * described + 0.45 * cited
 
 
 def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
@@ -220,7 +222,7 @@ def _word_weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float
     """One over the number of the tool's parameters that have the word: what is told of all of
     them tells none apart.
     """
-    texts = (name_words(name) | text_words(told) for name, told in parameters)
+    texts = (name_words(name) | text_words(described) for name, described in parameters)
     counted = Counter(itertools.chain.from_iterable(texts))
     return {word: 1.0 / number for word, number in counted.items()}
 

@@ -38,20 +38,20 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
     clearly better than either fits another: such a match is ``surmised``.
     """
     names = {p.name: p for p in right.parameters}
-    found = [
+    matches = [
         Match(p.name, p.name, 1.0)
         for p in left.parameters
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
-    scored = _scored(left, right, {match.left for match in found})
+    scored = _scored(left, right, {match.left for match in matches})
     for score, a, b in sorted(scored, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
-        if score >= MATCH_AT and _rest([(score, a, b)], found):
-            found.append(Match(a, b, score))
-    rest = _rest(scored, found)
-    found += [Match(a, b, score, True) for score, a, b in rest if _stands_out(score, a, b, rest)]
-    found += _only_ones(left, right, found)
+        if score >= MATCH_AT and _rest([(score, a, b)], matches):
+            matches.append(Match(a, b, score))
+    rest = _rest(scored, matches)
+    matches += [Match(a, b, score, True) for score, a, b in rest if _stands_out(score, a, b, rest)]
+    matches += _only_ones(left, right, matches)
     order = {p.name: at for at, p in enumerate(left.parameters)}
-    return tuple(sorted(found, key=lambda match: order[match.left]))
+    return tuple(sorted(matches, key=lambda match: order[match.left]))
 
 
 def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
@@ -71,18 +71,18 @@ def _scored(left: Tool, right: Tool, done: set[str]) -> Sequence[_Scored]:
     return [row for row in rows if row[0] >= SURMISE_AT - _MARGIN]
 
 
-def _rest(scored: Sequence[_Scored], found: Sequence[Match]) -> Sequence[_Scored]:
+def _rest(scored: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scored]:
     """The rows of which neither parameter is matched yet."""
-    ours, theirs = {match.left for match in found}, {match.right for match in found}
+    ours, theirs = {match.left for match in matches}, {match.right for match in matches}
     return [row for row in scored if row[1] not in ours and row[2] not in theirs]
 
 
-def _only_ones(left: Tool, right: Tool, found: Sequence[Match]) -> Sequence[Match]:
+def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Match]:
     """The only required number, list or object left on each side, where others are matched."""
-    if not found:
+    if not matches:
         return ()
-    ours = _required_rest(left, {match.left for match in found})
-    theirs = _required_rest(right, {match.right for match in found})
+    ours = _required_rest(left, {match.left for match in matches})
+    theirs = _required_rest(right, {match.right for match in matches})
     if len(ours) != 1 or len(theirs) != 1:
         return ()
     (a,), (b,) = ours, theirs

@@ -42,7 +42,7 @@ def harm_notes(tool: Tool) -> tuple[str, ...]:
     return _sentences(tool, _HARMFUL)
 
 
-def unsaid_notes(
+def unshared_notes(
     tools: Sequence[Tool], text: str, notes_of: Callable[[Tool], Sequence[str]] = safety_notes
 ) -> Iterator[tuple[Tool, str]]:
     """Each tool with those of its notes that no sentence of the text says, in order: one that
@@ -54,8 +54,8 @@ def unsaid_notes(
         for note in notes_of(tool):
             words, negated = text_words(note), bool(_NEGATION.search(note))
             if not any(
-                len(words & own) >= _KEPT * len(words) and (said or not negated)
-                for own, said in kept
+                len(words & own) >= _KEPT * len(words) and (negation or not negated)
+                for own, negation in kept
             ):
                 yield tool, note
 
@@ -66,7 +66,7 @@ def _sentences(tool: Tool, telling: re.Pattern[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in sentences if telling.search(one)))
 
 
-def told_text(tool: Tool) -> str:
+def whole_text(tool: Tool) -> str:
     """Name, description and descriptions of parameters, a line each, without what is hidden."""
     texts = [tool.name, tool.description, *(p.description for p in tool.parameters)]
     return without_hidden("\n".join(texts))

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from toolscope_core.merging.licence import KEY_WORDS, Said, keys_of
+from toolscope_core.merging.licence import KEY_WORDS, ToolWords, keys_of
 from toolscope_core.merging.vocabulary import (
     action_classes,
     is_border,
@@ -22,13 +22,13 @@ _COUNTED = frozenset("list lists number count set collection array".split())
 """Of what follows, they say how it comes."""
 
 
-def are_turned(one: Said, other: Said) -> bool:
+def are_turned(one: ToolWords, other: ToolWords) -> bool:
     """Whether one goes from a to b and the other from b to a: *json to toml*, *toml to json*."""
     ours, theirs = (_turns(side.name, side.text) for side in (one, other))
     return any((b, a) in theirs for a, b in ours - theirs)
 
 
-def number_apart(one: Said, other: Said, described: bool = False) -> bool:
+def number_apart(one: ToolWords, other: ToolWords, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
     *members*), and the descriptions are not the same; ``described``: or one of the descriptions.
     """
@@ -48,7 +48,7 @@ def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) 
     return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
 
 
-def repeated(one: Said, other: Said) -> str:
+def repeated(one: ToolWords, other: ToolWords) -> str:
     """The first word that both names say, one of them more often: *account*, *transaction
     account*, both of a transaction. Empty if there is none.
     """
@@ -56,7 +56,7 @@ def repeated(one: Said, other: Said) -> str:
     return next((word for word in ours if ours[word] != theirs.get(word, ours[word])), "")
 
 
-def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
+def voices_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
     *blocked by*, *blocking*. ``None`` where there are none, or both are described the same.
     """
@@ -73,7 +73,7 @@ def voices_apart(one: Said, other: Said) -> tuple[str, str] | None:
     return None
 
 
-def alternatives(one: Said, other: Said) -> tuple[str, str] | None:
+def alternatives(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     """The first name word of each that a description names as alternatives, where the names differ
     by them: *groups* and *projects* of *members of a group or project*.
     """
@@ -89,7 +89,7 @@ def alternatives(one: Said, other: Said) -> tuple[str, str] | None:
     return None
 
 
-def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def renamed(one: ToolWords, other: ToolWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of each name that the other name says in no form."""
     keys = [frozenset(key for word in side.named for key in keys_of(word)) for side in (one, other)]
     return (
@@ -98,11 +98,11 @@ def renamed(one: Said, other: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def contrasted(one: Said, other: Said) -> tuple[str, str] | None:
+def contrasted(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     """The first two nouns that stand for each other in the names, by a source of synonyms, though
     a description says both: *categories* and *classes* of a taxonomy that has both.
     """
-    stems = [_stems(said.named) for said in (one, other)]
+    stems = [_stems(words.named) for words in (one, other)]
     for a in one.named:
         for b in other.named:
             if stem(a) in stems[1] or stem(b) in stems[0] or not are_one(a, b):
@@ -113,19 +113,19 @@ def contrasted(one: Said, other: Said) -> tuple[str, str] | None:
     return None
 
 
-def in_one_order(one: Said, other: Said) -> bool:
+def in_one_order(one: ToolWords, other: ToolWords) -> bool:
     """Whether the words that both descriptions say, and those of the names, stand in one order."""
     named = {*one.named, *other.named}
     ours, theirs = (
-        [stem(w) for w in dict.fromkeys(said.text) if w in named or _has_a_place(w)]
-        for said in (one, other)
+        [stem(w) for w in dict.fromkeys(words.text) if w in named or _has_a_place(w)]
+        for words in (one, other)
     )
     place = {word: at for at, word in reversed(list(enumerate(theirs)))}
     shared = [place[word] for word in dict.fromkeys(ours) if word in place]
     return shared == sorted(shared)
 
 
-def object_apart(one: Said, other: Said) -> tuple[str, str] | None:
+def object_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     """What the two work on by their names, where neither the names nor the descriptions agree on
     it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
     """

@@ -28,8 +28,8 @@ from toolscope_core.datamodel import (
     Tool,
 )
 from toolscope_core.merging.auto_accept import reasons_against
+from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
 from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.makings import Makings, folded
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
 Edits = Mapping[frozenset[str], Edit]
@@ -41,34 +41,36 @@ def build_clusters(
     constraints: Constraints,
     edits: Edits,
     auto_at: float,
-    makings: Makings | None = None,
+    syntheses: GroupSyntheses | None = None,
 ) -> tuple[Cluster, ...]:
     """One cluster a group, in the order of the groups. ``auto_at`` is the least weakest edge
-    (a probability) that may be accepted without a person. ``makings`` are those of the catalog,
+    (a probability) that may be accepted without a person. ``syntheses`` are those of the catalog,
     for callers who keep them.
     """
-    makings, blocked = makings or Makings(catalog), catalog.blocked
+    syntheses, blocked = syntheses or GroupSyntheses(catalog), catalog.blocked
     made = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
         canonical = edit.canonical
         if canonical is None and constraints.is_earlier(group.members):
-            canonical = makings.earlier_canonical(group.members)  # what was decided stays as it was
-        synthesis = makings.synthesis(group.members, canonical, group.family)
-        made[group.members] = _edited(synthesis, makings.of(group.members), edit)
+            canonical = syntheses.earlier_canonical(
+                group.members
+            )  # what was decided stays as it was
+        synthesis = syntheses.synthesis(group.members, canonical, group.family)
+        made[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
     renamed = _new_owners(made)
     clusters = []
     for group in groups:
-        members = makings.of(group.members)
+        members = syntheses.of(group.members)
         own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
-        differences = makings.differences(group.members, own)
+        differences = syntheses.differences(group.members, own)
         objections = [
             *_objections(members, own, edit, blocked),
-            *_name_objections(members, own, makings.owners, renamed),
+            *_name_objections(members, own, syntheses.owners, renamed),
         ]
         clusters.append(
             Cluster(
-                id=makings.cluster_id(group.members),
+                id=syntheses.cluster_id(group.members),
                 members=group.members,
                 canonical=own.canonical,
                 kind=own.kind,
@@ -82,7 +84,7 @@ def build_clusters(
                 ),
                 newcomers=group.newcomers,
                 asked=group.asked,
-                relation=makings.relation(group.members, own, group.family),
+                relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
             )
         )

@@ -47,7 +47,7 @@ class Reading:
 def read_tool(tool: Tool) -> Reading:
     """The words that the judge compares; hidden characters and case play no part."""
     name = split_name(tool.name)
-    told = words_of(tool.description[:_DESCRIPTION])
+    words = words_of(tool.description[:_DESCRIPTION])
     sentence = words_of(_SENTENCE.split(tool.description.strip(), maxsplit=1)[0])
     verb_at = _verb_in_name(tool.name, name)
     told_verb = next((word for word in sentence[:3] if action_classes(word)), "")
@@ -55,7 +55,9 @@ def read_tool(tool: Tool) -> Reading:
     nouns = [word for at, word in enumerate(name) if at != verb_at]
     phrase = _noun_phrase(sentence[sentence.index(told_verb) + 1 :] if told_verb else sentence)
     classes = action_classes(verb)
-    content = [word for word in told if not is_empty(word) and not (action_classes(word) & classes)]
+    content = [
+        word for word in words if not is_empty(word) and not (action_classes(word) & classes)
+    ]
     name_words = _nouns(word for word in nouns if not is_empty(word))
     text = _distinct([*name_words, *_nouns(content)])
     return Reading(
@@ -88,13 +90,13 @@ def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
 
 
 def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
-    found: list[str] = []
+    nouns: list[str] = []
     for word in words:
-        if is_border(word) and found:
+        if is_border(word) and nouns:
             break
         if not is_border(word) and not is_empty(word):
-            found.append(singular(word))
-    return tuple(found)
+            nouns.append(singular(word))
+    return tuple(nouns)
 
 
 def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:

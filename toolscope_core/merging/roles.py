@@ -80,7 +80,7 @@ class ParameterReading:
 
     name: Words
     head: Words
-    told: Words
+    described: Words
     text: Words
     values: Words
     turning: Words
@@ -121,13 +121,13 @@ def _sided(name: Words) -> Words:
 
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str, values: str) -> ParameterReading:
-    words, told = name_words(name), text_words(description)
+    words, described = name_words(name), text_words(description)
     named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
     return ParameterReading(
         name=words,
         head=name_words(" ".join(_before_per(name))),
-        told=told,
-        text=words | told,
+        described=described,
+        text=words | described,
         values=example_words(description, values),
         turning=words & (TURNING_WORDS - WEAK_WORDS),
         named=named,
@@ -153,6 +153,6 @@ def _before_per(name: str) -> Iterator[str]:
 _SIDE_OF = {word: f"side {at}" for at, side in enumerate(_ONE_SIDE) for word in side}
 _KINDS_OF = {
     word: frozenset(kind for kind, words in KINDS.items() if word in words.split())
-    for told in KINDS.values()
-    for word in told.split()
+    for described in KINDS.values()
+    for word in described.split()
 }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import Said, is_english, said_by, unsaid
+from toolscope_core.merging.licence import ToolWords, is_english, tool_words, unshared
 from toolscope_core.merging.owners import (
     is_anywhere,
     keeps_things,
@@ -75,7 +75,7 @@ class WordSignals:
     read off words.
     """
 
-    unsaid: tuple[tuple[str, ...], tuple[str, ...]]
+    unshared: tuple[tuple[str, ...], tuple[str, ...]]
     worded: tuple[float, ...]
 
 
@@ -92,7 +92,7 @@ class Signals:
 
     tools: tuple[Tool, ...]
     readings: tuple[Reading, ...]
-    said: tuple[Said, ...]
+    words_by_row: tuple[ToolWords, ...]
     vectors: Vectors
     usual: Matrix
     weights: Mapping[str, float]
@@ -110,7 +110,7 @@ class Signals:
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
         """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``."""
         readings = tuple(read_tool(tool) for tool in tools)
-        said = tuple(said_by(tool) for tool in tools)
+        words_by_row = tuple(tool_words(tool) for tool in tools)
         ids: dict[str, int] = {}
         objects = [_stems(reading.objects) for reading in readings]
         arguments = [_stems(reading.arguments or ()) for reading in readings]
@@ -118,10 +118,10 @@ class Signals:
         return cls(
             tools=tuple(tools),
             readings=readings,
-            said=said,
+            words_by_row=words_by_row,
             vectors=vectors,
             usual=_usual_cosines(vectors),
-            weights=_weights([_stems(one.words) for one in said]),
+            weights=_weights([_stems(one.words) for one in words_by_row]),
             objects=_table(objects, _weights(objects), ids),
             arguments=_table(arguments, _weights(arguments), ids),
             silent=np.array([reading.arguments is None for reading in readings], dtype=np.bool_),
@@ -129,7 +129,7 @@ class Signals:
             texts=codes([" ".join(tool.description.lower().split()) for tool in tools]),
             names=_rare_names(tools),
             rarity=_rarity([product_words(server) for server in servers]),
-            frames=_frames(said),
+            frames=_frames(words_by_row),
         )
 
     def of_pairs(self, left: Rows, right: Rows) -> Matrix:
@@ -178,32 +178,32 @@ class Signals:
 
     def verbs_apart(self, left: int, right: int) -> bool:
         """Whether the other says the verb of one of them in no form: *hold*, *release*."""
-        unsaid = self.unsaid(left, right)
+        unshared = self.unshared(left, right)
         return any(
-            self._verb(row) in words for row, words in zip((left, right), unsaid, strict=True)
+            self._verb(row) in words for row, words in zip((left, right), unshared, strict=True)
         )
 
     def _verb(self, row: int) -> str:
         """The word that says what a tool does: the one that begins both name and description, else
         the one that the judge reads.
         """
-        said = self.said[row]
-        if said.name and said.text and stem(said.name[0]) == stem(said.text[0]):
-            return said.name[0]
+        words = self.words_by_row[row]
+        if words.name and words.text and stem(words.name[0]) == stem(words.text[0]):
+            return words.name[0]
         return self.readings[row].verb
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
         """The name words that only the one, and only the other says, joined."""
-        ours, theirs = self.unsaid(left, right)
-        names = self.said[left].named, self.said[right].named
+        ours, theirs = self.unshared(left, right)
+        names = self.words_by_row[left].named, self.words_by_row[right].named
         return (
             "_".join(word for word in ours if word in names[0]),
             "_".join(word for word in theirs if word in names[1]),
         )
 
-    def unsaid(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def unshared(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
-        return self._compare(left, right).unsaid
+        return self._compare(left, right).unshared
 
     def _worded(self, left: int, right: int) -> tuple[float, ...]:
         """The signals that are read off words, in the order of ``SIGNALS``."""
@@ -211,23 +211,22 @@ class Signals:
 
     def _compare(self, left: int, right: int) -> WordSignals:
         """Two tools compared word by word; remembered, as judging and explaining both ask."""
-        known = self._compared.get((left, right))
-        if known is None:
-            a, b = self.said[left], self.said[right]
-            words = unsaid(a, b), unsaid(b, a)
-            known = WordSignals(words, self._read_off(left, right, *words))
+        signals = self._compared.get((left, right))
+        if signals is None:
+            a, b = self.words_by_row[left], self.words_by_row[right]
+            words = unshared(a, b), unshared(b, a)
+            signals = WordSignals(words, self._read_off(left, right, *words))
             if len(self._compared) < _REMEMBERED:
-                self._compared[left, right] = known
-        return known
+                self._compared[left, right] = signals
+        return signals
 
     def _read_off(
         self, left: int, right: int, ours: tuple[str, ...], theirs: tuple[str, ...]
     ) -> tuple[float, ...]:
         one, other = self.readings[left], self.readings[right]
-        a, b = self.said[left], self.said[right]
+        a, b = self.words_by_row[left], self.words_by_row[right]
         names = [
-            [word for word in words if word in said.named]
-            for words, said in ((ours, a), (theirs, b))
+            [word for word in words if word in own.named] for words, own in ((ours, a), (theirs, b))
         ]
         common = (one.whole & other.whole) or (one.whole | other.whole)
         servers = self.tools[left].server, self.tools[right].server
@@ -254,7 +253,9 @@ class Signals:
 
     def _names_apart(self, left: int, right: int) -> bool:
         ours, theirs = self.names[left], self.names[right]
-        return bool(ours - self.said[right].plain) and bool(theirs - self.said[left].plain)
+        return bool(ours - self.words_by_row[right].plain) and bool(
+            theirs - self.words_by_row[left].plain
+        )
 
     def _are_of_a_kind(self, ours: Sequence[str], theirs: Sequence[str]) -> bool:
         none = frozenset[tuple[str, ...]]()
@@ -305,13 +306,13 @@ def _other_action(a: Reading, b: Reading) -> float:
     return float(not a.classes & b.classes)
 
 
-def _one_word_apart(a: Said, b: Said, names: Sequence[Sequence[str]]) -> bool:
+def _one_word_apart(a: ToolWords, b: ToolWords, names: Sequence[Sequence[str]]) -> bool:
     """Whether the names are equal but for at most three words of each."""
     if not all(0 < len(words) <= _MOST_APART for words in names):
         return False
     rest = [
-        {stem(word) for word in said.named if word not in words}
-        for said, words in zip((a, b), names, strict=True)
+        {stem(word) for word in own.named if word not in words}
+        for own, words in zip((a, b), names, strict=True)
     ]
     return rest[0] == rest[1]
 
@@ -322,20 +323,20 @@ def _strange(words: Iterable[str]) -> bool:
 
 
 def _rare_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
-    found = proper_names(tools)
-    used = Counter(name for names in found for name in names)
+    names_by_tool = proper_names(tools)
+    used = Counter(name for names in names_by_tool for name in names)
     most = max(_USUAL_NAME * len(tools), 3)
-    return tuple(frozenset(name for name in names if used[name] < most) for names in found)
+    return tuple(frozenset(name for name in names if used[name] < most) for names in names_by_tool)
 
 
-def _frames(said: Sequence[Said]) -> dict[str, frozenset[tuple[str, ...]]]:
+def _frames(tools: Sequence[ToolWords]) -> dict[str, frozenset[tuple[str, ...]]]:
     """Name word → the rests of the names it stands in, in order, with a gap for it."""
-    found: dict[str, set[tuple[str, ...]]] = {}
-    for one in said:
+    frames: dict[str, set[tuple[str, ...]]] = {}
+    for one in tools:
         for at, word in enumerate(one.name):
             rest = (*map(stem, one.name[:at]), "", *map(stem, one.name[at + 1 :]))
-            found.setdefault(word, set()).add(rest)
-    return {word: frozenset(rests) for word, rests in found.items()}
+            frames.setdefault(word, set()).add(rest)
+    return {word: frozenset(rests) for word, rests in frames.items()}
 
 
 def _rarity(servers: Sequence[frozenset[str]]) -> dict[str, float]:
@@ -389,8 +390,8 @@ def _table(
 
 def _hits(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which of our words are among theirs, row by row: shape of ``ours``."""
-    found = (ours[:, :, None] == theirs[:, None, :]).any(axis=2)
-    return np.asarray(found & (ours >= 0))
+    hits = (ours[:, :, None] == theirs[:, None, :]).any(axis=2)
+    return np.asarray(hits & (ours >= 0))
 
 
 def _jaccard(

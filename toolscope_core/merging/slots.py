@@ -58,13 +58,15 @@ _PERIODS = frozenset(
 _MOST_WORDS = 3
 
 
-def slot_of(tools: Sequence[Tool], unsaid: Sequence[Sequence[str]]) -> tuple[str, tuple[str, ...]]:
+def slot_of(
+    tools: Sequence[Tool], unshared: Sequence[Sequence[str]]
+) -> tuple[str, tuple[str, ...]]:
     """What the slot is called and the value of each tool, in their order, all different.
 
-    ``unsaid`` are the words of each tool that no other one says, those of its name first. Where
+    ``unshared`` are the words of each tool that no other one says, those of its name first. Where
     words do not tell them apart, the servers do, then names, then ids.
     """
-    values = [_value(tool, words) for tool, words in zip(tools, unsaid, strict=True)]
+    values = [_value(tool, words) for tool, words in zip(tools, unshared, strict=True)]
     if all(values) and _are_distinct(values):
         return _kind(values), tuple(values)
     for name, labels in (

@@ -24,7 +24,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.merging.alignment import argument_map, inlined, map_onto, surmises
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import Said, said_by, unsaid
+from toolscope_core.merging.licence import ToolWords, tool_words, unshared
 from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.subschema import admits, leaves_out
@@ -64,7 +64,7 @@ def synthesise(
         (tool, maps) for tool in allowed if not family and (maps := serving_maps(tool, members))
     ]
     if serving:
-        words_by_id = {tool.id: said_by(tool) for tool in members} if len(serving) > 1 else {}
+        words_by_id = {tool.id: tool_words(tool) for tool in members} if len(serving) > 1 else {}
         canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], words_by_id))
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
@@ -83,14 +83,14 @@ def earlier_canonical(members: Sequence[Tool], blocked: frozenset[str] = frozens
 
 
 def _preference(
-    tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, Said]
+    tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, ToolWords]
 ) -> tuple[int, int, int, str]:
     """What is surmised of fewest arguments first, then the most general: the one that says fewest
     words that others do not; then the shortest name, then the id.
     """
     surmised = sum(len(alpha.surmised) for alpha in maps)
     own = words_by_id.get(tool.id)
-    alone = sum(len(unsaid(own, other)) for other in words_by_id.values()) if own else 0
+    alone = sum(len(unshared(own, other)) for other in words_by_id.values()) if own else 0
     return surmised, alone, len(tool.name), tool.id
 
 
@@ -122,7 +122,7 @@ def edited_arguments(
 
     An argument whose target is gone or no longer takes its values is dropped with the reason.
     """
-    known = schema.get("properties") or {}
+    properties = schema.get("properties") or {}
     aimed = []
     for tool, alpha in zip(members, before, strict=True):
         pairs = {move.source: renames.get(move.target, move.target) for move in alpha.moves}
@@ -132,7 +132,7 @@ def edited_arguments(
                 tool,
                 canonical,
                 schema,
-                {source: target for source, target in pairs.items() if target in known},
+                {source: target for source, target in pairs.items() if target in properties},
                 constants,
             )
         )
@@ -151,9 +151,9 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
         ("destructiveHint", False),
         ("openWorldHint", False),
     ):
-        said = [tool.annotations[hint] for tool in members if hint in tool.annotations]
-        if said:
-            merged[hint] = safe if said.count(safe) == len(members) else not safe
+        given = [tool.annotations[hint] for tool in members if hint in tool.annotations]
+        if given:
+            merged[hint] = safe if given.count(safe) == len(members) else not safe
     return merged
 
 
@@ -239,7 +239,7 @@ def _selector(
     """
     ids = [tool.id for tool in ordered]
     if family:
-        slot, slot_values = slot_of(ordered, own_words([said_by(tool) for tool in ordered]))
+        slot, slot_values = slot_of(ordered, own_words([tool_words(tool) for tool in ordered]))
         return _free_name(slot, properties), dict(zip(ids, slot_values, strict=True))
     for name, values in (
         ("server", {tool.id: tool.server for tool in ordered}),

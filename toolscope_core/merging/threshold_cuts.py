@@ -100,14 +100,14 @@ def _traced(
 ) -> list[tuple[Members, tuple[Members, ...]]]:
     """Each cluster with its members as the others group them, the largest part first."""
     home = {tool: place for place, members in enumerate(others) for tool in members}
-    found = []
+    mapped = []
     for members in clusters:
         parts: dict[int | str, list[str]] = {}
         for tool in members:
             parts.setdefault(home.get(tool, tool), []).append(tool)
         ordered = sorted((sorted_ids(part) for part in parts.values()), key=_largest)
-        found.append((members, tuple(ordered)))
-    return found
+        mapped.append((members, tuple(ordered)))
+    return mapped
 
 
 def _largest(members: Members) -> tuple[int, Members]:

@@ -143,28 +143,30 @@ def same_but_unit(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _measures(name: str, description: str, form: str) -> tuple[tuple[str, str], ...]:
-    told = description.casefold()
-    words = frozenset(_WORDS.findall(told))
-    found = _told(told) if words & _NAMES.keys() else {}
-    found |= _named(name)
+    text = description.casefold()
+    words = frozenset(_WORDS.findall(text))
+    unit_by_dimension = _mentioned(text) if words & _NAMES.keys() else {}
+    unit_by_dimension |= _named(name)
     written = _FORMATS.get(form, "")
     if not written and words & _FORM_WORDS:
-        written = next((form for form, mark in _FORMS if re.search(mark, told)), "")
+        written = next((form for form, mark in _FORMS if re.search(mark, text)), "")
     if written:
-        found["form"] = written
+        unit_by_dimension["form"] = written
     elif form and form not in _WIDTHS:
-        found["form"] = f"the format {form}"
+        unit_by_dimension["form"] = f"the format {form}"
     elif {"epoch", "unix"} & set(plain_words(name)):
-        found["form"] = f"{found.get('time', 'seconds')} since 1970"
-    return tuple(sorted(found.items()))
+        unit_by_dimension["form"] = f"{unit_by_dimension.get('time', 'seconds')} since 1970"
+    return tuple(sorted(unit_by_dimension.items()))
 
 
 def _named(name: str) -> dict[str, str]:
-    found: dict[str, set[str]] = {}
+    units_by_dimension: dict[str, set[str]] = {}
     for word in _unit_words(name).values():
         dimension, unit = _NAMES[word]
-        found.setdefault(dimension, set()).add(unit)
-    return {dimension: units.pop() for dimension, units in found.items() if len(units) == 1}
+        units_by_dimension.setdefault(dimension, set()).add(unit)
+    return {
+        dimension: units.pop() for dimension, units in units_by_dimension.items() if len(units) == 1
+    }
 
 
 @lru_cache(maxsize=65_536)
@@ -178,12 +180,12 @@ def _unit_words(name: str) -> dict[str, str]:
     return {word: word for word in words if word in _NAMES and word not in _SINGULAR}
 
 
-def _told(text: str) -> dict[str, str]:
+def _mentioned(text: str) -> dict[str, str]:
     """Units said to be the value's own; none of a dimension in which several are mentioned."""
-    said = {_NAMES[word] for word in _SAID.findall(text) + _COUNTED.findall(text)}
+    own = {_NAMES[word] for word in _SAID.findall(text) + _COUNTED.findall(text)}
     mentioned = {_NAMES[word] for word in re.findall(rf"(?<!\w)({_UNIT})(?!\w)", text)}
     return {
         dimension: unit
-        for dimension, unit in said
+        for dimension, unit in own
         if sum(where == dimension for where, _ in mentioned) == 1
     }

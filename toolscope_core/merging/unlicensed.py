@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from toolscope_core.datamodel import ArgumentMap, Parameter
 from toolscope_core.merging.distinctions import Spoken, distinctions, is_key, listed, method_of
 from toolscope_core.merging.guards import effect
-from toolscope_core.merging.licence import KEY_WORDS, Key, Said, keys_of, unsaid
+from toolscope_core.merging.licence import KEY_WORDS, Key, ToolWords, keys_of, unshared
 from toolscope_core.merging.phrasing import (
     contrasted,
     in_one_order,
@@ -61,18 +61,18 @@ def _left_over(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[lis
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
     given = fixed | _keys((*set_by_calls, *values))
     for words in (
-        [word for word in unsaid(one, other) if (fixed | offered).isdisjoint(keys_of(word))],
+        [word for word in unshared(one, other) if (fixed | offered).isdisjoint(keys_of(word))],
         _without(other, one, given),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
 
 
-def _without(pruned: Said, kept: Said, given: set[Key]) -> list[str]:
+def _without(pruned: ToolWords, kept: ToolWords, given: set[Key]) -> list[str]:
     """The words of the pruned tool that the kept one says in no form, or only by an argument that
     the mapped calls leave out.
     """
-    left = set(unsaid(pruned, kept))
-    spoken = set(unsaid(pruned, kept, spoken=True))
+    left = set(unshared(pruned, kept))
+    spoken = set(unshared(pruned, kept, spoken=True))
     return [
         word
         for word in pruned.words
@@ -85,11 +85,11 @@ def _keys(names: Iterable[str]) -> set[Key]:
     return {key for name in names for word in split_name(name) for key in keys_of(word)}
 
 
-def _put_otherwise(one: Said, other: Said) -> Iterator[str]:
+def _put_otherwise(one: ToolWords, other: ToolWords) -> Iterator[str]:
     """What the same words say otherwise."""
     ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
     between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
-    beside = {*unsaid(one, other, at_first=True), *unsaid(other, one, at_first=True)}
+    beside = {*unshared(one, other, at_first=True), *unshared(other, one, at_first=True)}
     if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
         yield f"the names differ ({between}), and each speaks of the other's only in passing"
     moved = sorted(one.named) == sorted(other.named) and one.named != other.named
@@ -115,11 +115,11 @@ def _arguments_apart(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterat
         source, target = ours[move.source], theirs[move.target]
         telling = [
             word
-            for parameter, counterpart, said in ((source, target, one), (target, source, other))
+            for parameter, counterpart, words in ((source, target, one), (target, source, other))
             for word in plain_words(parameter.name)
             if word not in KEY_WORDS
             and meaning(word) not in _meanings(counterpart)
-            and said.spoken.isdisjoint(keys_of(word))
+            and words.spoken.isdisjoint(keys_of(word))
         ]
         keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):

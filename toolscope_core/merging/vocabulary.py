@@ -127,9 +127,9 @@ def is_border(word: str) -> bool:
 def action_classes(word: str) -> frozenset[str]:
     """What a verb does (``reads``, ``creates``, …); several where it may be either, or none."""
     for form in _verb_forms(word):
-        found = frozenset(name for name, verbs in _VERBS.items() if form in verbs)
-        if found:
-            return found
+        classes = frozenset(name for name, verbs in _VERBS.items() if form in verbs)
+        if classes:
+            return classes
     return frozenset()
 
 

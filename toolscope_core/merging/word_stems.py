@@ -82,8 +82,10 @@ def _is_short_for(short: str, word: str) -> bool:
 @lru_cache(maxsize=65_536)
 def example_words(description: str, values: str) -> frozenset[str]:
     """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
-    told = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
-    return frozenset(word for word in text_words(f"{told} {values}") if word.isalpha()) - _NO_VALUES
+    named = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
+    return (
+        frozenset(word for word in text_words(f"{named} {values}") if word.isalpha()) - _NO_VALUES
+    )
 
 
 @lru_cache(maxsize=65_536)

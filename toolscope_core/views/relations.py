@@ -18,7 +18,7 @@ from toolscope_core.datamodel import (
     Verdict,
 )
 from toolscope_core.merging.distinctions import all_distinctions
-from toolscope_core.merging.licence import said_by
+from toolscope_core.merging.licence import tool_words
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.unlicensed import unlicensed
 
@@ -97,7 +97,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
 
 
 def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
-    one, other = ((tool, said_by(tool)) for tool in tools)
+    one, other = ((tool, tool_words(tool)) for tool in tools)
     for fact in all_distinctions(one, other):
         yield f"{fact[0].upper()}{fact[1:]}."
 
@@ -142,11 +142,11 @@ def unlicensed_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
 
 def _unlicensed(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
     stays = catalog.by_id[cluster.canonical]
-    kept = stays, said_by(stays)
+    kept = stays, tool_words(stays)
     for alpha in cluster.arguments if cluster.kind == "prune" else ():
         tool = catalog.by_id[alpha.tool_id]
         if tool is not stays and tool.content_hash != stays.content_hash:
-            yield from unlicensed(kept, (tool, said_by(tool)), alpha)
+            yield from unlicensed(kept, (tool, tool_words(tool)), alpha)
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from toolscope_core.decisions import WITH_RELATION, decision_of_row
 from toolscope_core.errors import DecisionError
 from toolscope_core.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.merging.edit_validity import document_problems
-from toolscope_core.merging.makings import cluster_id
+from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Proposed, alone, plan_of, proposed
 from toolscope_core.store import Store, append_decision, now, read_log

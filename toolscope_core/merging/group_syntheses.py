@@ -12,7 +12,7 @@ from toolscope_core.merging.alignment import argument_map, unit_conflicts
 from toolscope_core.merging.auto_accept import Differences, is_clean
 from toolscope_core.merging.defaults import silent_changes
 from toolscope_core.merging.guards import Companions, guards
-from toolscope_core.merging.licence import Said, said_by
+from toolscope_core.merging.licence import ToolWords, tool_words
 from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synthesise
 from toolscope_core.merging.unlicensed import unlicensed
 from toolscope_core.unicode_forms import normalise
@@ -20,7 +20,7 @@ from toolscope_core.unicode_forms import normalise
 Members = tuple[str, ...]
 
 
-class Makings:
+class GroupSyntheses:
     """For one catalog; members are ids, sorted."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -29,7 +29,7 @@ class Makings:
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)
         self._made: dict[tuple[Members, str | None, bool], Synthesis] = {}
-        self._said: dict[str, Said] = {}
+        self._words_by_id: dict[str, ToolWords] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
         self._ids: dict[Members, str] = {}
 
@@ -40,10 +40,10 @@ class Makings:
     @cached_property
     def owners(self) -> Mapping[str, set[str]]:
         """Names as clients compare them → ids of the tools that came in with them."""
-        found: dict[str, set[str]] = {}
+        owners: dict[str, set[str]] = {}
         for tool in self._catalog.tools:
-            found.setdefault(folded(tool.name), set()).add(tool.id)
-        return found
+            owners.setdefault(folded(tool.name), set()).add(tool.id)
+        return owners
 
     def cluster_id(self, members: Members) -> str:
         """As the function of this name."""
@@ -92,9 +92,9 @@ class Makings:
             ]
             self._differences[key] = Differences(
                 arguments=tuple(
-                    said
+                    change
                     for tool, alpha in moved
-                    for said in (
+                    for change in (
                         unit_conflicts(tool, stays)
                         if made.kind == "router"
                         else silent_changes(tool, stays, alpha)
@@ -108,13 +108,13 @@ class Makings:
     def _words(self, stays: Tool, moved: Iterable[tuple[Tool, ArgumentMap]]) -> Iterator[str]:
         for tool, alpha in moved:
             if tool.content_hash != stays.content_hash:
-                pair = (stays, self._said_by(stays)), (tool, self._said_by(tool))
+                pair = (stays, self._words_of(stays)), (tool, self._words_of(tool))
                 yield from unlicensed(*pair, alpha)
 
-    def _said_by(self, tool: Tool) -> Said:
-        if tool.id not in self._said:
-            self._said[tool.id] = said_by(tool)
-        return self._said[tool.id]
+    def _words_of(self, tool: Tool) -> ToolWords:
+        if tool.id not in self._words_by_id:
+            self._words_by_id[tool.id] = tool_words(tool)
+        return self._words_by_id[tool.id]
 
 
 def cluster_id(members: Iterable[Tool]) -> str:
