@@ -19,4 +19,4 @@ def judge_says(monkeypatch, same_job=None, family=None):
             np.array([family.get(pair, 0.0) for pair in ids], dtype=np.float64),
         )
 
-    monkeypatch.setattr(OfflineJudge, "_chances", pair_probabilities)
+    monkeypatch.setattr(OfflineJudge, "_pair_probabilities", pair_probabilities)

@@ -149,3 +149,5 @@ def test_a_merge_across_implied_servers_needs_a_person():
     assert not any(
         "servers" in reason for reason in guards(same, one.id, "prune", Companions(same))
     )
+    half = [pair[0], replace(pair[1], implied_server="")]
+    assert not any("imply" in reason for reason in guards(half, one.id, "prune", Companions(half)))

@@ -156,7 +156,7 @@ def _on_servers(
     readings: Mapping[str, Reading],
     companions: Companions,
 ) -> Iterator[str]:
-    servers = sorted({tool.owner for tool in members})
+    servers = _owners(members)
     if len(servers) < 2:
         return
     implied = any(tool.implied_server for tool in members)
@@ -186,6 +186,14 @@ def _on_servers(
             )
 
 
+def _owners(members: Sequence[Tool]) -> list[str]:
+    """The servers of the members, sorted; a tool whose name implies none may be on any of those
+    that the other names imply.
+    """
+    declared = any(tool.server for tool in members)
+    return sorted({tool.owner for tool in members if tool.owner or declared})
+
+
 def _on_state(
     members: Sequence[Tool], pruned: Sequence[Tool], readings: Mapping[str, Reading]
 ) -> Iterator[str]:
@@ -193,7 +201,7 @@ def _on_state(
 
     A named server shares its files and records among its tools, but not what is held open.
     """
-    if len({tool.owner for tool in members}) > 1 or not pruned:
+    if len(_owners(members)) > 1 or not pruned:
         return
     if len({frozenset(readings[tool.id].name) for tool in members}) < 2:
         return
