@@ -91,7 +91,7 @@ def profiled(catalog: str, out: Path) -> dict[str, float]:
     """Merge once under the watch; seconds by stage in the order of ``SHARES``."""
     gc.disable()  # as the command line does
     import toolscope_core.cli  # noqa: F401 - as the command line does
-    from toolscope_core.commands.file_commands import MergeRequest, merge_files
+    from toolscope_core.commands.merge_command import MergeRequest, merge_files
 
     settings = read_environment()
     folder = settings.data_dir / catalog
@@ -141,12 +141,12 @@ def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
     from toolscope_core import pipeline
     from toolscope_core.catalog import readers
-    from toolscope_core.commands import file_commands
+    from toolscope_core.commands import merge_command
     from toolscope_core.merging import group_syntheses
     from toolscope_core.merging.judge import OfflineJudge
 
     for stage, place, names in (
-        ("read", file_commands, "load_paths read_catalog"),
+        ("read", merge_command, "load_paths read_isolated"),
         ("scan", readers, "scan_catalog"),
         ("embed", pipeline, "embed_cached"),
         ("candidates", pipeline, "_candidates _copies"),
@@ -154,7 +154,7 @@ def lay_around(watch: Watch) -> None:
         ("graph + correct", pipeline, "row_graph correct"),
         ("align + synthesise", group_syntheses, "synthesise guards unit_conflicts"),
         ("plan", pipeline, "build_clusters accept apply_clusters"),
-        ("write", file_commands, "bundle_files write_folder"),
+        ("write", merge_command, "bundle_files write_folder"),
     ):
         for name in names.split():
             setattr(place, name, watch.around(stage, getattr(place, name)))

@@ -24,7 +24,7 @@ from toolscope_core.errors import ConfigError, ToolScopeError
 from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.file_commands import Inspection
+    from toolscope_core.commands.inspect_command import Inspection
     from toolscope_core.datamodel import Finding
     from toolscope_core.opinions import Spent
 
@@ -161,7 +161,7 @@ def merge(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.commands.file_commands import MergeRequest, merge_files
+    from toolscope_core.commands.merge_command import MergeRequest, merge_files
     from toolscope_core.commands.model_options import AskRequest
 
     ask = AskRequest(base_url, model, paper, budget_calls)
@@ -228,7 +228,7 @@ def judge(
     out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
-    from toolscope_core.commands.file_commands import judge_files
+    from toolscope_core.commands.judge_command import judge_files
 
     counts = judge_files(catalogs, pairs, out, read_environment(), _progress())
     outcomes = ("merge", "family", "unsure", "keep")
@@ -247,7 +247,7 @@ def inspect(
     ] = None,
 ) -> None:
     """Say what a catalog holds: format, counts, problems, findings, tokens."""
-    from toolscope_core.commands.file_commands import inspect_files, why_failing
+    from toolscope_core.commands.inspect_command import inspect_files, why_failing
 
     inspection = inspect_files(catalogs)
     if as_json:
@@ -287,7 +287,7 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Say what changed between two versions of a catalog; exit 1 if a change breaks callers."""
-    from toolscope_core.commands.file_commands import diff_files, diff_json
+    from toolscope_core.commands.inspect_command import diff_files, diff_json
     from toolscope_core.views.version_changes import counted, table
 
     changes = diff_files(old, new)
@@ -317,7 +317,7 @@ def quality(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
-    from toolscope_core.commands.file_commands import quality_files
+    from toolscope_core.commands.judge_command import quality_files
     from toolscope_core.commands.model_options import AskRequest
 
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
@@ -339,7 +339,7 @@ def estimate(
     paper: Paper = False,
 ) -> None:
     """Say what asking a model would take; sends nothing."""
-    from toolscope_core.commands.file_commands import estimate_files
+    from toolscope_core.commands.judge_command import estimate_files
     from toolscope_core.commands.model_options import AskRequest
 
     ask, config = AskRequest(base_url, model, paper), AnalysisConfig(threshold=threshold)
@@ -364,7 +364,7 @@ def relabel(
     out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
 ) -> None:
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""
-    from toolscope_core.commands.file_commands import relabel_file
+    from toolscope_core.commands.relabel_command import relabel_file
 
     report = relabel_file(queries, bundle, out)
     _say(
