@@ -54,21 +54,24 @@ class Accept(StrEnum):
 
 
 class Judge(StrEnum):
-    """Who says which tools are one."""
+    """The judge of a merge."""
 
     offline = "offline"
     llm = "llm"
 
 
 ModelName = Annotated[
-    str | None, typer.Option("--model", help="The model asked; default TOOLSCOPE_MODEL.")
+    str | None, typer.Option("--model", help="Name of the model; default TOOLSCOPE_MODEL.")
 ]
 BaseUrl = Annotated[
     str | None,
-    typer.Option("--base-url", help="An OpenAI-compatible address; default TOOLSCOPE_BASE_URL."),
+    typer.Option(
+        "--base-url", help="Base URL of an OpenAI-compatible endpoint; default TOOLSCOPE_BASE_URL."
+    ),
 ]
 BudgetCalls = Annotated[
-    int | None, typer.Option(help="The most calls of this command; given again, it goes on.")
+    int | None,
+    typer.Option(help="Maximum number of model calls in this run; run the command again to go on."),
 ]
 Paper = Annotated[
     bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
@@ -107,7 +110,8 @@ def merge(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
     threshold: Annotated[
-        float | None, typer.Option(help="Least cosine of a candidate pair; default by model.")
+        float | None,
+        typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
     ] = None,
     shape: Annotated[
         str | None,
@@ -121,11 +125,12 @@ def merge(
     fix: Annotated[
         bool,
         typer.Option(
-            "--fix", help="Mend what the format refuses, or split it; remove hidden characters."
+            "--fix",
+            help="Correct or split what the format does not allow; remove hidden characters.",
         ),
     ] = False,
     accept: Annotated[
-        Accept, typer.Option(help="Clusters taken without a recorded decision.")
+        Accept, typer.Option(help="Clusters accepted without a recorded decision.")
     ] = Accept.auto,
     routers: Annotated[
         bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
@@ -140,7 +145,7 @@ def merge(
         str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
     ] = None,
     judge: Annotated[
-        Judge, typer.Option(help="Who says which tools are one: offline, or a model as well.")
+        Judge, typer.Option(help="The judge: offline, or a model as well.")
     ] = Judge.offline,
     model: ModelName = None,
     base_url: BaseUrl = None,
@@ -246,7 +251,7 @@ def inspect(
         typer.Option(help="Exit with 1 where a finding is that bad or worse; 2 is unusable input."),
     ] = None,
 ) -> None:
-    """Say what a catalog holds: format, counts, problems, findings, tokens."""
+    """Show what a catalog holds: format, counts, problems, findings, tokens."""
     from toolscope_core.commands.inspect_command import inspect_files, why_failing
 
     inspection = inspect_files(catalogs)
@@ -286,7 +291,7 @@ def diff(
     new: Annotated[Path, typer.Argument(help="Catalog file or folder as it is now.")],
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
-    """Say what changed between two versions of a catalog; exit 1 if a change breaks callers."""
+    """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
     from toolscope_core.commands.inspect_command import diff_files, diff_json
     from toolscope_core.views.version_changes import counted, table
 
@@ -332,13 +337,14 @@ def quality(
 def estimate(
     catalogs: Catalogs,
     threshold: Annotated[
-        float | None, typer.Option(help="Least cosine of a candidate pair; default by model.")
+        float | None,
+        typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
     ] = None,
     model: ModelName = None,
     base_url: BaseUrl = None,
     paper: Paper = False,
 ) -> None:
-    """Say what asking a model would take; sends nothing."""
+    """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.commands.judge_command import estimate_files
     from toolscope_core.commands.model_options import AskRequest
 

@@ -165,7 +165,10 @@ class Endpoint:
         if not self.model.strip() or not self.model.isprintable():
             raise ConfigError(f"the model is {self.model!r}; give the name the endpoint knows")
         if not 1 <= self.concurrency <= 64:
-            raise ConfigError(f"concurrency is {self.concurrency}; give 1 to 64 calls at a time")
+            raise ConfigError(
+                f"concurrency is {self.concurrency}; the number of parallel calls must be between "
+                "1 and 64"
+            )
         if not 0.0 < self.deadline <= 600.0:
             raise ConfigError(f"deadline is {self.deadline}; give up to 600 seconds")
         if not 0.0 <= self.temperature <= 2.0:

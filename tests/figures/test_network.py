@@ -56,7 +56,7 @@ def test_a_family_has_a_line_a_legend_and_a_sentence_and_joins_nothing():
         "family: the same operation for another value\nprobability 0.80"
     )
     assert [row["joined to"] for row in table_twins.node_rows(FAMILY)] == [0, 0, 0]
-    words = {row["between them"] for row in table_twins.network_rows(FAMILY)}
+    words = {row["relation"] for row in table_twins.network_rows(FAMILY)}
     assert words == {"family: the same operation for another value"}
 
 
@@ -88,9 +88,9 @@ def test_lines_tell_what_stands_between_two_tools():
         ("a1", "a2"): "merge, probability 0.95 or more",
         ("a2", "b1"): "bridge: cutting it divides",
         ("b1", "b2"): "merge, probability below 0.95",
-        ("b1", "b3"): "merge, a person says",
+        ("b1", "b3"): "merge (accepted by a person)",
         ("a1", "b2"): "never merge",
-        ("a2", "b2"): "the judge is unsure",
+        ("a2", "b2"): "unsure (judge)",
         ("a2", "b3"): "family, another value",
     }
     looks = {
@@ -100,7 +100,7 @@ def test_lines_tell_what_stands_between_two_tools():
     assert len(looks) == len(network.LINES), "each has a look of its own"
     assert {line.name for line in network.LINES if line.dashes} == {
         "never merge",
-        "the judge is unsure",
+        "unsure (judge)",
         "family, another value",
     }
 
@@ -201,10 +201,10 @@ def test_nothing_is_drawn_of_nothing():
 def test_the_twin_has_a_row_an_edge_the_doubtful_first():
     rows = table_twins.network_rows(MIXED)
     assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]
-    assert rows[0]["between them"] == "never merge, a person says"
+    assert rows[0]["relation"] == "never merge (accepted by a person)"
     assert [row["cutting it leaves"] for row in rows] == ["", "", "2 and 3", "", "", "", ""]
-    assert rows[0]["one"] == "a1"
-    assert rows[0]["other's server"] == "b"
+    assert rows[0]["tool A"] == "a1"
+    assert rows[0]["server B"] == "b"
 
 
 def test_the_twin_counts_the_merges_of_each_tool():

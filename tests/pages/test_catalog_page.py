@@ -60,7 +60,7 @@ def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work
     work.catalogs.add("New", catalog)
     app = open_page(monkeypatch, work, catalog="New")
     assert "1 record could not be read: see why".replace(":", r"\:") in links(app)
-    assert r"1 tool is blocked by the scan\: look" in links(app)
+    assert r"1 tool is blocked by the scan\: see findings" in links(app)
     assert app.button(key="analyse")
 
 

@@ -79,7 +79,7 @@ def table(page, *columns):
 
 def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     matrix = table(page, "target", "verdict").set_index("target")
-    assert matrix.verdict["MCP"] == "1 broken"  # alpha serves list_files twice
+    assert matrix.verdict["MCP"] == "1 violation"  # alpha serves list_files twice
     assert matrix.verdict["Neutral"] == "ok"
     assert "The catalog was loaded this way" in page.text
     assert not page.button("prepare").disabled

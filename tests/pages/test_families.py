@@ -44,7 +44,7 @@ def test_the_first_page_counts_each_kind_and_leads_to_it(page):
     assert by_label["Review duplicates"].query_string == "show=Duplicates"
     assert by_label["Review families"].query_string == "show=Families"
     assert by_label["Compare siblings"].query_string == "verdict=keep"
-    assert "Look at 2 families" in by_label
+    assert "Review 2 families" in by_label
     assert not by_label["Review families"].disabled
 
 
@@ -57,7 +57,7 @@ def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
 def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeypatch):
     judge_says(monkeypatch, {town.pairs(town.RECIPES)[0]: 0.6})
     page = bench(*town.RECIPES).open("catalog")
-    assert links(page)["The judge is unsure of 1 pair\\: look"].query_string == "verdict=unsure"
+    assert links(page)["Decide on 1 undecided pair"].query_string == "verdict=unsure"
 
 
 # Review --------------------------------------------------------------------------------------

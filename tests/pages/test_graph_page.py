@@ -26,7 +26,7 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
     assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)
     assert "Token counts (openai-chat): estimate" in words(app)
-    assert set(edges["one"]) == {"send_mail"}
+    assert set(edges["tool A"]) == {"send_mail"}
     assert len(app.get("bidi_component")) == 1
     assert [link.proto.label for link in app.get("page_link")] == ["Open in Review"]
 
@@ -35,7 +35,7 @@ def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, des
     work, catalog_id = desk_work
     wanted = desk.by_name(work, catalog_id, "get_weather")
     app = open_page(monkeypatch, work, "graph", cluster=wanted.id)
-    assert set(table(app, "links_rows")["one"]) == {"get_weather"}
+    assert set(table(app, "links_rows")["tool A"]) == {"get_weather"}
     mail = desk.by_name(work, catalog_id, "send_mail")
     app.session_state[f"drawn_{catalog_id}"] = [mail.id]
     del app.query_params["cluster"]
@@ -49,7 +49,7 @@ def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch,
     ids = [desk.by_name(work, catalog_id, name).id for name in ("send_mail", "get_weather")]
     app.session_state[f"drawn_{catalog_id}"] = [*ids, "gone"]
     app.run()
-    assert set(table(app, "links_rows")["one"]) == {"send_mail", "get_weather"}
+    assert set(table(app, "links_rows")["tool A"]) == {"send_mail", "get_weather"}
     del app.query_params["cluster"]
     app.session_state[f"drawn_{catalog_id}"] = []
     app.run()

@@ -39,13 +39,13 @@ def test_the_bridges_are_offered_first(chain):
     app = chain.open("graph")
     (bridges,) = [t.value for t in app.at.dataframe if (t.key or "").startswith("bridges_")]
     assert list(bridges["cutting it leaves"]) == ["2 and 1", "1 and 2"]
-    assert list(bridges["one"]) == ["add_new_book", "add_book"], "the weakest first"
+    assert list(bridges["tool A"]) == ["add_new_book", "add_book"], "the weakest first"
 
 
 def test_a_bridge_says_what_falls_apart(chain):
     text = at_edge(chain, NEW, REGISTER).text
     assert r"add\_new\_book — register\_book" in text
-    assert re.search(r"Merge, says the judge, probability 0\.9\d\.", text)
+    assert re.search(r"Merge \(judge\), probability 0\.9\d\.", text)
     assert "splits into 2 and 1 tools" in text
     assert r"- s0/add\_book, s1/add\_new\_book" in text
 

@@ -71,7 +71,7 @@ def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
     assert "cannot be used" in page.at.error[0].value
     assert page.button("save_endpoint").disabled and page.button("test_endpoint").disabled
     fill(page, base_url=server.url, Concurrent=99)
-    assert "give 1 to 64" in page.at.error[0].value
+    assert "between 1 and 64" in page.at.error[0].value
     assert page.widget("text_input", "model_").value == "m"
 
 

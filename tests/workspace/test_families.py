@@ -51,13 +51,13 @@ def test_the_next_steps_name_families_apart(own):
     steps = work.overview.steps(i)
     assert steps[:2] == (
         NextStep("Review 1 proposal", "review"),
-        NextStep("Look at 2 families", "review", {"show": "Families"}),
+        NextStep("Review 2 families", "review", {"show": "Families"}),
     )
     assert work.review.progress(i).families == 2
     work.review.accept_safe(i, "ann", work.review.safe(i).clusters)
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     assert [step.text for step in work.overview.steps(i)][:2] == [
-        "Look at 1 family",
+        "Review 1 family",
         "No duplicate waits: export",
     ]
 

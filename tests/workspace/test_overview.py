@@ -38,7 +38,7 @@ def test_before_the_analysis_only_the_reading_is_known(work):
 def test_the_reading_of_the_files_is_counted_in_words():
     assert [step.text for step in reading_steps(1, 3)] == [
         "1 record could not be read: see why",
-        "3 tools are blocked by the scan: look",
+        "3 tools are blocked by the scan: see findings",
     ]
     assert [step.query["part"] for step in reading_steps(2, 1)] == ["Not read", "Findings"]
 
@@ -53,7 +53,7 @@ def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_i
     done = replace(plan, clusters=tuple(replace(c, state="accepted") for c in plan.clusters))
     assert list(review_steps(done, 1)) == [
         NextStep("Everything is reviewed: export", "export"),
-        NextStep("The judge is unsure of 1 pair: look", "overlap", {"verdict": "unsure"}),
+        NextStep("Decide on 1 undecided pair", "overlap", {"verdict": "unsure"}),
     ]
 
 

@@ -62,10 +62,10 @@ class Line:
 
 LINES = (
     Line("never merge", lambda e: e.link == "never", 2, RED, (9, 6)),
-    Line("the judge is unsure", lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
+    Line("unsure (judge)", lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
     Line("family, another value", lambda e: e.link == "family", 2, PALETTE[3], (6, 4)),
     Line("bridge: cutting it divides", lambda e: e.parts is not None, 6, PALETTE[1]),
-    Line("merge, a person says", lambda e: e.link == "joined", 3, PALETTE[2]),
+    Line("merge (accepted by a person)", lambda e: e.link == "joined", 3, PALETTE[2]),
     Line("merge, probability 0.95 or more", lambda e: e.probability >= 0.95, 3),
     Line("merge, probability below 0.95", lambda _: True, 1.2),
 )

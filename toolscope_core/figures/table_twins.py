@@ -21,11 +21,11 @@ from toolscope_core.figures.views import (
 TableRow = dict[str, str | float | int]
 
 LINKS: Mapping[Link, str] = {
-    "merge": "merge, says the judge",
-    "joined": "merge, a person says",
+    "merge": "merge (judge)",
+    "joined": "merge (accepted by a person)",
     "family": "family: the same operation for another value",
-    "unsure": "the judge is unsure",
-    "never": "never merge, a person says",
+    "unsure": "unsure (judge)",
+    "never": "never merge (accepted by a person)",
 }
 
 
@@ -92,11 +92,11 @@ def network_rows(part: Network) -> list[TableRow]:
     nodes = {node.id: node for node in part.nodes}
     return [
         {
-            "one": nodes[edge.pair.left].name,
-            "its server": nodes[edge.pair.left].server,
-            "other": nodes[edge.pair.right].name,
-            "other's server": nodes[edge.pair.right].server,
-            "between them": LINKS[edge.link],
+            "tool A": nodes[edge.pair.left].name,
+            "server A": nodes[edge.pair.left].server,
+            "tool B": nodes[edge.pair.right].name,
+            "server B": nodes[edge.pair.right].server,
+            "relation": LINKS[edge.link],
             "probability": round(edge.probability, 3),
             "cutting it leaves": "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
         }

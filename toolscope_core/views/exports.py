@@ -17,6 +17,7 @@ from toolscope_core.catalog.target_rules import RuleViolation
 from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
+from toolscope_core.numbers import quantity
 from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes
 from toolscope_core.views.cards import tokens_of
 
@@ -252,7 +253,7 @@ def _matrix_line(target: str, violations: Sequence[RuleViolation]) -> MatrixLine
     rules = Counter(violation.rule for violation in violations)
     return MatrixLine(
         target=target_named(target).title,
-        verdict=f"{len(violations):,} broken" if violations else "ok",
+        verdict=quantity(len(violations), "violation") if violations else "ok",
         names=rules["name"] + rules["unique"],
         descriptions=rules["description"],
         schemas=rules["schema"] + rules["parameter"],

@@ -121,7 +121,7 @@ def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
         text = f"{_count(problems, 'record')} could not be read: see why"
         yield NextStep(text, "catalog", {"part": "Not read"})
     if blocked:
-        text = f"{_count(blocked, 'tool')} {_is(blocked)} blocked by the scan: look"
+        text = f"{_count(blocked, 'tool')} {_is(blocked)} blocked by the scan: see findings"
         yield NextStep(text, "catalog", {"part": "Findings"})
 
 
@@ -138,7 +138,7 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         text = f"{_count(again, 'accepted merge')} to look at again"
         yield NextStep(text, "review", {"show": "Look again"})
     if families:
-        text = f"Look at {families:,} famil{'y' if families == 1 else 'ies'}"
+        text = f"Review {families:,} famil{'y' if families == 1 else 'ies'}"
         yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
         reviewed = any(not is_family(c) for c in plan.clusters)
@@ -146,7 +146,7 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         done = "No duplicate waits" if families else done
         yield NextStep(f"{done}: export", "export")
         if unsure:
-            text = f"The judge is unsure of {_count(unsure, 'pair')}: look"
+            text = f"Decide on {_count(unsure, 'undecided pair')}"
             yield NextStep(text, "overlap", {"verdict": "unsure"})
     if safe:
         wait = "waits" if safe == 1 else "wait"

@@ -23,11 +23,6 @@ from ui.tools import tool_drawer
 ALT = "Merge graph"
 SOURCE = "the merge graph"
 TITLES = {
-    "one": "tool A",
-    "its server": "server A",
-    "other": "tool B",
-    "other's server": "server B",
-    "between them": "link",
     "cutting it leaves": "tools on either side",
     "joined to": "links",
 }
@@ -163,7 +158,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
     rows: list[table_twins.TableRow] = [
         {
             "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
-            "between them": table_twins.LINKS[edge.link],
+            "relation": table_twins.LINKS[edge.link],
             "probability": round(edge.probability, 2),
         }
         for edge in own
@@ -186,8 +181,8 @@ def _overview(part: Network, chosen: int) -> None:
         rows: list[table_twins.TableRow] = [
             {
                 "cutting it leaves": "{:,} and {:,}".format(*edge.parts or (0, 0)),
-                "one": names[edge.pair.left],
-                "other": names[edge.pair.right],
+                "tool A": names[edge.pair.left],
+                "tool B": names[edge.pair.right],
                 "probability": round(edge.probability, 2),
             }
             for edge in bridges
