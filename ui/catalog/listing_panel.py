@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -97,21 +98,7 @@ def _tools(catalog_id: int) -> None:
             *(["left out"] if left_out else []),
             *(n for n in SHOWN[1:] if bands or n != "documentation"),
         ),
-        column_config={
-            "name": st.column_config.TextColumn("tool", width=220, pinned=True),
-            "open": st.column_config.ButtonColumn(
-                "",
-                width=90,
-                type="tertiary",
-                key="open_row",
-                on_click=lambda: tool_drawer.open_tool(ids[st.session_state["open_row"]["row"]]),
-            ),
-            "server": st.column_config.TextColumn(width=160),
-            "parameters": st.column_config.NumberColumn(format="%d", width=85),
-            "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
-            "documentation": st.column_config.TextColumn(width=110),
-            "description": st.column_config.TextColumn(width=600),
-        },
+        column_config=_column_config(ids),
         alt="All tools of the catalog",
     )
     decision_buttons.notice()
@@ -125,6 +112,25 @@ def _tools(catalog_id: int) -> None:
         key="tools_csv",
         on_click="ignore",
     )
+
+
+def _column_config(ids: Sequence[str]) -> dict[str, Any]:
+    """How each column is named and drawn; ``ids`` are the tools of the rows."""
+    return {
+        "name": st.column_config.TextColumn("tool", width=220, pinned=True),
+        "open": st.column_config.ButtonColumn(
+            "",
+            width=90,
+            type="tertiary",
+            key="open_row",
+            on_click=lambda: tool_drawer.open_tool(ids[st.session_state["open_row"]["row"]]),
+        ),
+        "server": st.column_config.TextColumn(width=160),
+        "parameters": st.column_config.NumberColumn(format="%d", width=85),
+        "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
+        "documentation": st.column_config.TextColumn(width=110),
+        "description": st.column_config.TextColumn(width=600),
+    }
 
 
 def _reason(tool_id: str, left_out: Mapping[str, Decision]) -> str:

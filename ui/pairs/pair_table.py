@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -48,76 +50,86 @@ def pair_panel(catalog_id: int) -> None:
         f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
     )
     shown = _shown(catalog_id, pairs.rows[0])
-    key = f"pairs_{catalog_id}_{wanted.key}"
-    ids = [(row.left_id, row.right_id) for row in pairs.rows]
-    row = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
-    st.session_state[key] = {"selection": {"rows": row, "columns": [], "cells": []}}
+    _table(catalog_id, pairs.rows, f"pairs_{catalog_id}_{wanted.key}", shown)
+    _choose_two(catalog_id)
+    pair_view(catalog_id, shown)
+
+
+def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
+    """The pairs, of which one can be chosen; the one shown below is marked."""
+    chosen = tool_selection.selected(catalog_id)
+    ids = [(row.left_id, row.right_id) for row in rows]
+    marked = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
+    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
 
     no_servers = not page_frame.workspace().explore.servers(catalog_id)
     is_hidden = {
-        "selected": not chosen,
+        "selected": chosen is None,
         "model": page_frame.workspace().judging.opinions(catalog_id) is None,
         "left_server": no_servers,
         "right_server": no_servers,
     }
 
     def pick() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows and rows[0] < len(ids):
-            show_pair(pair_key(Pair.of(*ids[rows[0]])))
+        picked = st.session_state[key]["selection"]["rows"]
+        if picked and picked[0] < len(ids):
+            show_pair(pair_key(Pair.of(*ids[picked[0]])))
 
     shown_columns = [name for name in COLUMNS if not is_hidden.get(name)]
-    table = safe_text.columns(pairs.rows, shown_columns)
-    if chosen:
-        table["selected"] = [MARKS[row.selected] for row in pairs.rows]
+    table = safe_text.columns(rows, shown_columns)
+    if chosen is not None:
+        table["selected"] = [MARKS[row.selected] for row in rows]
     if "model" in table:
-        marks = (DIFFERS if row.differing else "" for row in pairs.rows)
-        table["model"] = [f"{mark}{row.model}" for mark, row in zip(marks, pairs.rows, strict=True)]
+        marks = (DIFFERS if row.differing else "" for row in rows)
+        table["model"] = [f"{mark}{row.model}" for mark, row in zip(marks, rows, strict=True)]
     st.dataframe(
         table,
         key=key,
         on_select=pick,
         selection_mode="single-row",
         hide_index=True,
-        height=min(320, 38 + 35 * len(pairs.rows)),
-        column_config={
-            "probability": st.column_config.ProgressColumn(
-                "same job",
-                min_value=0.0,
-                max_value=1.0,
-                format="%.2f",
-                width=110,
-                help="The probability that the two do the same job.",
-            ),
-            "family": st.column_config.ProgressColumn(
-                min_value=0.0,
-                max_value=1.0,
-                format="%.2f",
-                width=110,
-                help="The probability that the two are the same operation for another provider or "
-                "value.",
-            ),
-            "verdict": st.column_config.TextColumn(width=70),
-            "relation": st.column_config.TextColumn(width=220),
-            "differs": st.column_config.TextColumn(
-                "differing words", width=230, help="Words only in A / words only in B"
-            ),
-            "selected": st.column_config.TextColumn(width=75),
-            "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
-            "model": st.column_config.TextColumn(
-                "model verdict", width=105, help="≠ where it differs from the offline judge."
-            ),
-            "left": "tool A",
-            "left_server": "server A",
-            "left_tokens": "tokens A ≈",
-            "right": "tool B",
-            "right_server": "server B",
-            "right_tokens": "tokens B ≈",
-        },
+        height=min(320, 38 + 35 * len(rows)),
+        column_config=_column_config(),
         alt="Candidate pairs, the most probable merge first",
     )
-    _choose_two(catalog_id)
-    pair_view(catalog_id, shown)
+
+
+def _column_config() -> dict[str, Any]:
+    """How each column is named and drawn."""
+    return {
+        "probability": st.column_config.ProgressColumn(
+            "same job",
+            min_value=0.0,
+            max_value=1.0,
+            format="%.2f",
+            width=110,
+            help="The probability that the two do the same job.",
+        ),
+        "family": st.column_config.ProgressColumn(
+            min_value=0.0,
+            max_value=1.0,
+            format="%.2f",
+            width=110,
+            help="The probability that the two are the same operation for another provider or "
+            "value.",
+        ),
+        "verdict": st.column_config.TextColumn(width=70),
+        "relation": st.column_config.TextColumn(width=220),
+        "differs": st.column_config.TextColumn(
+            "differing words", width=230, help="Words only in A / words only in B"
+        ),
+        "selected": st.column_config.TextColumn(width=75),
+        "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
+        "model": st.column_config.TextColumn(
+            "model verdict", width=105, help="≠ where it differs from the offline judge."
+        ),
+        "left": "tool A",
+        "left_server": "server A",
+        "left_tokens": "tokens A ≈",
+        "right": "tool B",
+        "right_server": "server B",
+        "right_tokens": "tokens B ≈",
+    }
 
 
 def _shown(catalog_id: int, first: PairRow) -> Pair:
