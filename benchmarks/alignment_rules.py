@@ -136,7 +136,7 @@ def maps(pairs: Pairs) -> list[Map]:
 def again(pairs: Pairs, before: Sequence[Map], words: frozenset[str]) -> Iterator[Map]:
     """The maps of the pairs, anew where one of the words is said."""
     for pair, old in zip(pairs, before, strict=True):
-        anew = not words or not words.isdisjoint(_said(pair[0]) | _said(pair[1]))
+        anew = not words or not words.isdisjoint(_words_of(pair[0]) | _words_of(pair[1]))
         yield maps([pair])[0] if anew else old
 
 
@@ -177,8 +177,7 @@ def drawn(
     return random.Random(SEED).sample(unused, min(at_most, len(unused)))
 
 
-@cache
-def _said(tool: Tool) -> frozenset[str]:
+def _words_of(tool: Tool) -> frozenset[str]:
     """The words of a tool's name and parameters, also as they are looked up in the groups."""
     texts = [tool.name, *(text for p in tool.parameters for text in (p.name, p.description))]
     texts += [str(value) for p in tool.parameters for value in p.enum]
