@@ -49,9 +49,23 @@ CURSIVE = re.compile(  # scripts whose words may hold joiners
 )
 
 
+STRAYS = "\u00ad\u200b\u2060\ufeff"
+"""Soft hyphen, zero-width space, word joiner and byte order mark: what editors leave behind."""
+MOST_STRAYS, MOST_AT_BLANKS = 24, 6
+"""Whether one stands in a gap between two words is one bit: more of them could spell a word. In a
+path that is written out, one may stand before each slash.
+"""
+PROSE = ("description", "title", "summary", "$comment")
+EXAMPLES = re.compile(r"/examples?(/|$)")
+_UNSPACED = re.compile(  # Thai, Lao, Khmer, Burmese, Chinese and Japanese: words without spaces
+    r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF]"
+)
+
+
 def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
-    """A finding if the text holds hidden characters: *block*, or *info* for a single leading byte
-    order mark. The message decodes what tag characters spell.
+    """A finding if the text holds hidden characters: *block*, *warn* where they are stray and carry
+    nothing, or *info* for a single leading byte order mark. The message decodes what tag
+    characters spell.
     """
     places = _hidden_at(text)
     if not places:
@@ -61,6 +75,15 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
     if places == [0] and text[0] == BOM:
         message = f"The {field} starts with a byte order mark; it can be deleted."
         return Finding(tool_id, "info", "leading-bom", field, message, shown)
+    is_prose = path.rpartition("/")[2] in PROSE or EXAMPLES.search(path)
+    if is_prose and _are_stray(text, places):
+        held = (
+            "a stray invisible character, which"
+            if len(places) == 1
+            else (f"{len(places)} stray invisible characters, which")
+        )
+        message = f"The {field} holds {held} can be removed (`merge --fix`)."
+        return Finding(tool_id, "warn", "stray-invisible", field, message, shown)
     return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), shown)
 
 
@@ -122,6 +145,23 @@ def _hidden_at(text: str) -> list[int]:
         for match in HIDDEN.finditer(text)
         if match.start() not in flags and not _is_legitimate(text, match.start())
     ]
+
+
+def _are_stray(text: str, places: list[int]) -> bool:
+    """Whether hidden characters hide nothing: few of one kind, no two in a row, none in a word."""
+    if len({text[place] for place in places}) > 1 or text[places[0]] not in STRAYS:
+        return False
+    at_blanks = within_words = 0
+    for place in places:
+        before, after = text[place - 1 : place] if place else "", text[place + 1 : place + 2]
+        if after == text[place]:
+            return False
+        if _UNSPACED.match(before) and _UNSPACED.match(after):
+            within_words += 1
+        elif before.isalnum() and after.isalnum():
+            return False
+        at_blanks += not (before.strip() and after.strip())
+    return len(places) - within_words <= MOST_STRAYS and at_blanks <= MOST_AT_BLANKS
 
 
 def _is_legitimate(text: str, place: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from toolscope_core.catalog.citations import TOKEN
 from toolscope_core.catalog.hidden import visible
@@ -27,6 +28,10 @@ ADDED = {
 }
 MILD = {"insists"}  # not enough where only the names agree
 COPIED = 0.85
+IN_ORDER = 0.4
+LONGER = 3
+"""A text this many times as long holds the words of a short one by chance: a copy has so many of
+its neighbouring words side by side."""
 FEWEST_WORDS = 6
 KEYS = 3
 
@@ -59,6 +64,7 @@ class _Twins:
         self._by_name: defaultdict[str, list[Tool]] = defaultdict(list)
         self._by_word: defaultdict[str, list[Tool]] = defaultdict(list)
         self._words = {tool.id: _words(tool) for tool in tools}
+        self._texts = {tool.id: _text(tool) for tool in tools}
         common = Counter(word for words in self._words.values() for word in words)
         for tool in tools:
             self._by_name[name_key(tool.name)].append(tool)
@@ -73,21 +79,34 @@ class _Twins:
             for other in self._by_name.get(name_key(tool.name), ()):
                 if other.server and other.server != tool.server:
                     return other
-        words = _words(tool)
+        words, text = _words(tool), _text(tool)
         near = {other.id: other for word in words for other in self._by_word.get(word, ())}
         copied = (
             other
             for _, other in sorted(near.items())
-            if _are_apart(tool, other) and self._share(words, other.id) >= COPIED
+            if _are_apart(tool, other)
+            and self._share(words, other.id) >= COPIED
+            and self._is_in_order(text, other.id)
         )
         return next(copied, None)
+
+    def _is_in_order(self, text: Sequence[str], other: str) -> bool:
+        original = self._texts[other]
+        if len(text) <= LONGER * len(original):
+            return True
+        pairs, own = {*pairwise(original)}, {*pairwise(text)}
+        return len(pairs & own) >= IN_ORDER * len(pairs)
 
     def _share(self, words: frozenset[str], other: str) -> float:
         return len(words & self._words[other]) / len(self._words[other])
 
 
+def _text(tool: Tool) -> Sequence[str]:
+    return TOKEN.findall(plain_text(tool.description).casefold())
+
+
 def _words(tool: Tool) -> frozenset[str]:
-    return frozenset(TOKEN.findall(plain_text(tool.description).casefold()))
+    return frozenset(_text(tool))
 
 
 def _are_apart(one: Tool, other: Tool) -> bool:

@@ -29,6 +29,7 @@ _KINDS = {
     "past-window": "Longer than the model reads",
     "html-tags": "HTML tags",
     "leading-bom": "Byte order mark",
+    "stray-invisible": "Stray invisible character",
     "exact-repeat": "Exact repeat",
     "inferred-hint": "Hint inferred from the HTTP method",
     "invalid-schema": "Invalid keyword in a schema",
