@@ -25,7 +25,7 @@ from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
     from toolscope_core.commands.inspect_command import Inspection
-    from toolscope_core.datamodel import Finding
+    from toolscope_core.datamodel import Catalog, Finding
     from toolscope_core.opinions import Spent
 
 app = typer.Typer(
@@ -206,6 +206,9 @@ def merge(
         f"({report.counted})"
     )
     implied = {tool.implied_server for tool in plan.catalog.tools} - {""}
+    _tell_files(plan.catalog)
+    for label in (file.label for file in plan.catalog.files if not file.tools):
+        _say(f"{label}: no tool is read from it; `inspect` says why")
     if implied:
         _say(
             f"names imply {quantity(len(implied), 'server')}, {_some(implied)}: no merge across "
@@ -268,6 +271,13 @@ def _some(names: Collection[str]) -> str:
     return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
 
 
+def _tell_files(catalog: Catalog) -> None:
+    """Which files count as servers, since they name none."""
+    if made_up := [file for file in catalog.files if file.server]:
+        servers = ", ".join(f"{file.label} → {file.server}" for file in made_up)
+        _say(f"files that name no server count as one each: {servers}")
+
+
 def _tell(inspection: Inspection) -> None:
     from toolscope_core.merging.implied_servers import implied_servers
 
@@ -279,6 +289,7 @@ def _tell(inspection: Inspection) -> None:
     )
     if implied := [one.name for one in implied_servers(catalog.tools)]:
         _say(f"names imply {quantity(len(implied), 'server')}: {_some(implied)}")
+    _tell_files(catalog)
     for problem in catalog.problems:
         _say(f"problem  {problem.position}: {problem.reason}")
     _tell_findings(catalog.findings)

@@ -191,12 +191,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file of an import: its format, and how many of its records are tools and problems."""
+    """One file of an import: its format, and how many of its records are tools and problems.
+
+    ``server`` is the one made up from its name for tools of which it names none; else empty.
+    """
 
     label: str
     format: str
     tools: int
     problems: int
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -461,3 +461,44 @@ def test_the_remedy_names_the_cursor():
     )
     with pytest.raises(CatalogError, match=r"no tool can be read: x\.json goes on at nextCursor"):
         read({"tools": [], "nextCursor": "2"})
+
+
+TOOLS_FILE = Source("tools.json", json.dumps([{"name": "a", "description": "Does a."}]).encode())
+QUERIES = Source("queries.jsonl", b'{"query": "x", "gold": ["a"]}\n{"query": "y", "gold": []}\n')
+
+
+def test_an_evaluation_set_beside_a_catalog_changes_nothing_else():
+    alone, beside = read_catalog([TOOLS_FILE]), read_catalog([TOOLS_FILE, QUERIES])
+    assert beside.tools == alone.tools
+    assert (beside.version, beside.servers, beside.format) == (
+        alone.version,
+        alone.servers,
+        alone.format,
+    )
+    (problem,) = beside.problems
+    assert problem.position == "queries.jsonl"
+    assert problem.reason.startswith("holds no tools: none of its 2 records has a name, a desc")
+    assert [(file.label, file.tools, file.server) for file in beside.files] == [
+        ("tools.json", 1, ""),
+        ("queries.jsonl", 0, ""),
+    ]
+    with pytest.raises(CatalogError, match="no tool can be read"):
+        read_catalog([QUERIES])
+
+
+def test_a_damaged_catalog_is_not_taken_for_an_evaluation_set():
+    damaged = b'{"nam": "b", "description": "Does b."}\n{"nam": "c", "parameters": {}}\n'
+    catalog = read_catalog([TOOLS_FILE, Source("more.jsonl", damaged)])
+    assert [problem.position for problem in catalog.problems] == [
+        "more.jsonl: line 1",
+        "more.jsonl: line 2",
+    ]
+
+
+def test_the_server_made_up_for_a_file_is_said():
+    other = Source("other.json", json.dumps([{"name": "a", "server": "s"}, {"name": "b"}]).encode())
+    catalog = read_catalog([TOOLS_FILE, other])
+    assert [(file.label, file.server) for file in catalog.files] == [
+        ("tools.json", "tools"),
+        ("other.json", "other"),
+    ]

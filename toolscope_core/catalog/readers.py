@@ -11,14 +11,18 @@ from toolscope_core.catalog.keywords import find_invalid
 from toolscope_core.catalog.naming import assign_ids, find_repeats
 from toolscope_core.catalog.openapi import find_inferred
 from toolscope_core.catalog.parts import SourceContents, read_contents
+from toolscope_core.catalog.places import GENERIC
 from toolscope_core.catalog.records import Record
 from toolscope_core.catalog.references import find_shortened
 from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.schemas import RecordError
-from toolscope_core.catalog.shapes import read_record
+from toolscope_core.catalog.shapes import ToolPart, read_record
 from toolscope_core.catalog.sources import Source
 from toolscope_core.datamodel import Catalog, InputFile, Problem, Server, Tool, canonical_json
 from toolscope_core.errors import CatalogError
+from toolscope_core.numbers import quantity
+
+PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 
 
 def _silent(label: str) -> None:
@@ -33,16 +37,18 @@ def read_catalog(
     """One catalog of all sources, tools sorted by id and scanned, servers by name.
 
     The format of each source is its own ``format``, else ``forced`` (one of ``INPUTS``), else
-    detected; the catalog's is the shape that all share, else ``generic``. With several sources, a
-    server that two of them name is kept apart as ``name (source)``, and tools of a source that
-    names none belong to a server named after the source, which does not enter their ids. The
+    detected; the catalog's is the shape that all share, else ``generic``. With several sources that
+    hold tools, a server that two of them name is kept apart as ``name (source)``, and tools of a
+    source that names none belong to a server named after the source, which does not enter their
+    ids. A source of which no record looks like a tool, such as an evaluation set, is one problem
+    and changes nothing else, unless it stands alone. Otherwise the
     number of tools and problems is the number of records; servers of a client's configuration
     count as records that cannot be read, and alone make a catalog without tools; so does what
     follows the last page given of a list that goes on. ``report`` is called with the label of each
     source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
     unknown format, and for more than the limits allow.
     """
-    all_contents = read_contents(sources, forced, report)
+    all_contents, left_out = _without_toolless(read_contents(sources, forced, report))
     uses = Counter(name for contents in all_contents for name in contents.server_names)
     shared = {name for name, count in uses.items() if count > 1}
     outcomes = []
@@ -52,18 +58,19 @@ def read_catalog(
             _read_tools(contents, shared, contents.name if len(all_contents) > 1 else "")
         )
     flat = [outcome for of_part in outcomes for outcome in of_part]
-    problems = tuple(outcome for outcome in flat if isinstance(outcome, Problem))
+    problems = (*(item for item in flat if isinstance(item, Problem)), *map(_toolless, left_out))
     tools = assign_ids(outcome for outcome in flat if isinstance(outcome, Tool))
     if not tools and not any(
         contents.kind == "mcp-client" and contents.servers for contents in all_contents
     ):
         raise CatalogError(_why_no_tools(sources, problems))
-    files = tuple(
-        _file(contents, read) for contents, read in zip(all_contents, outcomes, strict=True)
+    files = (
+        *(_file(contents, read) for contents, read in zip(all_contents, outcomes, strict=True)),
+        *(InputFile(contents.label, contents.kind, 0, 1) for contents in left_out),
     )
     formats = {
         contents.shape.name
-        for contents, file in zip(all_contents, files, strict=True)
+        for contents, file in zip(all_contents, files, strict=False)
         if file.tools
     }
     return Catalog(
@@ -84,9 +91,44 @@ def read_catalog(
     )
 
 
+def _without_toolless(
+    all_contents: Sequence[SourceContents],
+) -> tuple[Sequence[SourceContents], Sequence[SourceContents]]:
+    """The sources that are read, and those left out: no record of theirs looks like a tool, and
+    others do.
+    """
+    toolless = [contents for contents in all_contents if _is_toolless(contents)]
+    if len(toolless) == len(all_contents):
+        return all_contents, ()
+    return [contents for contents in all_contents if contents not in toolless], toolless
+
+
+def _is_toolless(contents: SourceContents) -> bool:
+    return bool(contents.items) and all(
+        isinstance(item, Record)
+        and isinstance(item.value, dict)
+        and not any(GENERIC.find(item.value, part) for part in PARTS_OF_TOOLS)
+        for item in contents.items
+    )
+
+
+def _toolless(contents: SourceContents) -> Problem:
+    reason = (
+        f"holds no tools: none of its {quantity(len(contents.items), 'record')} has a name, a "
+        "description or parameters; it is left out"
+    )
+    first = contents.items[0]
+    return Problem(
+        contents.label, reason, excerpt(first.value) if isinstance(first, Record) else ""
+    )
+
+
 def _file(contents: SourceContents, outcomes: Sequence[Tool | Problem]) -> InputFile:
     tools = sum(isinstance(outcome, Tool) for outcome in outcomes)
-    return InputFile(contents.label, contents.kind, tools, len(outcomes) - tools)
+    made_up = any(isinstance(item, Tool) and item.server == contents.name for item in outcomes)
+    named = contents.name in contents.server_names
+    server = contents.name if made_up and not named else ""
+    return InputFile(contents.label, contents.kind, tools, len(outcomes) - tools, server)
 
 
 def _read_tools(
