@@ -359,3 +359,24 @@ def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
         )
         types = {p.name: p.type for p in tool.parameters}
         assert unmap_call(alpha, mapped.arguments, types) == call
+
+
+def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(tmp_path):
+    def listed(server, name, description):
+        return Tool(f"{server}/{name}", name, description, server)
+
+    tools = (
+        listed("a", "list_invoices", "List the invoices of a customer."),
+        listed("b", "get_invoices", "List the invoices of a customer."),
+        listed("a", "search", ""),
+        listed("b", "search", ""),
+    )
+    plan = plan_merge(
+        analysed(Catalog(tools), tmp_path, threshold=0.4), (), PlanConfig(accept="auto")
+    )
+    (cluster,) = plan.clusters
+    assert cluster.members == ("a/list_invoices", "b/get_invoices")
+    assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "prune", False)
+    assert any(
+        reason.startswith("parameters are not known: neither ") for reason in cluster.reasons
+    )

@@ -39,9 +39,14 @@ _PLAIN_KEYWORDS = frozenset(
 def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = None) -> ArgumentMap:
     """α from ``tool`` to ``target``, whose own schema is left as it is.
 
-    What has no place is in ``dropped``, what would not validate in ``lossy``. ``matches`` are those
+    What has no place is in ``dropped``, what would not validate in ``lossy``. Where neither
+    declares its parameters, arguments are passed on under their own names, which is ``surmised``.
+    ``matches`` are those
     of ``match_parameters``, where they are at hand.
     """
+    if tool.id != target.id and tool.schema is None and target.schema is None:
+        unknown = f"parameters are not known: neither {tool.id} nor {target.id} declares any"
+        return ArgumentMap(tool.id, target.id, surmised=(unknown,))
     if tool.id == target.id or tool.content_hash == target.content_hash:
         moves = tuple(ArgumentMove(p.name, p.name) for p in tool.parameters)
         return ArgumentMap(tool.id, target.id, moves)

@@ -159,7 +159,8 @@ class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers into its tools.
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
-    English, is at most *unsure*; exact copies (equal but for hidden characters) have probability
+    English, is at most *unsure*; two that do not declare their parameters are judged on words.
+    Exact copies (equal but for hidden characters) have probability
     1. ``mappable``
     tells, by row, of which tools calls can be mapped.
     """
@@ -169,6 +170,7 @@ class OfflineJudge:
     weights: Weights
     general: Mapping[str, str]
     mappable: NDArray[np.bool_]
+    _undeclared: NDArray[np.bool_]
     _unclear: NDArray[np.bool_]
     _contents: NDArray[np.int64]
     _generals: NDArray[np.int64]
@@ -190,6 +192,7 @@ class OfflineJudge:
             weights=weights or shipped_weights(),
             general=general,
             mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
+            _undeclared=np.array([tool.schema is None for tool in tools], dtype=np.bool_),
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
             _contents=codes([_visible_content(tool) for tool in tools]),
             _generals=codes(generals),
@@ -397,8 +400,9 @@ class OfflineJudge:
         distinct = np.where(told_apart, np.minimum(acting, below), acting)
         of_one = self._of_one_general(left, right)
         general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
-        clear = self.mappable & ~self._unclear
-        unclear = ~(clear[left] & clear[right])
+        mapped = self.mappable[left] & self.mappable[right]
+        mapped |= self._undeclared[left] & self._undeclared[right]
+        unclear = ~mapped | self._unclear[left] | self._unclear[right]
         held = np.where(unclear, self._held_back(general), general)
         copies = self._contents[left] == self._contents[right]
         return [
@@ -438,7 +442,11 @@ def _log_odds(probability: float) -> float:
 
 
 def _visible_content(tool: Tool) -> str:
-    """The content hash of what a person sees: hidden characters make no other tool."""
+    """The content hash of what a person sees: hidden characters make no other tool. One that says
+    nothing but its name is equal to no other.
+    """
+    if tool.schema is None and not tool.description.strip():
+        return tool.id
     seen = without_hidden(tool.description)
     return (
         tool.content_hash
