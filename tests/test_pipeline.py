@@ -366,8 +366,8 @@ def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(
         return Tool(f"{server}/{name}", name, description, server)
 
     tools = (
-        listed("a", "list_invoices", "List the invoices of a customer."),
-        listed("b", "get_invoices", "List the invoices of a customer."),
+        listed("a", "list_invoices", "List the open invoices."),
+        listed("b", "list_invoices", "List the open invoices."),
         listed("a", "search", ""),
         listed("b", "search", ""),
     )
@@ -375,7 +375,7 @@ def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(
         analysed(Catalog(tools), tmp_path, threshold=0.4), (), PlanConfig(accept="auto")
     )
     (cluster,) = plan.clusters
-    assert cluster.members == ("a/list_invoices", "b/get_invoices")
+    assert cluster.members == ("a/list_invoices", "b/list_invoices")
     assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "prune", False)
     assert any(
         reason.startswith("parameters are not known: neither ") for reason in cluster.reasons

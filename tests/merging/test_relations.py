@@ -126,6 +126,16 @@ def test_an_unclear_tool_is_at_most_unsure(more):
     assert judgement.probability < shipped_weights().merge_at
 
 
+def test_two_tools_that_declare_nothing_are_judged_on_words():
+    one, other = (
+        replace(TOOLS[0], id=name, schema=None, server=name, description=text)
+        for name, text in (("a", TOOLS[0].description), ("z", TOOLS[0].description + " Today."))
+    )
+    half = verdict(replace(one, schema=TOOLS[0].schema), other)
+    assert verdict(one, other).probability > half.probability
+    assert half.probability < shipped_weights().merge_at, "one that declares its own is held back"
+
+
 SOURCE = {"source": TEXT}
 SERVING = {
     "both": (SOURCE, SOURCE, "duplicate"),
