@@ -18,14 +18,16 @@ from ui.deciding import (
 )
 from ui.frame import page_frame, tool_selection
 from ui.models import ask_panel
+from ui.pairs import undecided_panel
 from ui.tools import tool_drawer
 
 # What is listed, by its value in the address.
-SHOW: dict[str, Show | Literal["again"]] = {
+SHOW: dict[str, Show | Literal["again", "undecided"]] = {
     "All": "all",
     "Duplicates": "duplicates",
     "Families": "families",
     "Look again": "again",
+    "Undecided pairs": "undecided",
 }
 ORDERS: dict[Order, str] = {"risk": "Risk", "disagreement": "Disagreement of the judges"}
 
@@ -74,6 +76,9 @@ with st.container(horizontal=True, vertical_alignment="center"):
         f"Families: {progress.families:,}. "
         f"Accepted merges to look at again: {outdated:,}."
     )
+if show == "undecided":
+    undecided_panel.undecided_panel(catalog_id)
+    st.stop()
 if show == "again":
     look_again.look_again_panel(catalog_id)
     st.stop()

@@ -57,7 +57,51 @@ def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
 def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeypatch):
     judge_says(monkeypatch, {town.pairs(town.RECIPES)[0]: 0.6})
     page = bench(*town.RECIPES).open("catalog")
-    assert links(page)["Decide on 1 undecided pair"].query_string == "verdict=unsure"
+    assert links(page)["Decide on 1 undecided pair"].query_string == "show=Undecided+pairs"
+
+
+# Undecided pairs -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def undecided(bench, monkeypatch):
+    """Two pairs that the judge is unsure of, the first more likely to be merged."""
+    first, second = town.pairs(town.RECIPES)[0], town.pairs(town.BANKS)[0]
+    judge_says(monkeypatch, {first: 0.7, second: 0.6})
+    tools = (*town.RECIPES, *town.BANKS[:2])
+    return bench(*tools).open("review", show="Undecided pairs"), first, second
+
+
+def pairs_left(page):
+    return page.work.pairs.undecided(page.catalog_id)
+
+
+def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
+    page, first, second = undecided
+    assert [(p.left, p.right) for p in pairs_left(page)] == [first, second]
+    assert "2 pairs that the judge can neither merge nor keep apart" in page.text
+    page.press("reject_")
+    assert [(p.left, p.right) for p in pairs_left(page)] == [second]
+    page.press("family_")
+    (decision, last) = page.work.review.log(page.catalog_id)
+    assert (decision.action, last.action) == ("reject", "accept")
+    assert last.detail["relation"] == "parametric"
+    assert pairs_left(page) == ()
+    assert "No pair is left that the judge is unsure of." in page.text
+    page.press("undo_")
+    assert [(p.left, p.right) for p in pairs_left(page)] == [second]
+    page.press(f"accept_{pair_key(Pair(*second))}")
+    assert page.work.review.log(page.catalog_id)[-1].detail["relation"] in ("duplicate", "subsumes")
+    (cluster,) = page.work.review.plan(page.catalog_id).clusters
+    assert (cluster.members, cluster.state) == (second, "accepted")
+
+
+def test_a_skipped_pair_comes_last(undecided):
+    page, first, second = undecided
+    page.press("skip_")
+    assert page.at.query_params["pair"] == pair_key(Pair(*second))
+    page.press("skip_")
+    assert page.at.query_params["pair"] == pair_key(Pair(*first))
 
 
 # Review --------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from toolscope_core.catalog.target_rules import BrokenRules
 from toolscope_core.decision_log import constraints
-from toolscope_core.pipeline import family_edges, unsure_pairs
 from toolscope_core.views.next_steps import (
     Collision,
     Findings,
@@ -20,16 +19,20 @@ from toolscope_core.views.pair_list import siblings_in
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
+from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
 
 
 class Overview:
     """What the first page says beside its figures. Remembers what a plan was found to need."""
 
-    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
+    def __init__(
+        self, catalogs: Catalogs, analyses: Analyses, review: Review, pairs: Pairs
+    ) -> None:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
+        self._pairs = pairs
         self._worst: Memo[tuple[Collision, ...]] = Memo()
         self._steps: Memo[tuple[NextStep, ...]] = Memo()
         self._findings: Memo[Findings] = Memo()
@@ -72,14 +75,8 @@ class Overview:
 
         def make() -> tuple[NextStep, ...]:
             broken = self._broken.setdefault(catalog_id, {})
-            unsure = 0 if open_duplicates(plan) else self._unsure(catalog_id)
+            unsure = 0 if open_duplicates(plan) else len(self._pairs.undecided(catalog_id))
             again = len(self._review.look_again(catalog_id))
             return (*review_steps(plan, unsure, again), *export_steps(plan, broken))
 
         return self._steps.get(catalog_id, (plan,), make)
-
-    def _unsure(self, catalog_id: int) -> int:
-        """How many pairs the judge is unsure of, that nobody said never to merge."""
-        analysis = self._analyses.required(catalog_id)
-        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
-        return len(unsure_pairs(analysis).keys() - family_edges(analysis).keys() - apart)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from toolscope_core.datamodel import (
     Catalog,
     Finding,
+    MergePlan,
     Pair,
     Tool,
 )
-from toolscope_core.decision_log import active, version_of
-from toolscope_core.pipeline import Analysis
+from toolscope_core.decision_log import active, constraints, version_of
+from toolscope_core.pipeline import Analysis, unsure_pairs
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.pair_view import (
     PairView,
@@ -23,6 +24,7 @@ from toolscope_core.views.queue import cluster_with
 from toolscope_core.views.relations import apart_of, relation_of, serving_of
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
 
@@ -33,6 +35,7 @@ class Pairs:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
+        self._undecided: Memo[tuple[Pair, ...]] = Memo()
 
     def named(self, catalog_id: int, key: str) -> Pair | None:
         """The pair of a link; ``None`` where the catalog has not both of its tools."""
@@ -40,6 +43,29 @@ class Pairs:
         if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
             return None
         return Pair.of(ids[0], ids[1])
+
+    def undecided(self, catalog_id: int) -> tuple[Pair, ...]:
+        """The pairs that the judge is unsure of and nobody decided on, the most probable first.
+
+        Those of one cluster are decided on its card, and those of two are in merges already.
+        Raises ``JobError`` before the analysis is finished.
+        """
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        return self._undecided.get(
+            catalog_id, (analysis, plan), lambda: self._find_undecided(catalog_id, analysis, plan)
+        )
+
+    def _find_undecided(
+        self, catalog_id: int, analysis: Analysis, plan: MergePlan
+    ) -> tuple[Pair, ...]:
+        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
+        clustered = {tool for c in plan.clusters for tool in (*c.members, *c.newcomers)}
+        unsure = {
+            pair: probability
+            for pair, probability in unsure_pairs(analysis).items()
+            if pair not in apart and not {pair.left, pair.right} <= clustered
+        }
+        return tuple(sorted(unsure, key=lambda pair: (-unsure[pair], pair)))
 
     def view(self, catalog_id: int, pair: Pair) -> PairView:
         """Everything on two tools. Raises ``JobError`` before the analysis is finished."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Literal
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Action, Cluster, Decision
+from toolscope_core.datamodel import Action, Cluster, Decision, JsonObject, Pair, Relation
 from toolscope_core.decision_log import admit, omitted, suspended_decisions, version_of
 from toolscope_core.decisions import decision_of_row, id_list
 from toolscope_core.errors import DecisionError, JobError
@@ -83,6 +85,36 @@ class ToolSets:
             )
         return self._say(catalog_id, "propose", ids, version, reviewer)
 
+    def relate(
+        self,
+        catalog_id: int,
+        pair: Pair,
+        answer: Literal["duplicate", "parametric", "apart"],
+        version: str,
+        reviewer: str,
+    ) -> Decision:
+        """Record what two tools are to each other: one job (*duplicate*, or *subsumes* where one
+        serves the other and not the other way round), a family (*parametric*), or to be kept apart.
+
+        Raises as ``never_merge`` does, and ``DecisionError`` where both are in merges already.
+        """
+        ids = (pair.left, pair.right)
+        if answer == "apart":
+            return self.never_merge(catalog_id, ids, version, reviewer)
+        relation: Relation = answer
+        if answer == "duplicate":
+            verdict = self._analyses.required(catalog_id).verdict(pair)
+            relation = "subsumes" if verdict.serves in ("left", "right") else "duplicate"
+        if all(self._is_merged(catalog_id, tool_id) for tool_id in ids):
+            raise DecisionError(
+                f"{ids[0]} and {ids[1]} are in accepted merges already; undo one of those first"
+            )
+        return self._say(catalog_id, "accept", ids, version, reviewer, {"relation": relation})
+
+    def _is_merged(self, catalog_id: int, tool_id: str) -> bool:
+        clusters = self._review.plan(catalog_id).clusters
+        return any(c.state == "accepted" and tool_id in c.members for c in clusters)
+
     def leave_out(
         self, catalog_id: int, ids: Sequence[str], reviewer: str, reason: str
     ) -> Decision:
@@ -97,10 +129,16 @@ class ToolSets:
         return omitted(self._catalogs.open(catalog_id), self._review.log(catalog_id))
 
     def _say(
-        self, catalog_id: int, action: Action, ids: Sequence[str], version: str, reviewer: str
+        self,
+        catalog_id: int,
+        action: Action,
+        ids: Sequence[str],
+        version: str,
+        reviewer: str,
+        detail: JsonObject = MappingProxyType({}),
     ) -> Decision:
         catalog = self._catalogs.open(catalog_id)
-        decision = self._decision(catalog_id, action, ids, reviewer)
+        decision = self._decision(catalog_id, action, ids, reviewer, detail)
         return append_decision(
             self._store,
             catalog_id,
@@ -108,7 +146,18 @@ class ToolSets:
         )
 
     def _decision(
-        self, catalog_id: int, action: Action, ids: Sequence[str], reviewer: str
+        self,
+        catalog_id: int,
+        action: Action,
+        ids: Sequence[str],
+        reviewer: str,
+        detail: JsonObject = MappingProxyType({}),
     ) -> Decision:
-        row = {"action": action, "ids": list(ids), "reviewer": reviewer, "at": now()}
+        row: JsonObject = {
+            "action": action,
+            "ids": list(ids),
+            "reviewer": reviewer,
+            "at": now(),
+            "detail": dict(detail),
+        }
         return decision_of_row(self._catalogs.open(catalog_id), row)

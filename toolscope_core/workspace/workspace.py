@@ -49,7 +49,7 @@ class Workspace:
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.store, self.catalogs, self.analyses, self.review)
-        self.overview = Overview(self.catalogs, self.analyses, self.review)
+        self.overview = Overview(self.catalogs, self.analyses, self.review, self.pairs)
         self.heatmaps = Heatmaps(self.analyses, self.review)
         arrays = ArrayCache(settings.cache_dir)
         self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)

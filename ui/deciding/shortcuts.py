@@ -20,6 +20,7 @@ class Shortcut(NamedTuple):
 SHORTCUTS = {
     "accept": Shortcut("A", "Accept", "accept the merge"),
     "reject": Shortcut("X", "Reject", "reject it: never merge these tools"),
+    "family": Shortcut("F", "Family", "of an undecided pair: a family"),
     "skip": Shortcut("S", "Skip", "skip it, to the end of the queue"),
     "undo": Shortcut("U", "Undo", "undo your last decision"),
     "next": Shortcut("J", "Next", "next proposal"),

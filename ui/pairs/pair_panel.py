@@ -24,8 +24,18 @@ def pair_view(catalog_id: int, pair: Pair) -> None:
     with st.container(border=True):
         _heading(view)
         _buttons(catalog_id, view)
-        side_by_side(view)
-        evidence_panel(view, show_pair)
+        _comparison(view)
+
+
+def pair_body(view: PairView) -> None:
+    """Draw two tools with their verdict and evidence, without buttons."""
+    _heading(view)
+    _comparison(view)
+
+
+def _comparison(view: PairView) -> None:
+    side_by_side(view)
+    evidence_panel(view, show_pair)
 
 
 def _heading(view: PairView) -> None:

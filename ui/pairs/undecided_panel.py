@@ -1,0 +1,104 @@
+"""Undecided pairs, one after the other: a person says what two tools are to each other."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from toolscope_core.datamodel import Pair
+from toolscope_core.numbers import quantity
+from toolscope_core.views.address_keys import pair_key
+from toolscope_core.views.pair_view import PairView
+from ui.deciding import decision_buttons, decision_trail, shortcuts
+from ui.frame import page_frame
+from ui.pairs.pair_panel import pair_body, show_pair
+from ui.tools import tool_drawer
+
+Answer = Literal["duplicate", "parametric", "apart"]
+ANSWERS: dict[str, tuple[Answer, str]] = {
+    "accept": ("duplicate", "Same job"),
+    "family": ("parametric", "Family"),
+    "reject": ("apart", "Keep apart"),
+}
+"""By shortcut: what is recorded, and what the button says."""
+
+
+def undecided_panel(catalog_id: int) -> None:
+    """The pair that the judge is unsure of and gives the highest probability, or the one that the
+    address names, with buttons and keys to answer.
+    """
+    pairs = page_frame.workspace().pairs.undecided(catalog_id)
+    skipped: list[str] = st.session_state.setdefault(f"skipped_{catalog_id}", [])
+    by_pair = {pair_key(pair): pair for pair in pairs}
+    later = [key for key in skipped if key in by_pair]
+    keys = [*(key for key in by_pair if key not in later), *later]
+    standing = page_frame.workspace().review.standing(catalog_id)
+    by_key = st.session_state.get("keys", True) and not tool_drawer.is_open()
+    if not keys:
+        decision_buttons.notice()
+        st.info("No pair is left that the judge is unsure of.", icon=":material/task_alt:")
+        decision_buttons.undo_button(standing, by_key)
+        decision_trail.trail(catalog_id)
+        return
+    linked = st.query_params.get("pair", "")
+    at = keys.index(linked) if linked in keys else 0
+    pair, onward = by_pair[keys[at]], keys[(at + 1) % len(keys)]
+    st.query_params["pair"] = keys[at]
+    st.caption(
+        f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, the most "
+        "probable merge first. Each answer is a decision and can be undone."
+    )
+    view = page_frame.workspace().pairs.view(catalog_id, pair)
+    with st.container(border=True):
+        pair_body(view)
+    decision_trail.trail(catalog_id)
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
+        keys_on = st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")
+        by_key = keys_on and not tool_drawer.is_open()
+        st.popover("?").markdown(shortcuts.help_text())
+        for name, (answer, label) in ANSWERS.items():
+            st.button(
+                label,
+                key=f"{name}_{view.key}",
+                type="primary" if name == "accept" else "secondary",
+                shortcut=shortcuts.letter(name, by_key),
+                on_click=_answer,
+                args=(catalog_id, view, answer, onward),
+            )
+        st.button(
+            "Skip",
+            key=f"skip_{view.key}",
+            shortcut=shortcuts.letter("skip", by_key),
+            on_click=_skip,
+            args=(skipped, keys[at], onward),
+        )
+        decision_buttons.undo_button(standing, by_key)
+        for name, key in (("next", onward), ("previous", keys[at - 1])):
+            st.button(
+                shortcuts.SHORTCUTS[name].label,
+                key=f"{name}_{view.key}",
+                shortcut=shortcuts.letter(name, by_key),
+                on_click=show_pair,
+                args=(key,),
+            )
+        decision_buttons.notice()
+
+
+def _skip(skipped: list[str], key: str, onward: str) -> None:
+    """Move the pair to the end, and show the next."""
+    if key in skipped:
+        skipped.remove(key)
+    skipped.append(key)
+    show_pair(onward)
+
+
+def _answer(catalog_id: int, view: PairView, answer: Answer, onward: str) -> None:
+    sets, names = page_frame.workspace().toolsets, " and ".join(t.name for t in view.tools)
+    pair: Pair = view.verdict.pair
+    label = next(label for _, (one, label) in ANSWERS.items() if one == answer)
+    if decision_buttons.attempt(
+        lambda: sets.relate(catalog_id, pair, answer, view.version, page_frame.reviewer()),
+        f"{label}: {names}",
+    ):
+        show_pair(onward)
