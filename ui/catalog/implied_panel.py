@@ -28,7 +28,7 @@ def implied_panel(catalog_id: int) -> None:
             {
                 "implied server": [one.name for one in servers],
                 "tools": [len(one.tools) for one in servers],
-                "why": [one.reason for one in servers],
+                "why": [one.reason.replace("`", "") for one in servers],
             },
             hide_index=True,
             width="stretch",
@@ -41,27 +41,29 @@ def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:
     chosen = by_name[
         st.selectbox("Change", list(by_name), key="implied_server", help="An implied server")
     ]
-    tools = st.multiselect(
-        "Tools",
-        chosen.tools,
+    names = page_frame.workspace().catalogs.open(catalog_id).by_id
+    some = st.multiselect(
+        "Only some of its tools",
         chosen.tools,
         key=f"implied_tools_{chosen.name}_{len(chosen.tools)}",
-        help="Take some out to change only the others: that splits the server.",
+        format_func=lambda tool_id: f"{names[tool_id].name} ({tool_id})",
+        placeholder=f"all {len(chosen.tools):,}",
+        help="Choose some to split them off; none chosen means all of them.",
     )
+    tools = some or chosen.tools
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", chosen.name, key=f"implied_name_{chosen.name}").strip()
         split = len(tools) < len(chosen.tools)
         st.button(
             "Split" if split else "Rename",
             key="implied_rename",
-            disabled=not (tools and name) or name == chosen.name,
+            disabled=not name or name == chosen.name,
             on_click=_decide,
             args=(catalog_id, tuple(tools), name),
         )
         st.button(
             "No server",
             key="implied_dismiss",
-            disabled=not tools,
             on_click=_decide,
             args=(catalog_id, tuple(tools), ""),
             help="These tools belong to no implied server.",
