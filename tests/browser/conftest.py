@@ -113,17 +113,18 @@ class Watched:
             self.unanswered = False
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The app on a first start."""
-    with running(tmp_path_factory.mktemp("app")) as server:
+    """The app on a first start: what one file of tests decides, no other sees."""
+    cache = tmp_path_factory.getbasetemp() / "browser-cache"
+    with running(tmp_path_factory.mktemp("app"), cache=cache) as server:
         yield server
 
 
 @contextmanager
-def running(place, *start):
+def running(place, *start, cache=None):
     """A process of the app on a free port, with its store in ``place``: ``python -m ui``, or as
-    ``start`` says.
+    ``start`` says. What it computes is kept in ``cache``, or beside the store.
     """
     (place / "guard").mkdir()
     (place / "guard" / "sitecustomize.py").write_text(GUARD)
@@ -142,7 +143,7 @@ def running(place, *start):
     environ = {
         **os.environ,
         "TOOLSCOPE_STORE_URL": f"sqlite:///{place / 'store.db'}",
-        "TOOLSCOPE_CACHE_DIR": str(place / "cache"),
+        "TOOLSCOPE_CACHE_DIR": str(cache or place / "cache"),
         "TOOLSCOPE_LEAKS": str(place / "leaks"),
         "PYTHONPATH": os.pathsep.join([str(place / "guard"), os.environ.get("PYTHONPATH", "")]),
     }

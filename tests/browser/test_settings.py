@@ -84,7 +84,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
     fill(watched, "spinbutton", "Concurrent calls", "99")
-    expect(page.get_by_text("give 1 to 64 calls at a time")).to_be_visible()
+    expect(page.get_by_text("must be between 1 and 64")).to_be_visible()
     fill(watched, "spinbutton", "Concurrent calls", "2")
     model.mode = "refused-key"
     page.get_by_role("button", name="Test connection").click()
