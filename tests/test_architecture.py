@@ -15,7 +15,7 @@ PACKAGE = "toolscope_core"
 
 LAYERS = (
     {"datamodel", "errors", "numbers", "unicode_forms", "files"},
-    {"config", "backends"},
+    {"config", "backends", "source_words"},
     {
         "catalog",
         "similarity",

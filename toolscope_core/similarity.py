@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Progress, Step, Vectors, silent
 from toolscope_core.datamodel import Tool
+from toolscope_core.source_words import source_name, source_text
 
 Rows = NDArray[np.int32]
 
@@ -53,8 +54,8 @@ def tool_text(tool: Tool) -> str:
     Joining the words by underscores ranks labelled merges higher than spaces do, and so does
     cutting long descriptions on MCP servers (benchmarks/judge_quality.py).
     """
-    name = "_".join(split_name(tool.name)) or tool.name
-    text = f"{name}: {_shorten(' '.join(tool.description.split()))}"
+    name = "_".join(split_name(source_name(tool))) or tool.name
+    text = f"{name}: {_shorten(' '.join(source_text(tool).split()))}"
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -5,9 +5,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.catalog.openapi import META, find_inferred
+from toolscope_core.catalog.openapi import find_inferred
 from toolscope_core.datamodel import Server, Tool
 from toolscope_core.errors import CatalogError
+from toolscope_core.source_words import OPENAPI_META
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 
@@ -42,7 +43,7 @@ def test_a_yaml_document_becomes_mcp_tools():
     read_sack = tools["read_sack_2"]
     assert set(read_sack.schema["properties"]) == {"sack__path", "sack__query", "limit"}
     assert read_sack.schema["required"] == ["sack__path"]
-    assert read_sack.raw["_meta"][META]["arguments"]["sack__query"] == ["query", "sack"]
+    assert read_sack.raw["_meta"][OPENAPI_META]["arguments"]["sack__query"] == ["query", "sack"]
     assert read_sack.returns["properties"]["inside"]["items"] == {"$ref": "#/$defs/Sack"}
     assert read_sack.annotations == {"readOnlyHint": True}
     gone = tools["Throw_a_sack_away"]
@@ -138,4 +139,4 @@ def test_what_is_no_openapi_3():
 
 def test_hints_are_told_only_where_the_record_says_so():
     assert find_inferred(Tool("a", "a")) == ()
-    assert find_inferred(Tool("a", "a", raw={"_meta": {META: {"inferred": 5}}})) == ()
+    assert find_inferred(Tool("a", "a", raw={"_meta": {OPENAPI_META: {"inferred": 5}}})) == ()

@@ -323,6 +323,11 @@ APART = {
         operation("show_door", "get", "/houses/{id}/doors", "A door."),
         "one of their paths leads to one thing, the other to several",
     ),
+    "one name and words that both say": (
+        operation("get_doors", "get", "/lock-doors/{id}/keys", "Keys of the lock of a door."),
+        operation("get_doors", "get", "/doors/{id}/keys", "Keys of the lock of a door."),
+        "their document gives both one name and different paths",
+    ),
     "another order": (
         operation("door", "get", "/attics/{id}/doors", "A door."),
         operation("show_door", "get", "/doors/{id}/attics", "A door."),

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.definitions import Definitions
 from toolscope_core.catalog.flaws import Flaw
-from toolscope_core.catalog.operations import META, read_operations
+from toolscope_core.catalog.operations import read_operations
 from toolscope_core.datamodel import Finding, JsonObject, Tool
+from toolscope_core.source_words import OPENAPI_META, operation_of
 
 FIELDS = frozenset(
     "openapi swagger $self info servers paths webhooks components security tags externalDocs "
@@ -69,7 +70,7 @@ def _on_their_own(
         if isinstance(tool, Flaw) or outside is None:
             yield tool if isinstance(tool, Flaw) else {**tool, **own}
         else:
-            meta = tool["_meta"][META]
+            meta = tool["_meta"][OPENAPI_META]
             yield Flaw(f"({meta['method']} {meta['path']}) {outside}")
 
 
@@ -88,10 +89,7 @@ def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
     """An *info* finding that names the hints which were inferred from the HTTP method."""
-    meta = tool.raw.get("_meta")
-    http = meta.get(META) if isinstance(meta, dict) else None
-    if not isinstance(http, dict):
-        return ()
+    http = operation_of(tool) or {}
     hints = http.get("inferred")
     if not isinstance(hints, list) or not hints:
         return ()

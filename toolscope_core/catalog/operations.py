@@ -6,7 +6,6 @@ were inferred from the method, stands under ``_meta``.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.references import merge_parts, resolve
 from toolscope_core.datamodel import JsonObject
+from toolscope_core.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"
@@ -27,8 +27,7 @@ HINTS = {
     "query": {"readOnlyHint": True},
     "delete": {"readOnlyHint": False, "destructiveHint": True},
 }
-NAME_LENGTH = 56
-META = "toolscope/openapi"
+SAID = ("operationId", "summary")
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
@@ -110,14 +109,15 @@ class _Reader:
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
         hints = HINTS.get(method, {})
-        meta = {"method": method.upper(), "path": path, "arguments": places, "inferred": [*hints]}
+        said = {key: operation[key] for key in SAID if isinstance(operation.get(key), str)}
+        meta = {"method": method.upper(), "path": path, **said}
         return {
-            "name": _name(method, path, operation),
+            "name": identifier(name_source(meta)) or method.upper()[:NAME_LENGTH],
             "description": description or f"Executes {method.upper()} {path}",
             "inputSchema": schema,
             **({"outputSchema": returned} if returned else {}),
             **({"annotations": dict(hints)} if hints else {}),
-            "_meta": {META: meta},
+            "_meta": {OPENAPI_META: {**meta, "arguments": places, "inferred": [*hints]}},
         }
 
     def _arguments(self, listed: list[Any], operation: JsonObject) -> tuple[JsonObject, JsonObject]:
@@ -262,22 +262,6 @@ def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
 
 def _rank(method: str) -> int:
     return METHODS.index(method.lower())
-
-
-def _name(method: str, path: str, operation: JsonObject) -> str:
-    own, summary = operation.get("operationId"), operation.get("summary")
-    texts = (
-        own.split("__")[0] if isinstance(own, str) else "",
-        summary if isinstance(summary, str) else "",
-        f"{method.upper()}_{path}",
-    )
-    slugs = (_slug(text) for text in texts)
-    return next((slug for slug in slugs if slug), method.upper())[:NAME_LENGTH]
-
-
-def _slug(text: str) -> str:
-    joined = re.sub(r"[\s\-.]+", "_", text)
-    return re.sub(r"_+", "_", re.sub(r"[^a-zA-Z0-9_]", "", joined)).strip("_")
 
 
 def _listed(holder: JsonObject) -> list[Any]:

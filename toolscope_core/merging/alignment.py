@@ -24,6 +24,7 @@ from toolscope_core.merging.moves import move_to, refusal
 from toolscope_core.merging.subschema import core, inline_references, refers
 from toolscope_core.merging.units import difference
 from toolscope_core.merging.word_stems import name_words, plain_words, spelling
+from toolscope_core.source_words import source_name
 
 _DIRECTIONS = frozenset(
     """from except excluding exclude not non no without but never unless minus sans ignore ignoring
@@ -141,10 +142,10 @@ def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     lists ``french`` among its values, and no other parameter does. A name that says *from* or
     *except* fixes nothing.
     """
-    words = set(plain_words(tool.name))
+    words = set(plain_words(source_name(tool)))
     if words & _DIRECTIONS:
         return {}
-    added = name_words(tool.name) - name_words(target.name)
+    added = name_words(source_name(tool)) - name_words(source_name(target))
     fitting = [
         (parameter.name, value)
         for parameter in target.parameters

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.datamodel import Parameter, Tool
@@ -26,6 +26,7 @@ from toolscope_core.merging.phrasing import (
 )
 from toolscope_core.merging.vocabulary import only_gets, stem
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import operation_of, source_name
 
 _MOST_NAMED = 4
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
@@ -105,7 +106,7 @@ def listed(words: Sequence[str]) -> str:
 
 def _one_and_several(one: Spoken, other: Spoken) -> bool:
     lists = [
-        "list" in split_name(tool.name) or words.text[:1] in (("list",), ("lists",))
+        "list" in split_name(source_name(tool)) or words.text[:1] in (("list",), ("lists",))
         for tool, words in (one, other)
     ]
     one_lists = lists[0] != lists[1]
@@ -169,12 +170,13 @@ def _paths_apart(one: Spoken, other: Spoken) -> Iterator[str]:
         yield "one of their paths leads to one thing, the other to several"
     elif sorted(here.stems) == sorted(there.stems) and here.stems != there.stems:
         yield "their paths say the same words in another order"
+    elif here.words != there.words and source_name(one[0]) == source_name(other[0]):
+        yield "their document gives both one name and different paths"
 
 
 def _address(tool: Tool) -> _Address | None:
-    meta = tool.raw.get("_meta")
-    operation = meta.get("toolscope/openapi") if isinstance(meta, Mapping) else None
-    if not isinstance(operation, Mapping):
+    operation = operation_of(tool)
+    if operation is None:
         return None
     path = str(operation.get("path", "")).rstrip("/")
     words = split_name(re.sub(r"\{[^}]*\}", " ", path))

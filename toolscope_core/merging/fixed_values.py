@@ -13,6 +13,7 @@ from toolscope_core.datamodel import Tool
 from toolscope_core.merging.alignment import argument_map
 from toolscope_core.merging.vocabulary import is_empty, stem, words_of
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name
 
 
 def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
@@ -22,7 +23,7 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
     """
     named: dict[tuple[str, frozenset[str]], list[Tool]] = {}
     for tool in tools:
-        own = _words(tool.name)
+        own = _words(source_name(tool))
         for parameter in tool.parameters:
             for value in parameter.enum:
                 added = _words(value) - own if isinstance(value, str) else frozenset()
@@ -32,7 +33,7 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
     for tool in tools:
         fitting = [
             general
-            for general in named.get((tool.server, _words(tool.name)), ())
+            for general in named.get((tool.server, _words(source_name(tool))), ())
             if general.id != tool.id
             and (alpha := argument_map(tool, general)).lossless
             and alpha.constants

@@ -14,6 +14,7 @@ from toolscope_core.datamodel import JsonObject, Kind, Tool
 from toolscope_core.merging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.merging.reading import Reading, read_tool
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name
 
 _READING = frozenset({"reads", "computes", "exports"})
 _COMPUTING = frozenset({"computes"})
@@ -53,6 +54,8 @@ _RESULTS = {
     "number": "a number",
     "boolean": "true or false",
 }
+ALL_OR_NONE = "switch off all of them or none"
+"""Ends the sentence on tools of a server that work on what a pruned one works on."""
 _DESTRUCTIVE = "destructiveHint"
 _HARM_HINTS = {
     _DESTRUCTIVE: (True, "may destroy by its annotations"),
@@ -182,7 +185,7 @@ def _on_servers(
             names = _listed(f"`{name}`" for name in beside)
             yield (
                 f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "
-                "switch off all of them or none"
+                f"{ALL_OR_NONE}"
             )
 
 
@@ -232,7 +235,7 @@ def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
 
 
 def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
-    scopes = {tool.id: _SCOPES.intersection(split_name(tool.name)) for tool in members}
+    scopes = {tool.id: _SCOPES.intersection(split_name(source_name(tool))) for tool in members}
     shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
     scopes_alone = [
         f"`{tool.name}` says {_listed(sorted(alone))}"

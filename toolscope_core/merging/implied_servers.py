@@ -22,6 +22,7 @@ from toolscope_core.datamodel import Catalog, ImpliedServer, Tool
 from toolscope_core.merging.vocabulary import action_classes, base_forms, is_plain_verb
 from toolscope_core.merging.wordnet import is_word, kinds_of
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name
 
 Place = Literal["front", "end", "middle"]
 Words = tuple[str, ...]
@@ -57,7 +58,7 @@ _SAYS: dict[Place, str] = {"front": "begin with", "end": "end with", "middle": "
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
     """The implied servers of the tools that name no server, by name; no tool is in two."""
     nameless = [tool for tool in tools if not tool.server]
-    words = [split_name(tool.name) for tool in nameless]
+    words = [split_name(source_name(tool)) for tool in nameless]
     products = _products(nameless, words)
     place = _habit(words, products)
     named = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))

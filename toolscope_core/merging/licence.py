@@ -24,6 +24,7 @@ from toolscope_core.merging.vocabulary import (
     words_of,
 )
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name, source_text
 
 Key = str | int
 Keys = frozenset[Key]
@@ -71,7 +72,9 @@ class ToolWords:
 
 def tool_words(tool: Tool) -> ToolWords:
     """The words of a tool."""
-    return _tool_words(tool.name, tool.description[:_LONGEST], frozenset(argument_words(tool)))
+    return _tool_words(
+        source_name(tool), source_text(tool)[:_LONGEST], frozenset(argument_words(tool))
+    )
 
 
 @lru_cache(maxsize=65_536)

@@ -30,6 +30,7 @@ from toolscope_core.merging.word_stems import (
     share_a_stem,
     text_words,
 )
+from toolscope_core.source_words import source_name
 
 MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""
@@ -174,7 +175,7 @@ def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Too
     ours, theirs = a.name - b.name, b.name - a.name
     if not ours or not theirs or (ours | theirs) & TURNING_WORDS:
         return 0.0
-    one, other = (_subject(tool.name) for tool in tools)
+    one, other = (_subject(source_name(tool)) for tool in tools)
     return _OF_THE_SUBJECT if ours <= one - other and theirs <= other - one else 0.0
 
 

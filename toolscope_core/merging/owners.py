@@ -14,6 +14,7 @@ from functools import lru_cache
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.vocabulary import singular
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name
 
 _COMMON = frozenset(
     """mcp server servers client js ts py python node api app apps tool tools the io com org
@@ -67,8 +68,8 @@ def proper_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
     names_by_tool = []
     for tool, text, words in zip(tools, texts, written, strict=True):
         own = {word for word in product_words(tool.server) if word in text.lower()}
-        own |= product_words(tool.server).intersection(split_name(tool.name))
-        mentioned = names.intersection((*split_name(tool.name), *map(str.lower, words)))
+        own |= product_words(tool.server).intersection(split_name(source_name(tool)))
+        mentioned = names.intersection((*split_name(source_name(tool)), *map(str.lower, words)))
         names_by_tool.append(mentioned | own)
     return tuple(map(frozenset, names_by_tool))
 

@@ -17,6 +17,7 @@ from toolscope_core.merging.vocabulary import (
     words_of,
 )
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name, source_text
 
 _DESCRIPTION = 220
 _PHRASE = 6
@@ -46,10 +47,11 @@ class Reading:
 
 def read_tool(tool: Tool) -> Reading:
     """The words that the judge compares; hidden characters and case play no part."""
-    name = split_name(tool.name)
-    words = words_of(tool.description[:_DESCRIPTION])
-    sentence = words_of(_SENTENCE.split(tool.description.strip(), maxsplit=1)[0])
-    verb_at = _verb_in_name(tool.name, name)
+    spelled, text = source_name(tool), source_text(tool)
+    name = split_name(spelled)
+    words = words_of(text[:_DESCRIPTION])
+    sentence = words_of(_SENTENCE.split(text.strip(), maxsplit=1)[0])
+    verb_at = _verb_in_name(spelled, name)
     told_verb = next((word for word in sentence[:3] if action_classes(word)), "")
     verb = name[verb_at] if verb_at is not None else told_verb
     nouns = [word for at, word in enumerate(name) if at != verb_at]
@@ -59,7 +61,6 @@ def read_tool(tool: Tool) -> Reading:
         word for word in words if not is_empty(word) and not (action_classes(word) & classes)
     ]
     name_words = _nouns(word for word in nouns if not is_empty(word))
-    text = _distinct([*name_words, *_nouns(content)])
     return Reading(
         verb=verb,
         classes=classes,
@@ -67,18 +68,18 @@ def read_tool(tool: Tool) -> Reading:
         name=name_words,
         objects=_distinct([*_last(_noun_phrase(nouns)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
-        text=text,
+        text=_distinct([*name_words, *_nouns(content)]),
         arguments=_argument_words(tool),
     )
 
 
 def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
-    """Where the verb stands, looked for after the last dot first.
+    """Where the verb stands, looked for after the last dot or slash first.
 
     A word that is only a verb; else a verb-or-noun that leads or has something after it; else
     one that ends the name (``room_booking``).
     """
-    last_part = len(words) - len(split_name(name.rsplit(".", 1)[-1]))
+    last_part = len(words) - len(split_name(re.split(r"[./]", name)[-1]))
     for start in (last_part, 0):
         for at in range(start, len(words)):
             if is_plain_verb(words[at]):

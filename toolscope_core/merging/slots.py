@@ -13,6 +13,7 @@ from toolscope_core.merging.licence import is_english
 from toolscope_core.merging.vocabulary import base_forms
 from toolscope_core.merging.wordnet import kinds_of
 from toolscope_core.similarity import split_name
+from toolscope_core.source_words import source_name
 
 _KINDS = {
     "language": "language",
@@ -79,7 +80,7 @@ def slot_of(
 
 
 def _value(tool: Tool, words: Sequence[str]) -> str:
-    name = split_name(tool.name)
+    name = split_name(source_name(tool))
     named = [word for word in words if word in name]
     return "_".join((named or list(words))[:_MOST_WORDS])
 

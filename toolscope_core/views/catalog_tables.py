@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.datamodel import Catalog, Problem, Tool
+from toolscope_core.source_words import declared_as
 
 _SHOWN = 400
 _SEVERITIES = ("block", "warn", "info")
@@ -40,7 +41,8 @@ _KINDS = {
 @dataclass(frozen=True, slots=True)
 class ToolRow:
     """A tool in the table; ``parameters`` is ``None`` where none are declared, ``tokens`` an
-    estimate, ``findings`` such as ``1 block, 2 warn``.
+    estimate, ``findings`` such as ``1 block, 2 warn``. ``operation`` says how an OpenAPI document
+    declares it, if in other words.
     """
 
     name: str
@@ -49,6 +51,7 @@ class ToolRow:
     parameters: int | None
     tokens: int
     findings: str
+    operation: str
     id: str
 
 
@@ -97,10 +100,16 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
             parameters=None if tool.schema is None else len(tool.parameters),
             tokens=tokens[tool.id],
             findings=_counted(counts.get(tool.id, Counter())),
+            operation=operation_line(tool),
             id=tool.id,
         )
         for tool in catalog.tools
     )
+
+
+def operation_line(tool: Tool) -> str:
+    """How an OpenAPI document declares the tool, in one line; empty if in the same words."""
+    return _one_line(declared_as(tool))
 
 
 def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
@@ -112,7 +121,7 @@ def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[To
         row
         for row in rows
         if (server is None or row.server == server)
-        and all(w in f"{row.name} {row.server} {row.description}".casefold() for w in words)
+        and all(word in _searched(row) for word in words)
     )
 
 
@@ -180,6 +189,10 @@ def parameter_rows(tool: Tool) -> list[dict[str, str]]:
         }
         for parameter in tool.parameters
     ]
+
+
+def _searched(row: ToolRow) -> str:
+    return f"{row.name} {row.operation} {row.server} {row.description}".casefold()
 
 
 def _counted(counts: Counter[str]) -> str:

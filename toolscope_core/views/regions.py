@@ -14,6 +14,7 @@ from toolscope_core.datamodel import Tool
 from toolscope_core.figures.map_charts import CELLS, density, frame_of
 from toolscope_core.figures.views import Region
 from toolscope_core.similarity import split_name, tool_text
+from toolscope_core.source_words import source_name
 
 MOST_REGIONS = 12
 WORDS = 2
@@ -75,7 +76,7 @@ def _peaks(grid: Plane) -> Plane:
 def _words(tool: Tool) -> Counter[str]:
     """The words of a tool: each counts once, in the name once more."""
     spoken = set(_WORD.findall(tool_text(tool).casefold()))
-    named = {word for word in split_name(tool.name) if _WORD.fullmatch(word)}
+    named = {word for word in split_name(source_name(tool)) if _WORD.fullmatch(word)}
     return Counter([*spoken, *named])
 
 

@@ -28,7 +28,10 @@ MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
 
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
-SHOWN = ("name", "server", "parameters", "tokens", "findings", "documentation", "description")
+SHOWN = (
+    "name", "operation", "server", "parameters", "tokens", "findings", "documentation",
+    "description",
+)  # fmt: skip
 TABLE = "the table of tools"
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
@@ -82,6 +85,7 @@ def _tools(catalog_id: int) -> None:
     chosen = tool_selection.selected(catalog_id)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
+    empty = {"documentation": not bands, "operation": not any(row.operation for row in rows)}
     st.dataframe(
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
         | {"open": [tool_drawer.LABEL] * len(rows)}
@@ -96,7 +100,7 @@ def _tools(catalog_id: int) -> None:
             "name",
             "open",
             *(["left out"] if left_out else []),
-            *(n for n in SHOWN[1:] if bands or n != "documentation"),
+            *(n for n in SHOWN[1:] if not empty.get(n)),
         ),
         column_config=_column_config(ids),
         alt="All tools of the catalog",
@@ -124,6 +128,9 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
             type="tertiary",
             key="open_row",
             on_click=lambda: tool_drawer.open_tool(ids[st.session_state["open_row"]["row"]]),
+        ),
+        "operation": st.column_config.TextColumn(
+            width=260, help="operationId and summary of the OpenAPI document"
         ),
         "server": st.column_config.TextColumn(width=160),
         "parameters": st.column_config.NumberColumn(format="%d", width=85),

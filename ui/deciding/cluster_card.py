@@ -209,6 +209,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
                         st.badge("Canonical", color="blue", icon=":material/star:")
                     if tool in card.newcomers:
                         st.badge("Newcomer", color="orange")
+                tool_drawer.declared_line(tool)
                 for finding in card.findings[tool.id]:
                     safe_text.finding(finding.severity, finding.message)
                 text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]

@@ -43,6 +43,7 @@ def _tool(tool: Tool, base: Tool | None) -> None:
             safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
         )
         tool_drawer.open_button(tool, "pair")
+    tool_drawer.declared_line(tool)
     if not text.strip():
         st.caption("No description.")
     elif base is None:

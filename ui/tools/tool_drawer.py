@@ -10,6 +10,7 @@ import streamlit as st
 from toolscope_core.datamodel import Cluster, Decision, Finding, Severity, Tool
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
+from toolscope_core.views.catalog_tables import operation_line
 from toolscope_core.views.pair_view import Neighbour
 from toolscope_core.workspace.tools import ToolView
 from ui.deciding import decision_buttons, outcome_badges
@@ -38,6 +39,12 @@ def open_button(tool: Tool, place: str) -> None:
         icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
         help="Shows its definition, similar tools, and decisions.",
     )  # fmt: skip
+
+
+def declared_line(tool: Tool) -> None:
+    """How an OpenAPI document declares the tool, where that says more than its name."""
+    if line := operation_line(tool):
+        st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
 
 
 def is_open() -> bool:
@@ -75,6 +82,7 @@ def _content(catalog_id: int, view: ToolView) -> None:
         if chosen is not None and tool.id in chosen.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")
     _findings(view.findings)
+    declared_line(tool)
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
     if grade := page_frame.workspace().judging.grades(catalog_id).get(tool.id):
         grade_of(grade)

@@ -1,0 +1,101 @@
+"""Names and texts that OpenAPI operations were declared under, read in place of the made ones."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.licence import tool_words
+from toolscope_core.merging.reading import read_tool
+from toolscope_core.similarity import tool_text
+from toolscope_core.source_words import declared_as, identifier, source_name, source_text
+from toolscope_core.views.catalog_tables import matching, tool_rows
+
+
+def read(method="post", path="/x", **operation):
+    document = {"openapi": "3.1.0", "info": {"title": "S"}, "paths": {path: {method: operation}}}
+    return read_catalog([Source("api.json", json.dumps(document).encode())])
+
+
+def tool(**operation):
+    return read(**operation).tools[0]
+
+
+LABELS = {
+    "operationId": "actions/add-custom-labels",
+    "summary": "Add custom labels to a runner",
+    "description": "Adds them to one that an organization hosts itself.",
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "spelled"),
+    [
+        (LABELS, "actionsadd_custom_labels", "actions/add-custom-labels"),
+        ({"operationId": "list_users__get"}, "list_users", "list_users"),
+        ({"operationId": "…", "summary": "Tidy the user's desk"}, "Tidy_the_users_desk",
+         "Tidy the user's desk"),
+        ({"method": "get", "path": "/sacks/{sack}"}, "GET_sackssack", "GET /sacks/{sack}"),
+        ({"operationId": "a/" + "b" * 90}, "a" + "b" * 55, "a/" + "b" * 90),
+    ],
+)  # fmt: skip
+def test_the_name_is_made_for_agents_and_the_source_keeps_its_separators(operation, name, spelled):
+    made = tool(**operation)
+    assert (made.name, source_name(made)) == (name, spelled)
+    assert made.name == identifier(spelled)
+
+
+def test_the_second_of_a_name_is_still_known_by_its_source():
+    one = {"get": LABELS, "put": LABELS}
+    document = {"openapi": "3.1.0", "info": {"title": "S"}, "paths": {"/x": one}}
+    catalog = read_catalog([Source("api.json", json.dumps(document).encode())])
+    assert [made.name[-2:] for made in catalog.tools] == ["ls", "_2"]
+    assert {source_name(made) for made in catalog.tools} == {"actions/add-custom-labels"}
+
+
+def test_a_renamed_tool_and_one_of_no_document_are_called_by_their_names():
+    assert source_name(replace(tool(**LABELS), name="label_runner")) == "label_runner"
+    assert source_name(replace(tool(**LABELS), name="actionsadd_custom_labels_all")).endswith("all")
+    plain = Tool("t", "t", "Does it.", raw={"_meta": {"toolscope/openapi": "odd"}})
+    assert (source_name(plain), source_text(plain), declared_as(plain)) == ("t", "Does it.", "")
+    odd = Tool("t", "t", "Does it.", raw={"_meta": {"toolscope/openapi": {"summary": 7}}})
+    assert (source_name(odd), source_text(odd), declared_as(odd)) == ("t", "Does it.", "")
+
+
+def test_the_summary_stands_before_the_description_unless_it_says_the_same():
+    assert source_text(tool(**LABELS)) == f"{LABELS['summary']}. {LABELS['description']}"
+    alone = tool(operationId="a", summary="Add it")
+    assert source_text(alone) == alone.description == "Add it"
+    again = tool(operationId="a", summary="Add it.", description="This will add it twice.")
+    assert source_text(again) == again.description
+
+
+def test_judge_and_search_by_meaning_read_what_the_document_says():
+    made = tool(**LABELS)
+    reading = read_tool(made)
+    assert (reading.verb, reading.name) == ("add", ("action", "custom", "label"))
+    assert reading.phrase[:2] == ("custom", "label")
+    assert {"action", "label", "runner"} <= set(tool_words(made).plain | set(reading.text))
+    assert tool_text(made).startswith("actions_add_custom_labels: Add custom labels to a runner. ")
+
+
+def test_the_list_finds_and_shows_it():
+    catalog = read(**LABELS)
+    rows = tool_rows(catalog, {made.id: 1 for made in catalog.tools})
+    assert rows[0].operation == "actions/add-custom-labels · Add custom labels to a runner"
+    assert matching(rows, "actions/add runner", None) == rows
+    assert matching(rows, "actions/drop", None) == ()
+    same = read(operationId="add_labels", description="Adds.")
+    assert tool_rows(same, {made.id: 1 for made in same.tools})[0].operation == ""
+
+
+def test_ids_fingerprints_and_what_agents_see_stay_as_they_were():
+    made, bare = tool(**LABELS), tool(**{**LABELS, "summary": "Quite another"})
+    assert (made.id, made.fingerprint, made) == (
+        bare.id,
+        bare.fingerprint,
+        replace(bare, raw=made.raw),
+    )
+    assert made.description == LABELS["description"]
