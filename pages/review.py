@@ -13,6 +13,7 @@ from ui.deciding import (
     decision_buttons,
     decision_trail,
     look_again,
+    server_pair_panel,
     shortcuts,
     sticky_question,
 )
@@ -22,10 +23,11 @@ from ui.pairs import undecided_panel
 from ui.tools import tool_drawer
 
 # What is listed, by its value in the address.
-SHOW: dict[str, Show | Literal["again", "undecided"]] = {
+SHOW: dict[str, Show | Literal["servers", "again", "undecided"]] = {
     "All": "all",
     "Duplicates": "duplicates",
     "Families": "families",
+    server_pair_panel.SHOW: "servers",
     "Look again": "again",
     "Undecided pairs": "undecided",
 }
@@ -78,6 +80,9 @@ with st.container(horizontal=True, vertical_alignment="center"):
     )
 if show == "undecided":
     undecided_panel.undecided_panel(catalog_id)
+    st.stop()
+if show == "servers":
+    server_pair_panel.server_pair_panel(catalog_id)
     st.stop()
 if show == "again":
     look_again.look_again_panel(catalog_id)
@@ -183,6 +188,9 @@ with body:
     with sticky_question.question():
         cluster_card.title(card)
         cluster_card.question(card)
+    together = review.server_pair_of(catalog_id, shown)
+    if together is not None:
+        server_pair_panel.open_link(together)
     cluster_card.objections(card)
     cluster_card.differing(card)
     cluster_card.members(card, drop_button)

@@ -33,6 +33,7 @@ from toolscope_core.views.exports import (
 )
 from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
 from toolscope_core.views.queue import is_family, risk, waits
+from toolscope_core.views.server_pairs import ServerPairProposals, server_pairs
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
@@ -74,6 +75,7 @@ class Review:
         self._proposals: Memo[Proposed] = Memo()
         self._disagreements: Memo[tuple[Disagreement, ...]] = Memo()
         self._safe: Memo[SafeBatch] = Memo()
+        self._server_pairs: Memo[tuple[ServerPairProposals, ...]] = Memo()
         self._again: Memo[tuple[LookAgain, ...]] = Memo()
         self._costs = Costs()
         self._figures: Memo[ExportFigures] = Memo()
@@ -240,16 +242,37 @@ class Review:
     def accept_safe(
         self, catalog_id: int, reviewer: str, seen: Iterable[Cluster]
     ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-        """Accept what was ``seen`` in the list of safe proposals; one decision each, and why some
-        could not be made: somebody else was faster.
+        """Accept what was ``seen`` in the list of safe proposals; as ``decide_each``."""
+        return self.decide_each(catalog_id, reviewer, [("accept", one, {}) for one in seen])
+
+    def decide_each(
+        self,
+        catalog_id: int,
+        reviewer: str,
+        rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]],
+    ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
+        """A decision for each action, cluster as it was shown and detail, and why some could not
+        be made: somebody else was faster.
         """
         made, refused = [], []
-        for cluster in seen:
+        for action, cluster, detail in rows:
             try:
-                made.append(self.decide(catalog_id, "accept", cluster, reviewer))
+                made.append(self.decide(catalog_id, action, cluster, reviewer, detail))
             except DecisionError as error:
                 refused.append(error)
         return tuple(made), tuple(refused)
+
+    def server_pairs(self, catalog_id: int) -> tuple[ServerPairProposals, ...]:
+        """The pairs of servers between which two or more duplicates wait."""
+        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id)
+        return self._server_pairs.get(
+            catalog_id, (plan,), lambda: server_pairs(analysis, self.queue(catalog_id))
+        )
+
+    def server_pair_of(self, catalog_id: int, cluster: Cluster) -> ServerPairProposals | None:
+        """The pair of servers that the cluster is to be decided with, if there is one."""
+        pairs = self.server_pairs(catalog_id)
+        return next((pair for pair in pairs if cluster in pair.clusters), None)
 
     def safe(self, catalog_id: int) -> SafeBatch:
         """What may be accepted without a look now: the list for ``accept_safe``."""

@@ -14,6 +14,7 @@ from toolscope_core.views.cards import Card
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.exports import SafeBatch
 from toolscope_core.views.outdated_merges import LookAgain
+from toolscope_core.views.server_pairs import ServerPairProposals
 from ui.deciding import shortcuts
 from ui.frame import page_frame, safe_text
 
@@ -99,10 +100,37 @@ def accept_safe(shown: Sequence[Cluster]) -> None:
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     decisions, refused = review.accept_safe(catalog_id, page_frame.reviewer(), shown)
     st.session_state["safe_list"] = False
-    message = f"Accepted {quantity(len(decisions), 'safe merge')}"
+    _note_batch(f"Accepted {quantity(len(decisions), 'safe merge')}", decisions, refused)
+
+
+def decide_pair(pair: ServerPairProposals, action: Action) -> None:
+    """Accept or reject all proposals between two servers, as one batch that can be undone."""
+    rows = [(action, cluster, dict[str, object]()) for cluster in pair.clusters]
+    _decide_each(rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(pair.servers)}")
+
+
+def keep_server(pair: ServerPairProposals, server: str) -> None:
+    """Let this server's tools be the ones that are kept, in every proposal of the two servers."""
+    rows: list[tuple[Action, Cluster, dict[str, object]]] = [
+        ("canonical", cluster, {"canonical": tool_id}) for cluster, tool_id in pair.to_keep(server)
+    ]
+    _decide_each(rows, f"Tools of {server} are kept in {{}} now")
+
+
+def _decide_each(rows: list[tuple[Action, Cluster, dict[str, object]]], message: str) -> None:
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    decisions, refused = review.decide_each(catalog_id, page_frame.reviewer(), rows)
+    _note_batch(message.format(quantity(len(decisions), "merge")), decisions, refused)
+
+
+def _note_batch(
+    message: str, decisions: Sequence[Decision], refused: Sequence[DecisionError]
+) -> None:
+    """What the notice says of a batch, and its undo button."""
     if refused:
         message += f", {len(refused)} refused: {refused[0]}"
     st.session_state["notice"] = (not refused, message)
+    st.session_state.pop("batch", None)
     if decisions:
         st.session_state["batch"] = tuple(decision.seq for decision in decisions)
 

@@ -1,0 +1,59 @@
+"""Review → By server pair: a table of proposals between two servers, with buttons for all."""
+
+import pytest
+
+from tests.workspace.desk import MAIL, WEATHER, on
+
+BOTH = tuple(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta"))
+
+
+@pytest.fixture
+def page(bench):
+    return bench(*BOTH).open("review")
+
+
+def listed(page):
+    (table,) = [d.value for d in page.at.dataframe if "other says" in d.value.columns]
+    return table
+
+
+def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
+    assert "One of 2 proposals between alpha and beta." in page.text
+    page.press("together_")
+    assert list(listed(page)["one"]) == list(listed(page)["other"])
+    assert set(listed(page)["kept"]) == {"alpha"}
+    assert "2 of 2 keep a tool of alpha." in page.text
+    assert "the members live on 2 servers" in page.text
+    assert "(all)" in page.text
+    page.at.segmented_control(key="show").set_value("All").run()
+    assert page.at.subheader[0].value.replace("\\", "") in ("send_mail", "get_weather")
+
+
+def test_all_are_accepted_with_one_undo(page):
+    page.press("together_").press("accept_all_")
+    assert page.review.progress(1).accepted == 2
+    assert "Accepted\\: 2 merges between alpha and beta" in page.text
+    assert "No two proposals lie between the same two servers." in page.text
+    page.press("undo_batch_")
+    assert page.review.progress(1).accepted == 0
+    assert len(listed(page)) == 2
+
+
+def test_all_are_rejected(page):
+    page.press("together_").press("reject_all_")
+    assert [one.action for one in page.review.log(1)] == ["reject", "reject"]
+    assert page.review.progress(1).waiting == 0
+
+
+def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
+    page.press("together_").press("keep_beta")
+    assert set(listed(page)["kept"]) == {"beta"}
+    assert page.review.progress(1).accepted == 0
+    assert page.button("keep_beta").disabled
+    page.press("undo_batch_")
+    assert set(listed(page)["kept"]) == {"alpha"}
+
+
+def test_an_address_of_no_pair_shows_the_first(bench):
+    page = bench(*BOTH).open("review", show="By server pair", servers="gone")
+    assert len(listed(page)) == 2
