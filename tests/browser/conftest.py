@@ -113,18 +113,17 @@ class Watched:
             self.unanswered = False
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The app on a first start: what one file of tests decides, no other sees."""
-    cache = tmp_path_factory.getbasetemp() / "browser-cache"
-    with running(tmp_path_factory.mktemp("app"), cache=cache) as server:
+    """The app on a first start. Tests take back what they decide on the example."""
+    with running(tmp_path_factory.mktemp("app")) as server:
         yield server
 
 
 @contextmanager
-def running(place, *start, cache=None):
+def running(place, *start):
     """A process of the app on a free port, with its store in ``place``: ``python -m ui``, or as
-    ``start`` says. What it computes is kept in ``cache``, or beside the store.
+    ``start`` says.
     """
     (place / "guard").mkdir()
     (place / "guard" / "sitecustomize.py").write_text(GUARD)
@@ -143,7 +142,7 @@ def running(place, *start, cache=None):
     environ = {
         **os.environ,
         "TOOLSCOPE_STORE_URL": f"sqlite:///{place / 'store.db'}",
-        "TOOLSCOPE_CACHE_DIR": str(cache or place / "cache"),
+        "TOOLSCOPE_CACHE_DIR": str(place / "cache"),
         "TOOLSCOPE_LEAKS": str(place / "leaks"),
         "PYTHONPATH": os.pathsep.join([str(place / "guard"), os.environ.get("PYTHONPATH", "")]),
     }

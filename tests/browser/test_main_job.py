@@ -151,6 +151,7 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     file.write_text(json.dumps(servers))
     page = watched.upload(file)
     page.get_by_role("button", name="Add catalog").click()
+    expect(page).to_have_url(re.compile("catalog=hostile"))
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
     for path in PAGES:
         page = watched.open(path, catalog="hostile")
