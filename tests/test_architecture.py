@@ -33,6 +33,8 @@ LAYERS = (
         "llm",
         "opinions",
         "prompts",
+        "retrieval",
+        "evaluation",
     },
     {
         "pipeline",
@@ -57,6 +59,10 @@ PEERS = {
     ("store", "decisions"),  # a row of the log has the form of a decision
     ("prompts", "catalog"),  # hidden characters are hidden in prompts too
     ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
+    ("retrieval", "similarity"),  # the text that the merge embeds is one of two that are searched
+    ("retrieval", "cache"),  # its vectors are those of the merge
+    ("retrieval", "merging"),  # verbs begin a sub-query as they begin a name
+    ("evaluation", "json_lines"),  # a query set is JSON Lines
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
@@ -91,7 +97,8 @@ VENDORS = {
     "jsonschema_rs": {"relabelling", "catalog", "llm"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
-    "Stemmer": {"merging"},
+    "Stemmer": {"merging", "retrieval"},
+    "bm25s": {"retrieval"},
 }
 
 

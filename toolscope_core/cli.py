@@ -19,13 +19,15 @@ import typer
 
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.catalog.formats import OFFERED
-from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.config import AnalysisConfig, PlanConfig, RetrievalConfig, read_environment
 from toolscope_core.errors import ConfigError, ToolScopeError
 from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
     from toolscope_core.commands.inspect_command import Inspection
+    from toolscope_core.commands.search_command import EvaluationReport
     from toolscope_core.datamodel import Catalog, Finding
+    from toolscope_core.evaluation.intervals import Interval
     from toolscope_core.opinions import Spent
 
 app = typer.Typer(
@@ -75,6 +77,27 @@ BudgetCalls = Annotated[
 ]
 Paper = Annotated[
     bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
+]
+
+
+class Decomposition(StrEnum):
+    """How a request is split into sub-queries."""
+
+    none = "none"
+    rules = "rules"
+
+
+MOST_RANKED = 1_000
+DEFAULT_ALPHA = RetrievalConfig().alpha
+Alpha = Annotated[
+    float, typer.Option(help="Weight of the dense score, 0 to 1; the rest is BM25's.")
+]
+Decompose = Annotated[
+    Decomposition,
+    typer.Option("--decompose", help="Split requests into sub-queries by rules, or not."),
+]
+EmbedderName = Annotated[
+    str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
 ]
 
 
@@ -141,9 +164,7 @@ def merge(
     correct: Annotated[
         bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
     ] = True,
-    embedder: Annotated[
-        str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
-    ] = None,
+    embedder: EmbedderName = None,
     judge: Annotated[
         Judge, typer.Option(help="The judge: offline, or a model as well.")
     ] = Judge.offline,
@@ -402,6 +423,146 @@ def relabel(
         _say(f"lost     {name}")
     for name in report.unknown:
         _say(f"unknown  {name}")
+
+
+@app.command()
+@_errors_as_sentences
+def search(
+    catalogs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CATALOGS... REQUEST",
+            help="Catalog files, folders or bundles, then the request; no request with --queries.",
+        ),
+    ],
+    queries: Annotated[
+        Path | None, typer.Option(help="JSONL with `id` and `query`: a ranking for each.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="JSONL of the rankings; with --queries.")] = None,
+    k: Annotated[int, typer.Option("-k", "--top", help="How many tools.")] = 10,
+    alpha: Alpha = DEFAULT_ALPHA,
+    splitting: Decompose = Decomposition.rules,
+    embedder: EmbedderName = None,
+) -> None:
+    """Show which tools an agent would be given for a request, the best first."""
+    from toolscope_core.commands.search_command import (
+        SearchOptions,
+        search_queries,
+        search_request,
+    )
+
+    config = RetrievalConfig(alpha=alpha)
+    options = SearchOptions(k, splitting.value, config, embedder)
+    settings = read_environment()
+    if queries is not None:
+        if out is None:
+            raise ConfigError("--queries was given without --out; say where the rankings go")
+        paths = [Path(one) for one in catalogs]
+        count = search_queries(paths, queries, out, options, settings, _progress())
+        _say(f"{quantity(count, 'query')}; rankings: {out}")
+        return
+    *files, request = catalogs
+    if not files:
+        raise ConfigError(
+            f"only {request[:60]!r} was given; give a catalog and after it the request, in quotes"
+        )
+    report = search_request([Path(one) for one in files], request, options, settings, _progress())
+    for number, part in enumerate(report.subqueries if len(report.subqueries) > 1 else (), 1):
+        _say(f"part {number}: {part}")
+    for place, one in enumerate(report.ranking, 1):
+        tool = report.catalog.by_id[one.tool_id]
+        part = "" if one.subquery is None else f"  part {one.subquery + 1}"
+        server = f"  {tool.server}" if tool.server else ""
+        _say(
+            f"{place:3}  {one.score:.3f}  dense {one.dense:.2f}  sparse {one.sparse:5.1f}{part}  "
+            f"{tool.name}{server}"
+        )
+
+
+@app.command()
+@_errors_as_sentences
+def evaluate(
+    catalogs: Catalogs,
+    queries: Annotated[Path, typer.Option(help="JSONL with `id`, `query` and `gold` tool ids.")],
+    bundle: Annotated[
+        Path | None, typer.Option(help="Folder that merge wrote: the metrics after it as well.")
+    ] = None,
+    cutoffs: Annotated[
+        str, typer.Option("--at", help="The k of the metrics, with commas.")
+    ] = "1,5,10",
+    least: Annotated[
+        list[str] | None,
+        typer.Option("--min-recall", help="Such as 5=.9: exit with 1 if recall@5 is less than .9."),
+    ] = None,
+    skip_unknown: Annotated[
+        bool, typer.Option(help="Leave out queries whose tools the catalog does not have.")
+    ] = False,
+    alpha: Alpha = DEFAULT_ALPHA,
+    splitting: Decompose = Decomposition.rules,
+    embedder: EmbedderName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+) -> None:
+    """Measure how well queries find their tools, before and after a merge."""
+    from toolscope_core.commands.search_command import (
+        EvaluationOptions,
+        SearchOptions,
+        evaluate_files,
+    )
+
+    wanted = _least_recalls(least or [])
+    ks = sorted({*_cutoffs(cutoffs), *wanted})
+    searched = SearchOptions(max(ks), splitting.value, RetrievalConfig(alpha=alpha), embedder)
+    options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown)
+    report = evaluate_files(catalogs, queries, options, read_environment(), _progress())
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1))
+    else:
+        _tell_evaluation(report)
+    _fail_for(report.recall_below(wanted))
+
+
+def _tell_evaluation(report: EvaluationReport) -> None:
+    left = _more(report.unjudged, "without gold answers, left out")
+    left += _more(report.skipped, "of tools that are not there, left out")
+    _say(f"{quantity(report.queries, 'query')}{left}; {quantity(report.tools, 'tool')}")
+    if report.tools_after is not None:
+        _say(f"after the merge: {quantity(report.tools_after, 'tool')}")
+    after = {row.name: row for row in report.rows_after}
+    for row in report.rows:
+        line = f"{row.name:13} {_interval(row.interval)}"
+        if row.name in after:
+            line += f"  after {_interval(after[row.name].interval)}  p {report.p[row.name]:.3f}"
+        _say(line)
+    _say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
+
+
+def _interval(one: Interval) -> str:
+    return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+
+
+def _cutoffs(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= MOST_RANKED for part in parts):
+        raise ConfigError(
+            f"--at is {text[:60]!r}; give whole numbers from 1 to {MOST_RANKED:,}, such as 1,5,10"
+        )
+    return [int(part) for part in parts]
+
+
+def _least_recalls(rows: Iterable[str]) -> dict[int, float]:
+    """The least recall by k. Raises ``ConfigError`` for what is not like ``5=.9``."""
+    least = {}
+    for row in rows:
+        k, _, share = row.partition("=")
+        try:
+            least[_cutoffs(k)[0]] = float(share)
+        except ValueError:
+            least = {0: 2.0}
+        if not all(0.0 <= one <= 1.0 for one in least.values()):
+            raise ConfigError(
+                f"--min-recall is {row[:60]!r}; give k and a share of 0 to 1, such as 5=.9"
+            )
+    return least
 
 
 @app.command()

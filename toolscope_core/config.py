@@ -15,9 +15,11 @@ from toolscope_core.datamodel import digest
 from toolscope_core.errors import ConfigError
 
 AcceptPolicy = Literal["auto", "all", "none"]
+Assembly = Literal["blend", "top1"]
 OPENAI = "https://api.openai.com"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
+ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
 
@@ -87,6 +89,33 @@ class PlanConfig:
             raise ConfigError(
                 f"accept is {self.accept!r}; give one of {', '.join(ACCEPT_POLICIES)}"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """The settings that decide what a request finds.
+
+    ``alpha`` is the weight of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
+    sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
+    ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
+    best of its sub-queries. The defaults were chosen on the development queries of three catalogs
+    together (docs/design.md).
+    """
+
+    alpha: float = 0.6
+    assembly: Assembly = "blend"
+    subquery_weight: float = 0.5
+    candidates: int = 50
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha <= 1.0:
+            raise ConfigError(f"alpha is {self.alpha}; give a weight of 0 to 1")
+        if self.assembly not in ASSEMBLIES:
+            raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
+        if not 0.0 <= self.subquery_weight < math.inf:
+            raise ConfigError(f"subquery_weight is {self.subquery_weight}; give 0 or more")
+        if self.candidates < 1:
+            raise ConfigError(f"candidates is {self.candidates}; give at least 1")
 
 
 @dataclass(frozen=True, slots=True)

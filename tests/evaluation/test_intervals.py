@@ -1,0 +1,43 @@
+"""Intervals and p-values beside scipy, and by hand."""
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap
+
+from toolscope_core.evaluation.intervals import holm, interval, paired_p
+
+RNG = np.random.default_rng(3)
+VALUES = RNG.random(300).round(1)
+
+
+def test_an_interval_is_the_percentile_bootstrap():
+    ours = interval(VALUES)
+    theirs = bootstrap((VALUES,), np.mean, method="percentile", rng=np.random.default_rng(1))
+    assert ours.mean == pytest.approx(VALUES.mean())
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.004)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.004)
+    assert interval(VALUES) == ours
+
+
+def test_equal_values_have_no_width_and_none_no_interval():
+    assert interval([0.5] * 7) == interval([0.5]) and interval([0.5]).low == 0.5
+    with pytest.raises(ValueError, match="no query"):
+        interval([])
+
+
+def test_a_difference_in_every_query_is_sure_and_none_is_none():
+    assert paired_p(VALUES, VALUES + 0.1) == pytest.approx(1 / 2001)
+    assert paired_p(VALUES, VALUES) == 1.0
+    assert paired_p([], []) == 1.0
+
+
+def test_p_values_without_an_effect_are_spread_over_the_whole():
+    draws = [paired_p(RNG.normal(size=80), RNG.normal(size=80)) for _ in range(200)]
+    assert 0.02 <= np.mean(np.array(draws) < 0.1) <= 0.18
+    assert 0.4 <= np.mean(draws) <= 0.6
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([0.6, 0.9]) == (1.0, 1.0)
+    assert holm([]) == ()

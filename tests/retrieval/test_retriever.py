@@ -1,0 +1,124 @@
+"""The retriever over a few tools, with an embedder of words."""
+
+import numpy as np
+import pytest
+
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import RetrievalConfig
+from toolscope_core.datamodel import Tool
+from toolscope_core.errors import ConfigError
+from toolscope_core.retrieval.retriever import (
+    Retriever,
+    ToolRequest,
+    argument_text,
+    top1_assembly,
+)
+
+TEXT = {"type": "string", "description": "The name of a town."}
+
+
+def tool(name, description, **properties):
+    return Tool(name, name, description, schema={"type": "object", "properties": properties})
+
+
+TOOLS = (
+    tool("send_mail", "Send a mail to a person.", receiver={"type": "string"}),
+    tool("get_weather", "Tell the weather.", town=TEXT),
+    tool("list_files", "List the files of a folder."),
+    Tool("nameless", "x_1"),
+)
+
+
+@pytest.fixture
+def open_retriever(tmp_path):
+    def make(tools=TOOLS, **config):
+        cache = VectorCache(tmp_path / "cache")
+        return Retriever(tools, WordEmbedder(), cache, RetrievalConfig(**config))
+
+    return make
+
+
+def ids(places):
+    return [one.tool_id for one in places]
+
+
+def test_the_text_holds_name_description_and_arguments():
+    assert argument_text(TOOLS[1]) == "get_weather: Tell the weather. town: The name of a town."
+    assert argument_text(TOOLS[0]).endswith("person. receiver")
+    assert argument_text(Tool("t", "…")) == "…:"
+
+
+def test_the_best_tool_is_first_and_its_parts_are_told(open_retriever):
+    first, *others = open_retriever().search(ToolRequest("weather in my town"), 3)
+    assert first.tool_id == "get_weather"
+    assert first.score == pytest.approx(1.0)
+    assert first.subquery is None
+    assert first.dense > max(one.dense for one in others)
+    assert first.sparse > 0.0
+    assert first.by == "dense"
+    assert open_retriever(alpha=0.1).search(ToolRequest("weather"), 1)[0].by == "sparse"
+
+
+def test_an_argument_alone_finds_its_tool(open_retriever):
+    assert ids(open_retriever(alpha=0.0).search(ToolRequest("receiver"), 1)) == ["send_mail"]
+
+
+def test_equal_scores_are_in_the_order_of_ids_whatever_came_first(open_retriever):
+    same = [Tool(one, "do_it", "Does it.") for one in "cab"]
+    for tools in (same, same[::-1]):
+        assert ids(open_retriever(tools).search(ToolRequest("do it"), 3)) == ["a", "b", "c"]
+
+
+def test_k_beyond_the_tools_no_tools_and_no_text(open_retriever):
+    assert len(open_retriever().search(ToolRequest("weather"), 99)) == len(TOOLS)
+    assert open_retriever(()).search(ToolRequest("weather")) == ()
+    for text in ("", "  \n"):
+        assert open_retriever().search(ToolRequest(text)) == ()
+    assert open_retriever().search(ToolRequest("weather"), 0) == ()
+
+
+def test_each_sub_query_brings_its_tool(open_retriever):
+    request = ToolRequest("files and a mail", ("list the files", "send a mail"))
+    for assembly in ("blend", "top1"):
+        places = open_retriever(assembly=assembly).search(request, 2)
+        assert {one.tool_id: one.subquery for one in places} == {"list_files": 0, "send_mail": 1}
+    one = ToolRequest("files", ("files",))
+    assert open_retriever().search(one, 1)[0].subquery is None
+
+
+def test_many_at_once_are_what_each_is_alone(open_retriever):
+    requests = [ToolRequest("weather"), ToolRequest("files and mail", ("files", "mail"))]
+    retriever = open_retriever()
+    assert retriever.search_each(requests, 3) == tuple(retriever.search(one, 3) for one in requests)
+
+
+def test_a_weight_of_nothing_is_the_request_alone(open_retriever):
+    parts = ToolRequest("weather", ("list files", "send mail"))
+    alone = ids(open_retriever().search(ToolRequest("weather"), 4))
+    assert ids(open_retriever(subquery_weight=0.0).search(parts, 4)) == alone
+
+
+def test_assembly_by_equation_5_by_hand():
+    scores = [np.float32([0.9, 0.5, 0.1, 0.3]), np.float32([0.2, 0.1, 0.8, 0.6])]
+    order, shown = top1_assembly(scores, 4, 4)
+    # first: row 0 and row 2; among the others of the second row 3 is its best, as row 1 of the first
+    assert order == [0, 2, 1, 3]
+    assert shown == pytest.approx([1.0, 1.0, 1.0, 1.0])
+    assert top1_assembly(scores, 1, 4)[0] == [0]
+    assert top1_assembly(scores, 4, 1)[0] == [0, 2]
+    assert top1_assembly([scores[0], scores[0]], 2, 4)[0] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"alpha": 1.5}, "alpha is 1.5"),
+        ({"assembly": "best"}, "assembly is 'best'; give one of blend, top1"),
+        ({"subquery_weight": -1.0}, "give 0 or more"),
+        ({"candidates": 0}, "candidates is 0"),
+    ],
+)
+def test_wrong_settings_are_named(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        RetrievalConfig(**wrong)

@@ -1,0 +1,61 @@
+"""BM25, min-max, the weighted sum, and the order of equal scores."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.retrieval.fusion import best_first, min_max, weighted
+from toolscope_core.retrieval.sparse import K1, B, SparseIndex, sparse_terms
+
+TEXTS = ["getUserById: fetch a user", "delete_user: remove users for good", "weather of a city", ""]
+
+
+def bm25(texts, query):
+    """Lucene's BM25, written out: idf · tf / (tf + k1 · (1 − b + b · length / mean length))."""
+    terms = [sparse_terms(text) for text in texts]
+    mean = sum(map(len, terms)) / len(terms)
+    scores = []
+    for own in terms:
+        score = 0.0
+        for word in sparse_terms(query):
+            frequency, holders = own.count(word), sum(word in one for one in terms)
+            idf = math.log(1 + (len(texts) - holders + 0.5) / (holders + 0.5))
+            long = 1 - B + B * len(own) / mean
+            score += idf * frequency / (frequency + K1 * long) if frequency else 0.0
+        scores.append(score)
+    return scores
+
+
+def test_names_are_split_words_are_stems_and_stop_words_are_left_out():
+    assert sparse_terms("getUserByIDs of the Users") == ["get", "user", "id", "user"]
+    assert sparse_terms("städte_suche 42") == ["städte", "such", "42"]
+
+
+@pytest.mark.parametrize("query", ["fetch users", "city weather today", "remove user user"])
+def test_the_scores_are_bm25(query):
+    ours = SparseIndex(TEXTS).scores(query)
+    assert ours == pytest.approx(bm25(TEXTS, query), abs=1e-5)
+
+
+def test_no_common_word_no_words_and_no_texts_score_nothing():
+    assert SparseIndex(TEXTS).scores("xylophone").tolist() == [0.0] * 4
+    assert SparseIndex(TEXTS).scores("of the").tolist() == [0.0] * 4
+    assert SparseIndex(["", "the"]).scores("user").tolist() == [0.0, 0.0]
+    assert SparseIndex([]).scores("user").shape == (0,)
+
+
+def test_min_max_and_the_weighted_sum_by_hand():
+    dense, sparse = np.float32([0.2, 0.6, 0.4]), np.float32([3.0, 1.0, 1.0])
+    assert min_max(dense) == pytest.approx([0, 1, 0.5])
+    assert sum(weighted(dense, sparse, 0.75)) == pytest.approx([0.25, 0.75, 0.375])
+    assert min_max(np.float32([2, 2])).tolist() == [0.0, 0.0]
+    assert min_max(np.float32([])).shape == (0,)
+
+
+@given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 15))
+def test_the_best_come_first_and_equals_in_their_order(scores, most):
+    wanted = sorted(range(len(scores)), key=lambda row: (-scores[row], row))[:most]
+    assert best_first(np.float32(scores), most) == wanted

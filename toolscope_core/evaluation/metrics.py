@@ -1,0 +1,90 @@
+"""Retrieval metrics of a ranking against gold answers with alternatives (names as in ranx)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+
+Gold = Sequence[Collection[str]]
+"""What a query needs: for each need the ids of which any one serves it."""
+
+Metric = Callable[[Sequence[str], Gold, int], float]
+
+
+def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
+    """For each of the first k places 1 if its id serves a need that no earlier place serves, else
+    0: of two alternatives the first counts, and an id that comes again counts for nothing.
+    """
+    open_needs = _needs(gold)
+    counted = []
+    for ranked in ranking[:k]:
+        left = [need for need in open_needs if ranked not in need]
+        counted.append(int(len(left) < len(open_needs)))
+        open_needs = left
+    return tuple(counted)
+
+
+def recall(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """The share of needs that the first k places serve."""
+    needs, first = _needs(gold), set(ranking[:k])
+    return sum(not first.isdisjoint(need) for need in needs) / len(needs)
+
+
+def precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """The share of k places that serve a need; places that the ranking does not fill serve none."""
+    return sum(gains(ranking, gold, k)) / k
+
+
+def f1(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """The harmonic mean of precision@k and recall@k; 0 where both are."""
+    found, wanted = precision(ranking, gold, k), recall(ranking, gold, k)
+    return 2 * found * wanted / (found + wanted) if found + wanted else 0.0
+
+
+def ndcg(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """Normalised discounted cumulative gain with binary gains (Järvelin and Kekäläinen 2002)."""
+    return _discounted(gains(ranking, gold, k)) / _discounted([1] * min(len(_needs(gold)), k))
+
+
+def average_precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """The mean over all needs of the precision at the place that serves each: MAP@k is its mean
+    over queries. Needs that the first k places do not serve count as 0, as in trec_eval.
+    """
+    counted = gains(ranking, gold, k)
+    at_hits = (sum(counted[: at + 1]) / (at + 1) for at, gain in enumerate(counted) if gain)
+    return sum(at_hits) / len(_needs(gold))
+
+
+def reciprocal_rank(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """One over the first place that serves a need; 0 where none of the first k does."""
+    counted = gains(ranking, gold, k)
+    return 1 / (counted.index(1) + 1) if 1 in counted else 0.0
+
+
+def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
+    """1 where one of the first k places serves a need, else 0."""
+    return float(any(gains(ranking, gold, k)))
+
+
+METRICS: dict[str, Metric] = {
+    "recall": recall,
+    "precision": precision,
+    "f1": f1,
+    "ndcg": ndcg,
+    "map": average_precision,
+    "mrr": reciprocal_rank,
+    "hit": hit,
+}
+"""By the name that reports use."""
+
+
+def _needs(gold: Gold) -> list[frozenset[str]]:
+    """Every need once. Raises ``ValueError`` where there is none: no metric is defined then."""
+    needs = list(dict.fromkeys(frozenset(need) for need in gold if need))
+    if not needs:
+        raise ValueError("a query without gold answers has no metrics")
+    return needs
+
+
+def _discounted(counted: Sequence[int]) -> float:
+    return sum(gain / math.log2(place + 2) for place, gain in enumerate(counted))

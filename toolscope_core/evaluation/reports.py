@@ -1,0 +1,51 @@
+"""Metrics of one ranking a query, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.evaluation.intervals import Interval, interval, paired_p
+from toolscope_core.evaluation.metrics import METRICS
+from toolscope_core.evaluation.query_sets import Query
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One metric at one cut-off over the queries that have gold answers; ``values`` are theirs, in
+    order.
+    """
+
+    metric: str
+    k: int
+    interval: Interval
+    values: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.metric}@{self.k}"
+
+
+def metric_rows(
+    queries: Sequence[Query], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int]
+) -> tuple[MetricRow, ...]:
+    """Every metric at every cut-off: ``rankings`` are ids, the best first, one ranking a query.
+
+    Queries without gold answers are left out. Raises ``ValueError`` where none has any.
+    """
+    judged = [(one, ids) for one, ids in zip(queries, rankings, strict=True) if one.gold]
+    rows = []
+    for name, metric in METRICS.items():
+        for k in cutoffs:
+            values = tuple(metric(ids, query.gold, k) for query, ids in judged)
+            rows.append(MetricRow(name, k, interval(values), values))
+    return tuple(rows)
+
+
+def p_values(before: Sequence[MetricRow], after: Sequence[MetricRow]) -> Mapping[str, float]:
+    """By metric the paired bootstrap p-value of no change, uncorrected; rows as ``metric_rows``
+    gives them for the same queries.
+    """
+    return {
+        old.name: paired_p(old.values, new.values) for old, new in zip(before, after, strict=True)
+    }

@@ -1,0 +1,75 @@
+"""A request split into sub-queries by rule: sentences, and clauses that begin with a verb."""
+
+from __future__ import annotations
+
+import re
+
+from bm25s.stopwords import STOPWORDS_EN
+
+from toolscope_core.merging.vocabulary import action_classes, is_plain_verb, leads
+
+MOST_SUBQUERIES = 8
+LEAST_WORDS = 2
+"""A part with fewer words that say something stays with the part before it."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+|;\s+")
+_COORDINATOR = re.compile(
+    r"(?:,\s*)?\b(?:and then|then|and also|as well as|and finally|finally|after that|and)\b,?\s+"
+    r"|,\s+",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"^(?:please|can you|could you|would you|i(?:'d| would) like (?:you )?to"
+    r"|i (?:want|need|have)(?: you)? to|help me(?: to)?|also|then|next|finally|first|second"
+    r"|afterwards?|let'?s|kindly|and|lastly|after that)[\s,]+",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z]+")
+_ASKING = frozenset("tell give let help provide know need want make do".split())
+"""Verbs of requests that name no operation of a tool."""
+_STOP_WORDS = frozenset(STOPWORDS_EN)
+_MOST_POLITE = 5
+
+
+def decompose(request: str) -> tuple[str, ...]:
+    """The sub-queries of a request in order, at most eight; one, the request, if nothing splits it.
+
+    A sentence is one, and in it each clause after a comma, *and* or *then* that begins with a verb.
+    Enumerations of things stay together. Empty for a request without text.
+    """
+    parts: list[str] = []
+    for clause in (clause for text in _SENTENCE.split(request) for clause in _clauses(text or "")):
+        if parts and _says_little(clause):
+            parts[-1] = f"{parts[-1]} {clause}"
+        else:
+            parts.append(clause)
+    if len(parts) > MOST_SUBQUERIES:
+        parts[MOST_SUBQUERIES - 1 :] = [" ".join(parts[MOST_SUBQUERIES - 1 :])]
+    return tuple(parts)
+
+
+def _clauses(sentence: str) -> list[str]:
+    borders = [0, len(sentence)]
+    for match in _COORDINATOR.finditer(sentence):
+        if _begins_with_verb(sentence[match.end() :]):
+            borders[-1:] = [match.start(), match.end(), len(sentence)]
+    clauses = (
+        sentence[at:end].strip(" ,") for at, end in zip(borders[::2], borders[1::2], strict=True)
+    )
+    return [clause for clause in clauses if clause]
+
+
+def _begins_with_verb(text: str) -> bool:
+    text = text.lstrip(" \"'“")
+    for _ in range(_MOST_POLITE):
+        text = _POLITE.sub("", text)
+    match = _WORD.match(text)
+    word = match.group().lower() if match else ""
+    if word in _ASKING or is_plain_verb(word) or leads(word):
+        return True
+    return bool(action_classes(word)) and not word.endswith(("s", "ed"))
+
+
+def _says_little(clause: str) -> bool:
+    words = (word.lower() for word in _WORD.findall(clause))
+    return sum(word not in _STOP_WORDS | _ASKING for word in words) < LEAST_WORDS

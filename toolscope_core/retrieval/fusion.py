@@ -1,0 +1,35 @@
+"""Scores of several searches made comparable, and put together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toolscope_core.retrieval.sparse import Scores
+
+EPSILON = 1e-9
+
+
+def min_max(scores: Scores) -> Scores:
+    """The scores moved to [0, 1] (ToolScope, eq. 5); all 0 where they are equal."""
+    if not len(scores):
+        return scores.astype(np.float32)
+    low, high = float(scores.min()), float(scores.max())
+    return ((scores - low) / (high - low + EPSILON)).astype(np.float32)
+
+
+def weighted(dense: Scores, sparse: Scores, alpha: float) -> tuple[Scores, Scores]:
+    """α·dense and (1 − α)·sparse on min-max scores, each of shape (n,); their sum, in [0, 1], is
+    the hybrid score (ToolScope, eq. 4).
+    """
+    return np.float32(alpha) * min_max(dense), np.float32(1 - alpha) * min_max(sparse)
+
+
+def best_first(scores: Scores, most: int) -> list[int]:
+    """The rows of the ``most`` highest scores, the highest first; equal scores in row order."""
+    count = min(most, len(scores))
+    if count <= 0:
+        return []
+    least = -np.partition(-scores, count - 1)[count - 1]
+    rows = np.flatnonzero(scores >= least)
+    order = rows[np.argsort(-scores[rows], kind="stable")][:count]
+    return [int(row) for row in order]
