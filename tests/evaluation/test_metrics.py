@@ -62,7 +62,7 @@ def test_more_places_than_tools_and_no_ranking(name):
 
 
 @pytest.mark.parametrize("gold", [[], [set()]])
-@pytest.mark.parametrize("name", METRICS.keys() - {"precision", "mrr", "hit"})
+@pytest.mark.parametrize("name", ["recall", "f1", "ndcg", "map"])
 def test_without_gold_there_is_no_metric(name, gold):
     with pytest.raises(ValueError, match="without gold"):
         METRICS[name](["a"], gold, 1)
