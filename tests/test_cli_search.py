@@ -84,6 +84,13 @@ def test_nothing_merged_changes_no_figure(queries, tmp_path):
     assert set(report["p"].values()) == {1.0}
 
 
+def test_a_bundle_of_other_tools_is_refused(queries, tmp_path):
+    (tmp_path / "o.json").write_text(json.dumps([{"name": "a", "description": "Does it."}]))
+    run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
+    done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", tmp_path / "other", code=2)
+    assert "give a bundle that was made of this catalog" in done.output
+
+
 def test_a_recall_that_is_asked_for_is_a_gate(queries):
     run("evaluate", EXAMPLE, "--queries", queries, "--min-recall", "5=.9")
     (queries.parent / "hard.jsonl").write_text(

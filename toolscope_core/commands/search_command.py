@@ -158,7 +158,8 @@ def evaluate_files(
     """The metrics of a query set, and those of a bundle's toolset with the gold answers relabelled
     by φ.
 
-    Raises ``ConfigError`` where gold answers are no tools of the catalog, or no query has any.
+    Raises ``ConfigError`` where gold answers are no tools of the catalog, no query has any, or the
+    bundle is one of other tools.
     """
     catalog = read_isolated(load_paths(paths))
     asked = read_queries(queries)
@@ -182,8 +183,14 @@ def evaluate_files(
     )
     if options.bundle is None:
         return report
+    phi = dict(read_relabelling(options.bundle).phi)
+    if foreign := sorted({tool.id for tool in catalog.tools} - phi.keys()):
+        raise ConfigError(
+            f"{options.bundle} says nothing of {foreign[0]}; give a bundle that was made of this "
+            "catalog"
+        )
     merged = read_isolated(load_paths([options.bundle]))
-    after = measured(merged, relabelled(known, dict(read_relabelling(options.bundle).phi)))
+    after = measured(merged, relabelled(known, phi))
     raw = p_values(before, after)
     corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
     return replace(report, tools_after=len(merged.tools), rows_after=after, p=corrected)
