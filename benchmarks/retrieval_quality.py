@@ -38,6 +38,7 @@ SETS = {
 DEFAULT = RetrievalConfig()
 VARIANTS: dict[str, tuple[RetrievalConfig, bool]] = {
     "default": (DEFAULT, True),
+    "late interaction": (replace(DEFAULT, rerank="late"), True),
     "not split": (DEFAULT, False),
     "split, top1 (eq. 5)": (replace(DEFAULT, assembly="top1"), True),
     "BM25 alone": (replace(DEFAULT, alpha=0.0), False),
@@ -70,9 +71,8 @@ def main() -> None:
         catalog = read_catalog(load_paths([folder / "tools.jsonl"]))
         queries = read_queries(folder / "queries.dev.jsonl")
         print(f"{name}: {len(catalog.tools):,} tools, {len(queries):,} queries. {paper}")
-        retriever = Retriever(catalog.tools, embedder, cache)
         for label, (config, split) in VARIANTS.items():
-            retriever.config = config
+            retriever = Retriever(catalog.tools, embedder, cache, config)
             start = time.perf_counter()
             ranked = retriever.search_each(requests_of(queries, split), max(CUTOFFS))
             each = (time.perf_counter() - start) / len(queries)

@@ -37,6 +37,11 @@ def test_a_request_is_answered_with_a_table():
     assert len(whole.output.splitlines()) == 10
 
 
+def test_the_best_can_be_compared_token_by_token():
+    done = run("search", EXAMPLE, "Say this in French", "--rerank", "late", "-k", 1)
+    assert "late 1.00  translate_to_french" in done.output
+
+
 def test_a_query_set_becomes_rankings(queries, tmp_path):
     out = tmp_path / "run.jsonl"
     done = run("search", EXAMPLE, "--queries", queries, "--out", out, "-k", 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,18 @@ class Embedder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), d), rows L2-normalised, in the order of ``texts``.
+
+        Raises ``ModelError`` where the model cannot be loaded.
+        """
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also gives the vectors of a text's tokens."""
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text float32 of shape (tokens, d), rows L2-normalised.
 
         Raises ``ModelError`` where the model cannot be loaded.
         """

@@ -38,9 +38,14 @@ class VectorCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    @property
+    def folder(self) -> Path:
+        """Where everything that is cached lies."""
+        return self._folder
+
     def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
         """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
-        wanted = {_key(text): text for text in texts}
+        wanted = {text_key(text): text for text in texts}
         if not wanted:
             return {}
         return {
@@ -53,13 +58,13 @@ class VectorCache:
     def write(self, model: str, vectors: Mapping[str, Vectors]) -> None:
         """Keep the vector of each text. Raises ``ConfigError`` where the folder is unusable."""
         folder = self._model_folder(model)
-        entries = {_key(text): vector for text, vector in vectors.items()}
+        entries = {text_key(text): vector for text, vector in vectors.items()}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _write_file(folder, entries)
             self._fold(model)
         except OSError as error:
-            raise _unusable(self._folder, error) from error
+            raise unusable(self._folder, error) from error
 
     def _fold(self, model: str) -> None:
         files = self._files(model)
@@ -75,7 +80,7 @@ class VectorCache:
         return sorted(self._model_folder(model).glob("*.vec"))
 
     def _model_folder(self, model: str) -> Path:
-        return self._folder / "vectors" / _key(model).hex()[:32]
+        return self._folder / "vectors" / text_key(model).hex()[:32]
 
 
 class ArrayCache:
@@ -105,9 +110,9 @@ class ArrayCache:
         path, body = self._path(key), values.astype(values.dtype.newbyteorder("<")).tobytes()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _put(path, _seal(key, body) + body)
+            put(path, _seal(key, body) + body)
         except OSError as error:
-            raise _unusable(self._folder, error) from error
+            raise unusable(self._folder, error) from error
 
     def _read(self, key: str, size: int) -> bytes | None:
         try:
@@ -150,7 +155,8 @@ def embed_cached(
     return np.stack([vectors[text] for text in texts])
 
 
-def _key(text: str) -> bytes:
+def text_key(text: str) -> bytes:
+    """The SHA-256 of a text, whatever code points it holds."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -159,11 +165,11 @@ def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
     matrix = np.stack(list(entries.values())).astype("<f4")
     body = _HEADER.pack(_MAGIC, *matrix.shape) + b"".join(entries) + matrix.tobytes()
     path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
-    _put(path, body)
+    put(path, body)
     return path
 
 
-def _put(path: Path, body: bytes) -> None:
+def put(path: Path, body: bytes) -> None:
     """Write a file so that it is complete or absent."""
     partial = path.with_suffix(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
@@ -179,7 +185,8 @@ def _seal(key: str, body: bytes) -> bytes:
     return hashlib.sha256(key.encode() + body).digest()
 
 
-def _unusable(folder: Path, error: OSError) -> ConfigError:
+def unusable(folder: Path, error: OSError) -> ConfigError:
+    """The error of a cache folder that cannot be written, with the remedy."""
     return ConfigError(
         f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
         "free space there or point TOOLSCOPE_CACHE_DIR to another folder"

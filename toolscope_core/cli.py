@@ -87,6 +87,13 @@ class Decomposition(StrEnum):
     rules = "rules"
 
 
+class Reranker(StrEnum):
+    """What orders the best tools anew."""
+
+    none = "none"
+    late = "late"
+
+
 MOST_RANKED = 1_000
 DEFAULT_ALPHA = RetrievalConfig().alpha
 Alpha = Annotated[
@@ -95,6 +102,10 @@ Alpha = Annotated[
 Decompose = Annotated[
     Decomposition,
     typer.Option("--decompose", help="Split requests into sub-queries by rules, or not."),
+]
+Rerank = Annotated[
+    Reranker,
+    typer.Option(help="Compare the best 50 with the request token by token, or not."),
 ]
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
@@ -442,6 +453,7 @@ def search(
     k: Annotated[int, typer.Option("-k", "--top", help="How many tools.")] = 10,
     alpha: Alpha = DEFAULT_ALPHA,
     splitting: Decompose = Decomposition.rules,
+    rerank: Rerank = Reranker.none,
     embedder: EmbedderName = None,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
@@ -451,7 +463,7 @@ def search(
         search_request,
     )
 
-    config = RetrievalConfig(alpha=alpha)
+    config = RetrievalConfig(alpha=alpha, rerank=rerank.value)
     options = SearchOptions(k, splitting.value, config, embedder)
     settings = read_environment()
     if queries is not None:
@@ -473,9 +485,10 @@ def search(
         tool = report.catalog.by_id[one.tool_id]
         part = "" if one.subquery is None else f"  part {one.subquery + 1}"
         server = f"  {tool.server}" if tool.server else ""
+        late = "" if one.late is None else f"  late {one.late:.2f}"
         _say(
-            f"{place:3}  {one.score:.3f}  dense {one.dense:.2f}  sparse {one.sparse:5.1f}{part}  "
-            f"{tool.name}{server}"
+            f"{place:3}  {one.score:.3f}  dense {one.dense:.2f}  sparse {one.sparse:5.1f}"
+            f"{late}{part}  {tool.name}{server}"
         )
 
 
@@ -499,6 +512,7 @@ def evaluate(
     ] = False,
     alpha: Alpha = DEFAULT_ALPHA,
     splitting: Decompose = Decomposition.rules,
+    rerank: Rerank = Reranker.none,
     embedder: EmbedderName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
@@ -511,7 +525,9 @@ def evaluate(
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
-    searched = SearchOptions(max(ks), splitting.value, RetrievalConfig(alpha=alpha), embedder)
+    searched = SearchOptions(
+        max(ks), splitting.value, RetrievalConfig(alpha=alpha, rerank=rerank.value), embedder
+    )
     options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown)
     report = evaluate_files(catalogs, queries, options, read_environment(), _progress())
     if as_json:

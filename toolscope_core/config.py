@@ -19,6 +19,8 @@ Assembly = Literal["blend", "top1"]
 OPENAI = "https://api.openai.com"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
+Reranking = Literal["none", "late"]
+RERANKINGS: tuple[Reranking, ...] = ("none", "late")
 ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
@@ -98,14 +100,17 @@ class RetrievalConfig:
     ``alpha`` is the weight of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
     sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
     ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
-    best of its sub-queries. The defaults were chosen on the development queries of three catalogs
-    together (docs/design.md).
+    best of its sub-queries. ``rerank`` *late* adds ``rerank_weight`` times the late interaction
+    score to the ``candidates`` best of each text. The defaults were chosen on the development
+    queries of three catalogs together (docs/design.md).
     """
 
     alpha: float = 0.6
     assembly: Assembly = "blend"
     subquery_weight: float = 0.5
     candidates: int = 50
+    rerank: Reranking = "none"
+    rerank_weight: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha <= 1.0:
@@ -114,6 +119,10 @@ class RetrievalConfig:
             raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
         if not 0.0 <= self.subquery_weight < math.inf:
             raise ConfigError(f"subquery_weight is {self.subquery_weight}; give 0 or more")
+        if self.rerank not in RERANKINGS:
+            raise ConfigError(f"rerank is {self.rerank!r}; give one of {', '.join(RERANKINGS)}")
+        if not 0.0 <= self.rerank_weight < math.inf:
+            raise ConfigError(f"rerank_weight is {self.rerank_weight}; give 0 or more")
         if self.candidates < 1:
             raise ConfigError(f"candidates is {self.candidates}; give at least 1")
 

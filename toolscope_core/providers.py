@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from toolscope_core.backends import Vectors
 from toolscope_core.errors import ModelError
+
+T = TypeVar("T")
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
@@ -67,6 +69,29 @@ class SentenceEmbedder:
         vectors[order] = np.concatenate(parts)
         return vectors
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text float32 of shape (tokens, d), rows L2-normalised, the special tokens at
+        both ends included. Raises as ``encode`` does.
+        """
+        if not texts:
+            return []
+        if self._model is None:
+            self._model = _load(self._source)
+        order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
+        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        parts = _in_parallel(self._encode_token_batch, [[texts[at] for at in b] for b in batches])
+        by_row = dict(zip(order, (vectors for part in parts for vectors in part), strict=True))
+        return [by_row[row] for row in range(len(texts))]
+
+    def _encode_token_batch(self, texts: list[str]) -> list[Vectors]:
+        tokens = self._model.encode(
+            texts, batch_size=_BATCH, output_value="token_embeddings", show_progress_bar=False
+        )
+        arrays = (one.numpy() for one in tokens)
+        return [
+            one / np.maximum(np.linalg.norm(one, axis=1, keepdims=True), 1e-12) for one in arrays
+        ]
+
     def _encode_batch(self, texts: list[str]) -> Vectors:
         vectors: Vectors = self._model.encode(
             texts,
@@ -78,9 +103,7 @@ class SentenceEmbedder:
         return vectors
 
 
-def _in_parallel(
-    encode: Callable[[list[str]], Vectors], batches: Sequence[list[str]]
-) -> list[Vectors]:
+def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]]) -> list[T]:
     """One torch thread per batch, a batch per core.
 
     Several torch threads in one batch wait for each other at every layer: on a busy machine that

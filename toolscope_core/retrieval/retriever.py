@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.backends import Embedder, Progress, Vectors, silent
+from toolscope_core.backends import Embedder, Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
+from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.fusion import best_first, min_max, weighted
+from toolscope_core.retrieval.late import LateInteraction
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
 from toolscope_core.similarity import split_name, tool_text
 from toolscope_core.source_words import source_name, source_text
@@ -34,7 +36,8 @@ class ToolRequest:
 class RankedTool:
     """A place in a ranking. ``score`` in [0, 1] decides it; ``dense`` is the cosine and ``sparse``
     the BM25 score to the text that brought the tool: ``subquery`` says which of the request's,
-    counted from 0, ``None`` for the request itself. ``by`` is the part that gave it more.
+    counted from 0, ``None`` for the request itself. ``by`` is the part that gave it more; ``late``
+    the late interaction score in [0, 1], ``None`` where nothing was reranked.
     """
 
     tool_id: str
@@ -43,6 +46,7 @@ class RankedTool:
     sparse: float
     by: str
     subquery: int | None = None
+    late: float | None = None
 
 
 def argument_text(tool: Tool) -> str:
@@ -82,6 +86,7 @@ class Retriever:
         full = [argument_text(tool) for tool in self._tools]
         texts = [*zip(full, map(tool_text, self._tools), strict=True)]
         distinct = list(dict.fromkeys(texts))
+        self._late = self._late_interaction(texts, progress)
         place = {pair: at for at, pair in enumerate(distinct)}
         self._places = np.array([place[pair] for pair in texts], dtype=np.intp)
         """The row of each tool; tools of one text share it, and so have one score to the bit."""
@@ -90,6 +95,19 @@ class Retriever:
         # the mean of two cosines is one product with the mean of the vectors
         self._vectors: Vectors = (vectors[::2] + vectors[1::2]) * np.float32(0.5)
         self._sparse = SparseIndex(full)
+
+    def _late_interaction(
+        self, texts: Sequence[tuple[str, str]], progress: Progress
+    ) -> LateInteraction | None:
+        if self.config.rerank == "none" or not texts:
+            return None
+        if not isinstance(self._embedder, TokenEmbedder):
+            raise ConfigError(
+                f"{self._embedder.name} gives no vectors of tokens, which rerank late needs; use a "
+                "local model, or rerank none"
+            )
+        short, full = [one for _, one in texts], [one for one, _ in texts]
+        return LateInteraction(short, full, self._embedder, self._cache.folder, progress)
 
     def search(self, request: ToolRequest, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
@@ -103,15 +121,21 @@ class Retriever:
         """As ``search`` for each request; texts are embedded at once and kept in the cache."""
         texts = list(dict.fromkeys(text for one in requests for text in one.texts))
         vectors = embed_cached(texts, self._embedder, self._cache, progress)
-        vector_by_text = dict(zip(texts, vectors, strict=True))
-        return tuple(self._ranking(one, vector_by_text, k) for one in requests)
+        tokens: Sequence[Vectors | None] = [None] * len(texts)
+        if self._late is not None:
+            tokens = self._late.encode(texts)
+        asked = {
+            text: _Asked(text, vector, token)
+            for text, vector, token in zip(texts, vectors, tokens, strict=True)
+        }
+        return tuple(self._ranking(one, asked, k) for one in requests)
 
     def _ranking(
-        self, request: ToolRequest, vector_by_text: dict[str, Vectors], k: int
+        self, request: ToolRequest, asked: Mapping[str, _Asked], k: int
     ) -> tuple[RankedTool, ...]:
         if not request.text.strip() or not self._tools or k < 1:
             return ()
-        found = [self._scored(text, vector_by_text[text]) for text in request.texts]
+        found = [self._scored(asked[text]) for text in request.texts]
         order, scores = self._assembled([one.scores for one in found], k)
         return tuple(self._place(row, float(scores[row]), found) for row in order)
 
@@ -126,11 +150,17 @@ class Retriever:
         blended = ((whole + weight * best) / (1 + weight)).astype(np.float32)
         return best_first(blended, k), blended
 
-    def _scored(self, text: str, vector: Vectors) -> _Scored:
-        dense: Scores = (self._vectors @ vector)[self._places]
-        sparse = self._sparse.scores(text)
+    def _scored(self, asked: _Asked) -> _Scored:
+        dense: Scores = (self._vectors @ asked.vector)[self._places]
+        sparse = self._sparse.scores(asked.text)
         parts = weighted(dense, sparse, self.config.alpha)
-        return _Scored(dense, sparse, parts[0] + parts[1], parts)
+        scores, late = parts[0] + parts[1], None
+        if self._late is not None and asked.tokens is not None:
+            rows, weight = best_first(scores, self.config.candidates), self.config.rerank_weight
+            late = np.zeros(len(scores), dtype=np.float32)
+            late[rows] = self._late.scores(asked.tokens, rows)
+            scores = ((scores + weight * late) / (1 + weight)).astype(np.float32)
+        return _Scored(dense, sparse, scores, parts, late)
 
     def _place(self, row: int, score: float, found: Sequence[_Scored]) -> RankedTool:
         texts = range(1, len(found)) if len(found) > 1 else range(1)
@@ -143,7 +173,17 @@ class Retriever:
             sparse=float(text.sparse[row]),
             by="dense" if text.parts[0][row] >= text.parts[1][row] else "sparse",
             subquery=at - 1 if len(found) > 1 else None,
+            late=None if text.late is None else float(text.late[row]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A text that is searched, with its vector and, for late interaction, those of its tokens."""
+
+    text: str
+    vector: Vectors
+    tokens: Vectors | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +194,7 @@ class _Scored:
     sparse: Scores
     scores: Scores
     parts: tuple[Scores, Scores]
+    late: Scores | None = None
 
 
 def top1_assembly(scores: Sequence[Scores], k: int, candidates: int) -> tuple[list[int], Scores]:

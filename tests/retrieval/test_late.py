@@ -1,0 +1,170 @@
+"""Late interaction, and the cache of token vectors under it."""
+
+import numpy as np
+import pytest
+
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import RetrievalConfig
+from toolscope_core.datamodel import Tool
+from toolscope_core.errors import ConfigError
+from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
+from toolscope_core.retrieval.retriever import Retriever, ToolRequest
+from toolscope_core.retrieval.token_cache import CHUNK, STEPS, TokenCache, coded
+
+
+class TokenWords(WordEmbedder):
+    """Each word of a text is a token with a direction of its own."""
+
+    name = "fake-tokens"
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def encode_tokens(self, texts):
+        self.texts += texts
+        return [self.encode(text.split()) if text.split() else np.zeros((0, 64)) for text in texts]
+
+
+@pytest.fixture
+def embedder():
+    return TokenWords()
+
+
+def near(one, other):
+    return float(np.abs(one - other).max()) <= 0.5 / STEPS + 1e-6
+
+
+def test_tokens_are_kept_to_half_a_step_and_computed_once(tmp_path, embedder):
+    texts = ["send a mail", "weather", "send a mail"]
+    kept = TokenCache(tmp_path).ensure(texts, embedder)
+    assert all(near(kept.of(text), TokenWords().encode_tokens([text])[0]) for text in texts)
+    assert sorted(embedder.texts) == ["send a mail", "weather"]
+    again = TokenWords()
+    other = TokenCache(tmp_path).ensure([*texts, "one more"], again)
+    assert again.texts == ["one more"]
+    assert near(other.of("one more"), TokenWords().encode_tokens(["one more"])[0])
+    assert other.of("weather").dtype == np.float32
+
+
+def test_another_model_has_its_own(tmp_path, embedder):
+    TokenCache(tmp_path).ensure(["weather"], embedder)
+    embedder.name = "another"
+    TokenCache(tmp_path).ensure(["weather"], embedder)
+    assert embedder.texts == ["weather", "weather"]
+
+
+def test_progress_is_told_in_texts_and_an_interrupted_run_goes_on(tmp_path, embedder):
+    texts = [f"text {number}" for number in range(CHUNK + 5)]
+
+    def stop(step):
+        if step.done >= CHUNK and len(embedder.texts) == CHUNK:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        TokenCache(tmp_path).ensure(texts, embedder, stop)
+    assert len(embedder.texts) == CHUNK
+    steps = []
+    TokenCache(tmp_path).ensure(texts, embedder, steps.append)
+    assert len(embedder.texts) == len(texts)
+    assert [(step.stage, step.done, step.total) for step in steps] == [
+        ("tokens", CHUNK, len(texts)),
+        ("tokens", len(texts), len(texts)),
+    ]
+
+
+@pytest.mark.parametrize("at", [0, 9, 30, 50, 70])
+def test_a_damaged_table_is_removed_and_made_again(tmp_path, embedder, at):
+    TokenCache(tmp_path).ensure(["weather"], embedder)
+    (file,) = tmp_path.rglob("*.tok")
+    body = bytearray(file.read_bytes())
+    body[at] ^= 0xFF
+    file.write_bytes(body)
+    kept = TokenCache(tmp_path).ensure(["weather"], embedder)
+    assert embedder.texts == ["weather", "weather"]
+    assert near(kept.of("weather"), TokenWords().encode_tokens(["weather"])[0])
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut"])
+def test_damaged_codes_are_computed_anew(tmp_path, embedder, damage):
+    TokenCache(tmp_path).ensure(["weather"], embedder)
+    (file,) = tmp_path.rglob("*.tok")
+    body = bytearray(file.read_bytes())
+    body[-1] ^= 0x7F
+    file.write_bytes(body if damage == "flip" else body[:-3])
+    kept = TokenCache(tmp_path).ensure(["weather"], embedder)
+    assert near(kept.of("weather"), TokenWords().encode_tokens(["weather"])[0])
+
+
+def test_an_empty_file_and_a_folder_that_cannot_be_written(tmp_path, embedder):
+    TokenCache(tmp_path).ensure(["weather"], embedder)
+    (file,) = tmp_path.rglob("*.tok")
+    file.write_bytes(b"")
+    TokenCache(tmp_path).ensure(["weather"], embedder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        TokenCache(tmp_path / "file").ensure(["weather"], embedder)
+
+
+def test_codes_are_rounded_not_cut():
+    assert coded(np.float32([[1.0, -1.0, 0.0039]])).tolist() == [[127, -127, 0]]
+    assert coded(np.float32([[0.9999, 0.5]])).tolist() == [[127, 64]]
+
+
+def test_scores_by_hand(tmp_path):
+    class Axes:
+        """Three words, each an axis."""
+
+        name = "axes"
+
+        def encode_tokens(self, texts):
+            return [np.eye(3, dtype=np.float32)[["abc".index(w) for w in t.split()]] for t in texts]
+
+    late = LateInteraction(["a b", "c", "a"], ["a b", "b c", "a"], Axes(), tmp_path)
+    # tool side: of a b one half is in the request, of c none, of a all: .5 0 1
+    # request side: a and c; with a b one half, with b c one half, with a one half: all equal
+    (asked,) = late.encode(["a"])
+    assert late.scores(asked, [0, 1, 2]) == pytest.approx(
+        [TOOL_SIDE * 0.5 + (1 - TOOL_SIDE), 0.0, 1.0], abs=1e-6
+    )
+    assert late.scores(np.zeros((0, 3), np.float32), [0, 1]).tolist() == [0.0, 0.0]
+
+
+TOOLS = (
+    Tool("a", "send_mail", "send mail to people"),
+    Tool("b", "read_mail", "read mail of people"),
+    Tool("c", "get_weather", "weather of town"),
+)
+
+
+def test_reranked_places_say_so_and_candidates_alone_are_compared(tmp_path, embedder):
+    config = RetrievalConfig(rerank="late", candidates=2)
+    retriever = Retriever(TOOLS, embedder, VectorCache(tmp_path), config)
+    places = retriever.search(ToolRequest("send mail"), 3)
+    assert [one.tool_id for one in places] == ["a", "b", "c"]
+    assert places[0].late == pytest.approx(1.0)
+    assert places[2].late == 0.0
+    plain = Retriever(TOOLS, embedder, VectorCache(tmp_path)).search(ToolRequest("send mail"), 3)
+    assert all(one.late is None for one in plain)
+    weightless = RetrievalConfig(rerank="late", rerank_weight=0.0)
+    same = Retriever(TOOLS, embedder, VectorCache(tmp_path), weightless)
+    assert [one.score for one in same.search(ToolRequest("send mail"), 3)] == [
+        one.score for one in plain
+    ]
+    assert Retriever((), embedder, VectorCache(tmp_path), config).search(ToolRequest("x")) == ()
+
+
+def test_an_embedder_without_tokens_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="fake-words gives no vectors of tokens"):
+        Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path), RetrievalConfig(rerank="late"))
+
+
+def test_the_real_model_gives_tokens_of_length_one():
+    model = SentenceEmbedder()
+    short, long = model.encode_tokens(["mail", "send a mail to all the people of a town"])
+    assert short.shape == (3, 384)
+    assert len(long) > len(short)
+    assert np.linalg.norm(long, axis=1) == pytest.approx(np.ones(len(long)), abs=1e-5)
+    assert model.encode_tokens([]) == []
