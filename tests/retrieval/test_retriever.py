@@ -9,6 +9,7 @@ from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.retriever import (
+    FEW,
     Retriever,
     ToolRequest,
     argument_text,
@@ -91,6 +92,15 @@ def test_many_at_once_are_what_each_is_alone(open_retriever):
     requests = [ToolRequest("weather"), ToolRequest("files and mail", ("files", "mail"))]
     retriever = open_retriever()
     assert retriever.search_each(requests, 3) == tuple(retriever.search(one, 3) for one in requests)
+
+
+def test_few_texts_are_embedded_at_once_and_many_are_kept(open_retriever, tmp_path):
+    retriever = open_retriever()
+    files = {path.name for path in tmp_path.rglob("*.vec")}
+    retriever.search(ToolRequest("weather"))
+    assert {path.name for path in tmp_path.rglob("*.vec")} == files
+    retriever.search_each([ToolRequest(f"weather of day {day}") for day in range(FEW + 1)])
+    assert {path.name for path in tmp_path.rglob("*.vec")} != files
 
 
 def test_a_weight_of_nothing_is_the_request_alone(open_retriever):

@@ -18,6 +18,9 @@ from toolscope_core.retrieval.sparse import Scores, SparseIndex
 from toolscope_core.similarity import split_name, tool_text
 from toolscope_core.source_words import source_name, source_text
 
+FEW = 32
+"""Texts that are embedded faster than the cache is looked through."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
@@ -118,9 +121,12 @@ class Retriever:
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
-        """As ``search`` for each request; texts are embedded at once and kept in the cache."""
+        """As ``search`` for each request; the vectors of many texts are kept in the cache."""
         texts = list(dict.fromkeys(text for one in requests for text in one.texts))
-        vectors = embed_cached(texts, self._embedder, self._cache, progress)
+        if len(texts) > FEW:
+            vectors = embed_cached(texts, self._embedder, self._cache, progress)
+        else:
+            vectors = self._embedder.encode(texts)
         tokens: Sequence[Vectors | None] = [None] * len(texts)
         if self._late is not None:
             tokens = self._late.encode(texts)
