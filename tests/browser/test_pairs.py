@@ -174,14 +174,14 @@ def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
         page.get_by_role("button", name="Never merge").click()
         harmless()
         analysed(watched, "evil")
-    for server in ("one", "two", "three"):
+    for at in (0, 2):  # the first and the last server, as the table lists them
         shown = page.get_by_text(re.compile("tools? from"))
         watched.open("", catalog="evil", part="Servers")
         row = page.locator('[data-testid="stDataFrame"] canvas').first
         row.scroll_into_view_if_needed()
         watched.settled()
         box = row.bounding_box()
-        page.mouse.click(box["x"] + 285, box["y"] + 35 * ("one", "two", "three").index(server) + 52)
+        page.mouse.click(box["x"] + 285, box["y"] + 35 * at + 52)
         expect(shown).to_be_visible()
         harmless()
         watched.open("review", catalog="evil")
