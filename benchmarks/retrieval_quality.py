@@ -24,8 +24,9 @@ from toolscope_core.embedders import embedder_of
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import recall
 from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import Retriever, ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
 
 CUTOFFS = (1, 5, 10)
 SETS = {

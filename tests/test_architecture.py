@@ -39,6 +39,7 @@ LAYERS = (
     {
         "pipeline",
         "questioning",
+        "subqueries",
         "outgoing",
         "bundle",
         "relabelling",
@@ -67,6 +68,7 @@ PEERS = {
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
     ("bundle", "outgoing"),  # what is written is what may leave
+    ("subqueries", "questioning"),  # whoever answers what a model is asked
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan

@@ -412,11 +412,11 @@ def test_a_pipe_hears_no_progress(tmp_path):
 
 
 def test_a_terminal_sees_progress(monkeypatch, capsys, tmp_path):
-    from toolscope_core import cli
     from toolscope_core.backends import Step
+    from toolscope_core.cli import terminal
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    show = cli._progress()
+    show = terminal.progress()
     show(Step("judge", 1, 2))
     show(Step("judge", 2, 2))
     assert capsys.readouterr().err == "\rjudge: 1 of 2\rjudge: 2 of 2\n"

@@ -39,7 +39,7 @@ def test_a_request_is_answered_with_a_table():
 
 def test_the_best_can_be_compared_token_by_token():
     done = run("search", EXAMPLE, "Say this in French", "--rerank", "late", "-k", 1)
-    assert "late 1.00  translate_to_french" in done.output
+    assert "reranked 1.00  translate_to_french" in done.output
 
 
 def test_a_query_set_becomes_rankings(queries, tmp_path):
@@ -124,6 +124,6 @@ def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
     file = tmp_path / "q.jsonl"
     file.write_text(json.dumps({"query": "x", "gold": ["gone/tool"]}))
     done = run("evaluate", EXAMPLE, "--queries", file, code=2)
-    assert "tools that the catalog does not have: gone/tool" in done.output
+    assert "what the catalog does not have: gone/tool" in done.output
     done = run("evaluate", EXAMPLE, "--queries", file, "--skip-unknown", code=2)
-    assert "has a gold answer among the tools" in done.output
+    assert "has a gold answer in the catalog" in done.output

@@ -44,6 +44,20 @@ class TokenEmbedder(Embedder, Protocol):
         ...
 
 
+class PairScorer(Protocol):
+    """Scores how well a text answers another: a cross-encoder."""
+
+    @property
+    def name(self) -> str: ...
+
+    def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
+        """float32 of shape (len(others),), in any range, higher for a better answer.
+
+        Raises ``ModelError`` where the model cannot be loaded.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """True progress of long work: ``done`` of ``total`` items of ``stage``."""

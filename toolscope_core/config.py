@@ -19,8 +19,8 @@ Assembly = Literal["blend", "top1"]
 OPENAI = "https://api.openai.com"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
-Reranking = Literal["none", "late"]
-RERANKINGS: tuple[Reranking, ...] = ("none", "late")
+Corpus = Literal["both", "tools", "servers"]
+CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
 ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
@@ -100,31 +100,43 @@ class RetrievalConfig:
     ``alpha`` is the weight of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
     sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
     ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
-    best of its sub-queries. ``rerank`` *late* adds ``rerank_weight`` times the late interaction
-    score to the ``candidates`` best of each text. The defaults were chosen on the development
-    queries of three catalogs together (docs/design.md).
+    best of its sub-queries (``step_weight`` where a person or a model wrote them, who split
+    better than rules do). ``rerank`` adds ``rerank_weight`` times another score to the
+    ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name.
+    Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
+    of the server's own is added to its best. The defaults were chosen on development queries of
+    all benchmarks together (docs/design.md).
     """
 
     alpha: float = 0.6
     assembly: Assembly = "blend"
     subquery_weight: float = 0.5
+    step_weight: float = 1.5
     candidates: int = 50
-    rerank: Reranking = "none"
-    rerank_weight: float = 0.5
+    rerank: str = "none"
+    rerank_weight: float = 0.7
+    corpus: Corpus = "both"
+    server_weight: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha <= 1.0:
             raise ConfigError(f"alpha is {self.alpha}; give a weight of 0 to 1")
         if self.assembly not in ASSEMBLIES:
             raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
-        if not 0.0 <= self.subquery_weight < math.inf:
-            raise ConfigError(f"subquery_weight is {self.subquery_weight}; give 0 or more")
-        if self.rerank not in RERANKINGS:
-            raise ConfigError(f"rerank is {self.rerank!r}; give one of {', '.join(RERANKINGS)}")
-        if not 0.0 <= self.rerank_weight < math.inf:
-            raise ConfigError(f"rerank_weight is {self.rerank_weight}; give 0 or more")
+        if self.corpus not in CORPORA:
+            raise ConfigError(f"corpus is {self.corpus!r}; give one of {', '.join(CORPORA)}")
+        for name in ("subquery_weight", "step_weight", "rerank_weight", "server_weight"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more")
+        if not self.rerank.strip():
+            raise ConfigError("rerank is empty; give none, late or the name of a cross-encoder")
         if self.candidates < 1:
             raise ConfigError(f"candidates is {self.candidates}; give at least 1")
+
+    @property
+    def cross_encoder(self) -> str:
+        """The model that reranks, by name or folder; empty where none does."""
+        return "" if self.rerank in ("none", "late") else self.rerank
 
 
 @dataclass(frozen=True, slots=True)

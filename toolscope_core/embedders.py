@@ -1,12 +1,12 @@
-"""The embedder that turns texts of tools into vectors: a local model, or one of an endpoint."""
+"""The models that settings name: an embedder, local or of an endpoint, and a cross-encoder."""
 
 from __future__ import annotations
 
-from toolscope_core.backends import Embedder
-from toolscope_core.config import Endpoint, Settings, key_for
+from toolscope_core.backends import Embedder, PairScorer
+from toolscope_core.config import Endpoint, RetrievalConfig, Settings, key_for
 from toolscope_core.errors import ConfigError
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.providers import CrossScorer, SentenceEmbedder
 
 
 def embedder_of(
@@ -30,3 +30,8 @@ def embedder_of(
         )
     endpoint = Endpoint(address, remote)
     return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
+
+
+def scorer_of(config: RetrievalConfig) -> PairScorer | None:
+    """The cross-encoder that reranks, ``None`` where none does."""
+    return CrossScorer(config.cross_encoder) if config.cross_encoder else None

@@ -27,22 +27,28 @@ def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
     """The objects of JSON lines with their line numbers; blank lines are skipped. Raises
     ``ConfigError``, naming ``label`` and the line.
     """
+    for number, line in enumerate(text_of(content, label).split("\n"), 1):
+        if line.strip():
+            yield number, row_of(line, f"{label}, line {number}")
+
+
+def text_of(content: bytes, label: str) -> str:
+    """The text of a file in UTF-8. Raises ``ConfigError`` for another encoding."""
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{label} cannot be read: {error}; give a JSONL file in UTF-8") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"{label}, line {number} is not JSON ({error}); give one JSON object a line"
-            ) from error
-        if not isinstance(row, dict):
-            raise ConfigError(f"{label}, line {number} is {line[:40]!r}; give a JSON object")
-        yield number, row
+        raise ConfigError(f"{label} cannot be read: {error}; give a file in UTF-8") from error
+
+
+def row_of(line: str, place: str) -> JsonObject:
+    """The object of one line. Raises ``ConfigError``, naming ``place``."""
+    try:
+        row: Any = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{place} is not JSON ({error}); give one JSON object a line") from error
+    if not isinstance(row, dict):
+        raise ConfigError(f"{place} is {line[:40]!r}; give a JSON object")
+    return row
 
 
 def _refuse(constant: str) -> float:

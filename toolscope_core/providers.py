@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.errors import ModelError
@@ -27,6 +29,7 @@ _DEFAULT_FILES = {
 }
 _BATCH = 64
 _TOKENS = 256
+_CROSS_TOKENS = 512
 
 
 class SentenceEmbedder:
@@ -103,6 +106,40 @@ class SentenceEmbedder:
         return vectors
 
 
+class CrossScorer:
+    """A sentence-transformers ``CrossEncoder`` on the CPU, by name or folder: a
+    ``backends.PairScorer``. The model is loaded when the first texts are scored.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._model: Any = None
+
+    def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
+        """float32 of shape (len(others),), the model's own scale. Raises ``ModelError`` where the
+        model cannot be loaded, or gives more than one number for a pair.
+        """
+        if not others:
+            return np.zeros(0, dtype=np.float32)
+        if self._model is None:
+            self._model = _load_cross_encoder(self.name)
+        pairs = [(text, other) for other in others]
+        logits = self._model.predict(
+            pairs,
+            batch_size=_BATCH,
+            # a sigmoid would press those of good answers together
+            activation_fn=import_module("torch.nn").Identity(),
+            show_progress_bar=False,
+        )
+        scores = np.asarray(logits, np.float32)
+        if scores.shape != (len(others),):
+            raise ModelError(
+                f"the cross-encoder {self.name!r} gives {scores.shape[-1]} numbers for a pair; "
+                "give one that was trained to rank, with one"
+            )
+        return scores
+
+
 def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]]) -> list[T]:
     """One torch thread per batch, a batch per core.
 
@@ -123,22 +160,43 @@ def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]])
 
 
 def _load(source: str) -> Any:
-    path = str(_packaged_model()) if source == DEFAULT_MODEL else source
-    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
+
+    path = str(_packaged_model()) if source == DEFAULT_MODEL else source
+    remedy = (
+        "give the folder of a saved sentence-transformers model, a hub name that can be "
+        f"downloaded, or {DEFAULT_MODEL}"
+    )
+    with _loading(f"the embedding model {source!r}", remedy):
+        model = SentenceTransformer(path, device="cpu")
+    model.max_seq_length = min(model.max_seq_length or _TOKENS, _TOKENS)
+    return model
+
+
+def _load_cross_encoder(source: str) -> Any:
+    from sentence_transformers import CrossEncoder
+
+    remedy = (
+        "give the folder of a saved CrossEncoder, a hub name that can be downloaded, such as "
+        "cross-encoder/ms-marco-MiniLM-L6-v2, or `late`"
+    )
+    with _loading(f"the cross-encoder {source!r}", remedy):
+        return CrossEncoder(source, device="cpu", max_length=_CROSS_TOKENS)
+
+
+@contextmanager
+def _loading(what: str, remedy: str) -> Iterator[None]:
+    """Turns what loading a model raises into a ``ModelError``."""
+    from safetensors import SafetensorError
 
     import_module("transformers.utils.logging").disable_progress_bar()
     try:
-        model = SentenceTransformer(path, device="cpu")
+        yield
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ModelError(
-            f"the embedding model {source!r} cannot be loaded "
-            f"({type(error).__name__}: {reason}); give the folder of a saved "
-            f"sentence-transformers model, a hub name that can be downloaded, or {DEFAULT_MODEL}"
+            f"{what} cannot be loaded ({type(error).__name__}: {reason}); {remedy}"
         ) from error
-    model.max_seq_length = min(model.max_seq_length or _TOKENS, _TOKENS)
-    return model
 
 
 def _packaged_model() -> Path:

@@ -7,9 +7,11 @@ import pytest
 from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.query_sets import (
     Query,
+    QuerySet,
+    queries_of,
     read_queries,
     relabelled,
-    with_known_gold,
+    with_gold_among,
 )
 
 
@@ -32,9 +34,9 @@ def test_queries_are_read_in_order(tmp_path):
         {"id": "one", "query": "x", "gold": "t"},
     )
     assert read_queries(file) == (
-        Query("b", "Do it", gold("t", "u"), ("one", "two")),
+        Query("b", "Do it", gold("t", "u"), steps=("one", "two")),
         Query("7", "Do more", gold("tu", "w")),
-        Query("", "Nothing"),
+        Query("3", "Nothing"),
         Query("one", "x", gold("t")),
     )
 
@@ -64,12 +66,12 @@ QUERIES = (Query("1", "x", gold("a")), Query("2", "y", gold("bc", "a")), Query("
 
 def test_unknown_gold_is_listed_or_left_out():
     with pytest.raises(ConfigError, match="does not have: b, c; give the catalog"):
-        with_known_gold(QUERIES, {"a"})
-    assert [one.id for one in with_known_gold(QUERIES, {"a"}, skip=True)] == ["1", "3"]
-    assert with_known_gold(QUERIES, {"a", "b", "c"}) == QUERIES
+        with_gold_among(QUERIES, {"a"})
+    assert [one.id for one in with_gold_among(QUERIES, {"a"}, skip=True)] == ["1", "3"]
+    assert with_gold_among(QUERIES, {"a", "b", "c"}) == QUERIES
     many = (Query("1", "x", gold(*"abcdefgh")),)
     with pytest.raises(ConfigError, match="a, b, c, d, e and 3 more"):
-        with_known_gold(many, set())
+        with_gold_among(many, set())
 
 
 def test_gold_is_relabelled_and_what_is_left_out_stays_unserved():
@@ -77,3 +79,56 @@ def test_gold_is_relabelled_and_what_is_left_out_stays_unserved():
     assert relabelled([Query("1", "x", gold("a", "bc", "d", "e"))], phi) == (
         Query("1", "x", gold("m", "m", "d", "e")),
     )
+
+
+def test_csv_with_lists_as_json_or_with_semicolons():
+    text = (
+        "query,id,gold,gold_servers,steps,other\n"
+        'Do it,a,t; u,,"[""one, two"", ""three""]",x\n'
+        '"Do\nmore",,"[[""t"", ""u""], ""w""]",S,\n'
+    )
+    assert queries_of(text.encode(), "Q.CSV") == QuerySet(
+        (
+            Query("a", "Do it", gold("t", "u"), steps=("one, two", "three")),
+            Query("2", "Do\nmore", gold("tu", "w"), servers=gold("S")),
+        )
+    )
+    assert queries_of(b"query,gold\nx,[t\n", "q.csv").queries == (Query("1", "x", gold(("[t",))),)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "q.csv has the columns of an empty file"),
+        (b"text,gold\nx,y\n", "q.csv has the columns text, gold; give one with the name query"),
+        (b"\xff\xfequery", "q.csv cannot be read: .*UTF-8"),
+    ],
+)
+def test_csv_that_has_no_queries_is_refused(content, message):
+    with pytest.raises(ConfigError, match=message):
+        queries_of(content, "q.csv")
+
+
+def test_problems_are_by_line_and_the_other_rows_are_read():
+    content = b'{"query": "x"}\n\nnothing\n{"query": 1}\n[1]\n{"query": "y", "gold": [1]}'
+    queries = queries_of(content, "q.jsonl")
+    assert [one.text for one in queries.queries] == ["x"]
+    assert [one.line for one in queries.problems] == [3, 4, 5, 6]
+    assert "not JSON" in queries.problems[0].reason
+    assert queries.problems[1].reason == "`query` is 1; give the request as a text"
+
+
+def test_tools_by_name_have_the_servers_at_their_place():
+    row = {"query": "x", "gold_tools": ["t", "u"], "gold_servers": [["A", "B"], "C"]}
+    (query,) = queries_of(json.dumps(row).encode(), "q.jsonl").queries
+    assert query.gold == (frozenset({"A/t", "B/t"}), frozenset({"C/u"}))
+    assert query.servers == (frozenset("AB"), frozenset("C"))
+    wrong = {**row, "gold_tools": ["t"]}
+    (problem,) = queries_of(json.dumps(wrong).encode(), "q.jsonl").problems
+    assert "`gold_tools` is ['t']; give names of tools" in problem.reason
+
+
+def test_servers_that_answer_are_those_of_the_tools_unless_the_set_says_others():
+    owners = {"t": "A", "u": "B", "w": ""}
+    assert Query("1", "x", gold("tu", "w", "u")).server_gold(owners) == gold("AB", "B")
+    assert Query("1", "x", gold("t"), servers=gold("Z")).server_gold(owners) == gold("Z")

@@ -21,7 +21,7 @@ from toolscope_core.retrieval.decomposition import MOST_SUBQUERIES, decompose
         ),
         ("Buy apples, pears and plums at the market.", ("Buy apples, pears and plums at the market.",)),
         ("Search the archive and list it.", ("Search the archive list it.",)),
-        ("Delete report v1.2 from /tmp/a.b", ("Delete report v1.2 from /tmp/a.b",)),
+        ("Delete report v1.2 from /notes/a.b", ("Delete report v1.2 from /notes/a.b",)),
         ("Please create a folder; can you move the photos there?",
          ("Please create a folder", "can you move the photos there?")),
         ("", ()),

@@ -9,8 +9,9 @@ from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
-from toolscope_core.retrieval.retriever import Retriever, ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.token_cache import CHUNK, STEPS, TokenCache, coded
 
 
@@ -122,14 +123,16 @@ def test_scores_by_hand(tmp_path):
         def encode_tokens(self, texts):
             return [np.eye(3, dtype=np.float32)[["abc".index(w) for w in t.split()]] for t in texts]
 
-    late = LateInteraction(["a b", "c", "a"], ["a b", "b c", "a"], Axes(), tmp_path)
+    late = LateInteraction(["a b", "c", "a", ""], ["a b", "b c", "a", ""], Axes(), tmp_path)
     # tool side: of a b one half is in the request, of c none, of a all: .5 0 1
     # request side: a and c; with a b one half, with b c one half, with a one half: all equal
-    (asked,) = late.encode(["a"])
-    assert late.scores(asked, [0, 1, 2]) == pytest.approx(
+    of_rows = late.of(["a", ""])
+    assert of_rows("a", [0, 1, 2]) == pytest.approx(
         [TOOL_SIDE * 0.5 + (1 - TOOL_SIDE), 0.0, 1.0], abs=1e-6
     )
-    assert late.scores(np.zeros((0, 3), np.float32), [0, 1]).tolist() == [0.0, 0.0]
+    assert of_rows("a", [3, 2])[0] == 0.0  # a text without tokens
+    assert of_rows("", [0, 1]).tolist() == [0.0, 0.0]
+    assert of_rows("a", []).shape == (0,)
 
 
 TOOLS = (
@@ -144,10 +147,10 @@ def test_reranked_places_say_so_and_candidates_alone_are_compared(tmp_path, embe
     retriever = Retriever(TOOLS, embedder, VectorCache(tmp_path), config)
     places = retriever.search(ToolRequest("send mail"), 3)
     assert [one.tool_id for one in places] == ["a", "b", "c"]
-    assert places[0].late == pytest.approx(1.0)
-    assert places[2].late == 0.0
+    assert places[0].reranked == pytest.approx(1.0)
+    assert places[2].reranked == 0.0
     plain = Retriever(TOOLS, embedder, VectorCache(tmp_path)).search(ToolRequest("send mail"), 3)
-    assert all(one.late is None for one in plain)
+    assert all(one.reranked is None for one in plain)
     weightless = RetrievalConfig(rerank="late", rerank_weight=0.0)
     same = Retriever(TOOLS, embedder, VectorCache(tmp_path), weightless)
     assert [one.score for one in same.search(ToolRequest("send mail"), 3)] == [

@@ -8,13 +8,10 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ConfigError
-from toolscope_core.retrieval.retriever import (
-    FEW,
-    Retriever,
-    ToolRequest,
-    argument_text,
-    top1_assembly,
-)
+from toolscope_core.retrieval.assembly import ToolRequest, top1_assembly
+from toolscope_core.retrieval.documents import argument_text
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.searching import FEW
 
 TEXT = {"type": "string", "description": "The name of a town."}
 
@@ -88,6 +85,15 @@ def test_each_sub_query_brings_its_tool(open_retriever):
     assert open_retriever().search(one, 1)[0].subquery is None
 
 
+def test_sub_queries_of_a_person_or_a_model_weigh_more(open_retriever):
+    whole, parts = "weather weather weather", ("list the files", "send a mail")
+    first = ids(open_retriever().search(ToolRequest(whole, parts), 1))
+    assert first == ["get_weather"]
+    steps = ToolRequest(whole, parts, by_rule=False)
+    assert {*ids(open_retriever(step_weight=9.0).search(steps, 2))} == {"list_files", "send_mail"}
+    assert ids(open_retriever(step_weight=0.0).search(steps, 1)) == first
+
+
 def test_many_at_once_are_what_each_is_alone(open_retriever):
     requests = [ToolRequest("weather"), ToolRequest("files and mail", ("files", "mail"))]
     retriever = open_retriever()
@@ -127,6 +133,9 @@ def test_assembly_by_equation_5_by_hand():
         ({"assembly": "best"}, "assembly is 'best'; give one of blend, top1"),
         ({"subquery_weight": -1.0}, "give 0 or more"),
         ({"candidates": 0}, "candidates is 0"),
+        ({"rerank": " "}, "rerank is empty; give none, late or the name"),
+        ({"corpus": "all"}, "corpus is 'all'; give one of both, tools, servers"),
+        ({"server_weight": float("inf")}, "server_weight is inf; give 0 or more"),
     ],
 )
 def test_wrong_settings_are_named(wrong, message):

@@ -36,15 +36,15 @@ def test_names_are_split_words_are_stems_and_stop_words_are_left_out():
 
 @pytest.mark.parametrize("query", ["fetch users", "city weather today", "remove user user"])
 def test_the_scores_are_bm25(query):
-    ours = SparseIndex(TEXTS).scores(query)
+    ours = SparseIndex.of(TEXTS).scores(query)
     assert ours == pytest.approx(bm25(TEXTS, query), abs=1e-5)
 
 
 def test_no_common_word_no_words_and_no_texts_score_nothing():
-    assert SparseIndex(TEXTS).scores("xylophone").tolist() == [0.0] * 4
-    assert SparseIndex(TEXTS).scores("of the").tolist() == [0.0] * 4
-    assert SparseIndex(["", "the"]).scores("user").tolist() == [0.0, 0.0]
-    assert SparseIndex([]).scores("user").shape == (0,)
+    assert SparseIndex.of(TEXTS).scores("xylophone").tolist() == [0.0] * 4
+    assert SparseIndex.of(TEXTS).scores("of the").tolist() == [0.0] * 4
+    assert SparseIndex.of(["", "the"]).scores("user").tolist() == [0.0, 0.0]
+    assert SparseIndex.of([]).scores("user").shape == (0,)
 
 
 def test_min_max_and_the_weighted_sum_by_hand():

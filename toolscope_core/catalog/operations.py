@@ -27,7 +27,7 @@ HINTS = {
     "query": {"readOnlyHint": True},
     "delete": {"readOnlyHint": False, "destructiveHint": True},
 }
-SAID = ("operationId", "summary")
+OWN_WORDS = ("operationId", "summary")
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
@@ -109,8 +109,10 @@ class _Reader:
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
         hints = HINTS.get(method, {})
-        said = {key: operation[key] for key in SAID if isinstance(operation.get(key), str)}
-        meta = {"method": method.upper(), "path": path, **said}
+        own_words = {
+            key: operation[key] for key in OWN_WORDS if isinstance(operation.get(key), str)
+        }
+        meta = {"method": method.upper(), "path": path, **own_words}
         return {
             "name": identifier(name_source(meta)) or method.upper()[:NAME_LENGTH],
             "description": description or f"Executes {method.upper()} {path}",

@@ -59,8 +59,8 @@ def with_opinions(
     """
     questions = QuestionConfig(paper=asked.paper)
     links = constraints(analysis.catalog, log)
-    with _asking(asked, settings, progress) as (endpoint, asking):
-        opinions = ask_opinions(analysis, links, asking, questions)
+    with asking(asked, settings, progress) as (endpoint, asker):
+        opinions = ask_opinions(analysis, links, asker, questions)
     run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
     return replace(analysis, opinions=replace(opinions, configuration=run_config))
 
@@ -69,8 +69,8 @@ def grades_of(
     catalog: Catalog, asked: AskRequest, settings: Settings, progress: Progress = silent
 ) -> Opinions:
     """The documentation quality of every tool. Raises as ``with_opinions`` does."""
-    with _asking(asked, settings, progress) as (_, asking):
-        return with_grades(Opinions(asking.name), catalog, asking)
+    with asking(asked, settings, progress) as (_, asker):
+        return with_grades(Opinions(asker.name), catalog, asker)
 
 
 def estimates_of(
@@ -119,7 +119,7 @@ def spent_on(opinions: Opinions | None) -> Spent | None:
 
 
 @contextmanager
-def _asking(
+def asking(
     asked: AskRequest, settings: Settings, progress: Progress
 ) -> Iterator[tuple[Endpoint, Asking]]:
     """Someone to ask; raises at the end where questions stay open."""
@@ -130,13 +130,13 @@ def _asking(
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         purse = Purse(endpoint.budget, endpoint.prices)
         terms = Terms(uuid.uuid4().hex, purse, endpoint.concurrency)
-        asking = Asking(model, StoredLedger(store), terms, progress)
-        yield endpoint, asking
+        asker = Asking(model, StoredLedger(store), terms, progress)
+        yield endpoint, asker
         kept = f"what was answered is kept in {store.path}: the same command goes on from there"
-    if asking.state == "paused":
-        raise PausedError(f"paused: {asking.message}; {kept}")
-    if asking.state == "stopped":
-        raise ModelStopError(f"{asking.message}; {kept}")
+    if asker.state == "paused":
+        raise PausedError(f"paused: {asker.message}; {kept}")
+    if asker.state == "stopped":
+        raise ModelStopError(f"{asker.message}; {kept}")
 
 
 @contextmanager

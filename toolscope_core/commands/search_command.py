@@ -1,106 +1,88 @@
-"""What a request finds in a catalog, and how well a set of queries finds its gold answers."""
+"""What a request finds in a catalog: tools, or the servers that have them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from toolscope_core.backends import Progress, silent
+from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.commands.model_options import AskRequest, asking
 from toolscope_core.config import RetrievalConfig, Settings
-from toolscope_core.datamodel import Catalog, JsonObject
-from toolscope_core.embedders import embedder_of
+from toolscope_core.datamodel import Catalog, Tool
+from toolscope_core.embedders import embedder_of, scorer_of
 from toolscope_core.errors import ConfigError
-from toolscope_core.evaluation.intervals import holm
-from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_known_gold
-from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
+from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.json_lines import write_rows
-from toolscope_core.relabelling import read_relabelling
+from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import RankedTool, Retriever, ToolRequest
+from toolscope_core.retrieval.retriever import RankedTool, Retriever
+from toolscope_core.retrieval.servers import RankedServer, ServerRetriever
+from toolscope_core.subqueries import IN_VIEW, recorded_splits, splits_of_model
 
-Splitting = Literal["none", "rules"]
+Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How tools are searched: the ``k`` best, the request split by rules or not."""
+    """How a catalog is searched: the ``k`` best tools, or ``servers``.
+
+    ``decomposition`` says what splits a request: nothing, *rules*, the *steps* of its query, or a
+    model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
+    two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
+    them.
+    """
 
     k: int = 10
-    splitting: Splitting = "rules"
+    decomposition: Decomposition = "rules"
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
     embedder: str | None = None
+    servers: bool = False
+    splits: Path | None = None
+    ask: AskRequest = field(default_factory=AskRequest)
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ConfigError(f"k is {self.k}; give at least 1")
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationOptions:
-    """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
-    ``skip_unknown`` leaves queries out whose tools the catalog does not have.
-    """
-
-    search: SearchOptions = field(default_factory=SearchOptions)
-    cutoffs: tuple[int, ...] = (1, 5, 10)
-    bundle: Path | None = None
-    skip_unknown: bool = False
+        if self.splits is not None and self.decomposition in ("none", "rules"):
+            raise ConfigError(
+                f"--splits was given with --decompose {self.decomposition}; give --decompose "
+                "steps, dummy or context, whichever the file has"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """What one request finds in a catalog, and what it was split into."""
+    """What one request finds in a catalog, and what it was split into: ``tools``, or ``servers``
+    where those were asked for.
+    """
 
     catalog: Catalog
     subqueries: tuple[str, ...]
-    ranking: tuple[RankedTool, ...]
+    tools: tuple[RankedTool, ...] = ()
+    servers: tuple[RankedServer, ...] = ()
+    made_up: frozenset[str] = frozenset()
+    """Servers that declare no description: theirs is made of their tools' names."""
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationReport:
-    """The metrics of a query set, and of the same queries on the merged toolset where a bundle was
-    given: ``p`` has by metric the paired p-value of no change, corrected by Holm. ``unjudged`` is
-    the number of queries without gold answers, ``skipped`` of those whose tools are not there.
+class QueryRankings:
+    """For each query, in their order, what was asked and the names and scores of what it finds:
+    tool ids, or names of servers. ``from_tools`` is the share of places that a tool led to.
     """
 
-    queries: int
-    unjudged: int
-    skipped: int
-    tools: int
-    rows: tuple[MetricRow, ...]
-    tools_after: int | None = None
-    rows_after: tuple[MetricRow, ...] = ()
-    p: Mapping[str, float] = field(default_factory=dict)
+    requests: tuple[ToolRequest, ...]
+    names: tuple[tuple[str, ...], ...]
+    scores: tuple[tuple[float, ...], ...]
+    from_tools: float = 1.0
 
-    def as_json(self) -> JsonObject:
-        """Everything but the values of the single queries."""
-        before = {row.name: asdict(row.interval) for row in self.rows}
-        after = {row.name: asdict(row.interval) for row in self.rows_after}
-        return {
-            "queries": self.queries,
-            "unjudged": self.unjudged,
-            "skipped": self.skipped,
-            "tools": self.tools,
-            "metrics": before,
-            **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
-            **({"p": dict(self.p)} if self.p else {}),
-        }
-
-    def recall_below(self, least: Mapping[int, float]) -> str:
-        """Which of the recalls asked for, by k, are not reached on the last toolset; empty if all
-        are.
-        """
-        rows = {row.k: row for row in self.rows_after or self.rows if row.metric == "recall"}
-        missed = [
-            f"recall@{k} is {rows[k].interval.mean:.3f}, below {wanted:g}"
-            for k, wanted in sorted(least.items())
-            if rows[k].interval.mean < wanted
-        ]
-        return "; ".join(missed)
+    @property
+    def whole(self) -> int:
+        """Requests for which no steps were given, though steps were asked for."""
+        return sum(not one.by_rule and not one.subqueries for one in self.requests)
 
 
 def search_request(
@@ -110,13 +92,22 @@ def search_request(
     settings: Settings,
     progress: Progress = silent,
 ) -> SearchReport:
-    """The tools for one request. Raises ``ConfigError`` for one without text."""
+    """What one request finds. Raises ``ConfigError`` for one without text."""
     if not request.strip():
         raise ConfigError("the request is empty; say in words what an agent is asked")
+    if options.splits is not None or options.decomposition == "steps":
+        raise ConfigError("recorded steps are of the queries of a file; give --queries")
     catalog = read_isolated(load_paths(paths))
-    asked = _request(request, options)
-    found = _retriever(catalog, options, settings, progress).search(asked, options.k)
-    return SearchReport(catalog, asked.subqueries, found)
+    searcher = Searcher(catalog, options, settings)
+    (asked,) = searcher.requests([Query("", request)], progress)
+    if options.servers:
+        retriever = searcher.servers(progress)
+        made = frozenset(one.name for one in retriever.profiles if one.made)
+        ranked = retriever.search(asked, options.k)
+        return SearchReport(catalog, asked.subqueries, servers=ranked, made_up=made)
+    return SearchReport(
+        catalog, asked.subqueries, searcher.tools(progress).search(asked, options.k)
+    )
 
 
 def search_queries(
@@ -126,83 +117,102 @@ def search_queries(
     options: SearchOptions,
     settings: Settings,
     progress: Progress = silent,
-) -> int:
-    """A ranking for each query of a set, as JSONL in its order; how many there are."""
+) -> QueryRankings:
+    """A ranking for each query of a set, written as JSONL in its order."""
     catalog = read_isolated(load_paths(paths))
     asked = read_queries(queries)
-    requests = [_request(one.text, options) for one in asked]
-    retriever = _retriever(catalog, options, settings, progress)
-    found = retriever.search_each(requests, options.k, progress)
+    found = Searcher(catalog, options, settings).rankings(asked, options.k, progress)
+    rows = zip(asked, found.requests, found.names, found.scores, strict=True)
     write_rows(
         out,
         (
             {
                 "id": query.id,
-                "ranking": [place.tool_id for place in ranking],
-                "scores": [round(place.score, 6) for place in ranking],
+                "ranking": list(names),
+                "scores": [round(score, 6) for score in scores],
                 "subqueries": list(request.subqueries),
             }
-            for query, request, ranking in zip(asked, requests, found, strict=True)
+            for query, request, names, scores in rows
         ),
     )
-    return len(asked)
+    return found
 
 
-def evaluate_files(
-    paths: Sequence[Path],
-    queries: Path,
-    options: EvaluationOptions,
-    settings: Settings,
-    progress: Progress = silent,
-) -> EvaluationReport:
-    """The metrics of a query set, and those of a bundle's toolset with the gold answers relabelled
-    by φ.
+class Searcher:
+    """A catalog searched as the options say."""
 
-    Raises ``ConfigError`` where gold answers are no tools of the catalog, no query has any, or the
-    bundle is one of other tools.
-    """
-    catalog = read_isolated(load_paths(paths))
-    asked = read_queries(queries)
-    judged = [one for one in asked if one.gold]
-    known = with_known_gold(judged, {tool.id for tool in catalog.tools}, options.skip_unknown)
-    if not known:
-        raise ConfigError(
-            f"no query of {queries} has a gold answer among the tools; give tool ids under `gold`"
+    def __init__(self, catalog: Catalog, options: SearchOptions, settings: Settings) -> None:
+        self._catalog, self._options, self._settings = catalog, options, settings
+        self._embedder: Embedder = embedder_of(settings, options.embedder)
+        self._cache = VectorCache(settings.cache_dir)
+        self._scorer = scorer_of(options.config)
+
+    def tools(self, progress: Progress = silent) -> Retriever:
+        """The search for tools."""
+        config = self._options.config
+        return Retriever(
+            self._catalog.tools, self._embedder, self._cache, config, self._scorer, progress
         )
 
-    def measured(toolset: Catalog, wanted: Sequence[Query]) -> tuple[MetricRow, ...]:
-        retriever = _retriever(toolset, options.search, settings, progress)
-        requests = [_request(one.text, options.search) for one in wanted]
-        found = retriever.search_each(requests, max(options.cutoffs), progress)
-        rankings = [[one.tool_id for one in ranking] for ranking in found]
-        return metric_rows(wanted, rankings, options.cutoffs)
-
-    before = measured(catalog, known)
-    report = EvaluationReport(
-        len(known), len(asked) - len(judged), len(judged) - len(known), len(catalog.tools), before
-    )
-    if options.bundle is None:
-        return report
-    phi = dict(read_relabelling(options.bundle).phi)
-    if foreign := sorted({tool.id for tool in catalog.tools} - phi.keys()):
-        raise ConfigError(
-            f"{options.bundle} says nothing of {foreign[0]}; give a bundle that was made of this "
-            "catalog"
+    def servers(self, progress: Progress = silent) -> ServerRetriever:
+        """The search for servers. Raises ``ConfigError`` where no tool has one."""
+        config = self._options.config
+        retriever = ServerRetriever(
+            self._catalog, self._embedder, self._cache, config, self._scorer, progress
         )
-    merged = read_isolated(load_paths([options.bundle]))
-    after = measured(merged, relabelled(known, phi))
-    raw = p_values(before, after)
-    corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
-    return replace(report, tools_after=len(merged.tools), rows_after=after, p=corrected)
+        if not retriever.profiles:
+            raise ConfigError("no tool of the catalog has a server; search without --servers")
+        return retriever
 
+    def rankings(
+        self, queries: Sequence[Query], k: int, progress: Progress = silent
+    ) -> QueryRankings:
+        """What each query finds."""
+        requests = tuple(self.requests(queries, progress))
+        if self._options.servers:
+            servers = self.servers(progress).search_each(requests, k, progress)
+            places = [place for ranking in servers for place in ranking]
+            return QueryRankings(
+                requests,
+                tuple(tuple(place.server for place in ranking) for ranking in servers),
+                tuple(tuple(place.score for place in ranking) for ranking in servers),
+                sum(place.tool_id is not None for place in places) / max(1, len(places)),
+            )
+        tools = self.tools(progress).search_each(requests, k, progress)
+        return QueryRankings(
+            requests,
+            tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
+            tuple(tuple(place.score for place in ranking) for ranking in tools),
+        )
 
-def _request(text: str, options: SearchOptions) -> ToolRequest:
-    return ToolRequest(text, decompose(text) if options.splitting == "rules" else ())
+    def requests(self, queries: Sequence[Query], progress: Progress = silent) -> list[ToolRequest]:
+        """What is searched for each query. Raises as the model's commands do where one is asked."""
+        texts = [one.text for one in queries]
+        splits = self._splits(queries, texts, progress)
+        by_rule = self._options.decomposition in ("none", "rules")
+        return [ToolRequest(*one, by_rule) for one in zip(texts, splits, strict=True)]
 
+    def _splits(
+        self, queries: Sequence[Query], texts: Sequence[str], progress: Progress
+    ) -> Sequence[tuple[str, ...]]:
+        """The sub-queries of each query, none where it is searched whole."""
+        kind = self._options.decomposition
+        if kind == "none":
+            return [()] * len(texts)
+        if kind == "rules":
+            return [decompose(text) for text in texts]
+        if self._options.splits is not None:
+            recorded = recorded_splits(self._options.splits, kind)
+            return [recorded.get(one.id, ()) for one in queries]
+        if kind == "steps":
+            return [one.steps for one in queries]
+        with asking(self._options.ask, self._settings, progress) as (_, model):
+            in_view = self._nearest(texts, progress) if kind == "context" else [()] * len(texts)
+            return splits_of_model(texts, in_view, kind, model)
 
-def _retriever(
-    catalog: Catalog, options: SearchOptions, settings: Settings, progress: Progress
-) -> Retriever:
-    cache = VectorCache(settings.cache_dir)
-    embedder = embedder_of(settings, options.embedder)
-    return Retriever(catalog.tools, embedder, cache, options.config, progress)
+    def _nearest(self, texts: Sequence[str], progress: Progress) -> list[tuple[Tool, ...]]:
+        """The tools that a model sees beside each request: the nearest by the hybrid score."""
+        tools = self._catalog.by_id
+        plain = Retriever(self._catalog.tools, self._embedder, self._cache, progress=progress)
+        rankings = plain.search_each([ToolRequest(text) for text in texts], IN_VIEW, progress)
+        return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]

@@ -37,8 +37,8 @@ def precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 def f1(ranking: Sequence[str], gold: Gold, k: int) -> float:
     """The harmonic mean of precision@k and recall@k; 0 where both are."""
-    found, wanted = precision(ranking, gold, k), recall(ranking, gold, k)
-    return 2 * found * wanted / (found + wanted) if found + wanted else 0.0
+    p, r = precision(ranking, gold, k), recall(ranking, gold, k)
+    return 2 * p * r / (p + r) if p + r else 0.0
 
 
 def ndcg(ranking: Sequence[str], gold: Gold, k: int) -> float:

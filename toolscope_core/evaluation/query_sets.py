@@ -1,65 +1,139 @@
-"""Sets of queries with the tools that answer them, read from JSON Lines."""
+"""Sets of queries with the tools or servers that answer them, read from JSON Lines or CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import csv
+import io
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ConfigError
-from toolscope_core.json_lines import read_rows
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.files import read_file
+from toolscope_core.json_lines import row_of, text_of
 
+FIELDS = ("id", "query", "gold", "gold_tools", "gold_servers", "steps")
+"""What is read of a row; any other field may stand beside them."""
 _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request with what answers it: for each need the ids of which any one does. ``steps`` are
-    its parts in order, where the set says them.
+    """A request with what answers it: for each need the ids of which any one does. ``servers`` are
+    the same of names of servers, where the set says them, and ``steps`` its parts in order.
     """
 
     id: str
     text: str
     gold: tuple[frozenset[str], ...] = ()
+    servers: tuple[frozenset[str], ...] = ()
     steps: tuple[str, ...] = ()
+
+    def server_gold(self, owners: Mapping[str, str]) -> Gold:
+        """For each need the servers of which any one serves it: those the set says, else the
+        ``owners`` (by tool id) of the tools that do.
+        """
+        if self.servers:
+            return self.servers
+        needs = (frozenset(owners.get(one, "") for one in need) - {""} for need in self.gold)
+        return tuple(dict.fromkeys(need for need in needs if need))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryProblem:
+    """A row that is no query: its line, counted from 1, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySet:
+    """The queries of a file in their order, and the rows that are none."""
+
+    queries: tuple[Query, ...]
+    problems: tuple[QueryProblem, ...] = ()
 
 
 def read_queries(path: Path) -> tuple[Query, ...]:
-    """The rows of a query set, in order: ``id``, ``query``, ``gold`` (tool ids, or lists of ids of
-    which one is enough) and ``steps``.
+    """The queries of a file, in order: see ``queries_of``.
 
-    Raises ``ConfigError`` for a file that cannot be read, naming the line.
+    Raises ``ConfigError`` for a file that cannot be read or has a row that is no query, naming its
+    line.
     """
-    queries = tuple(_query(row, f"{path}, line {number}") for number, row in read_rows(path))
-    if not queries:
+    try:
+        content = read_file(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+    queries = queries_of(content, str(path))
+    for problem in queries.problems:
+        raise ConfigError(f"{path}, line {problem.line}: {problem.reason}")
+    if not queries.queries:
         raise ConfigError(f"{path} has no queries; give one JSON object a line, with `query`")
-    return queries
+    return queries.queries
 
 
-def with_known_gold(
-    queries: Iterable[Query], known: Collection[str], skip: bool = False
-) -> tuple[Query, ...]:
-    """The queries whose gold answers are all in ``known``.
+def queries_of(content: bytes, name: str) -> QuerySet:
+    """The queries of a file with this name: CSV with a header where it ends in ``.csv``, else JSON
+    Lines. ``query`` is the request; ``gold`` has tool ids, or lists of ids of which one is enough;
+    ``gold_servers`` the same of servers; ``gold_tools`` names of tools, each with the servers of
+    which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts.
+    In CSV a list is JSON, or texts with ``;`` between them. Queries without an id are numbered.
 
-    Raises ``ConfigError`` that lists ids which are not, unless ``skip`` leaves their queries out.
+    Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
     """
-    queries, known = tuple(queries), set(known)
-    unknown = {one for query in queries for need in query.gold for one in need} - known
+    text = text_of(content, name)
+    rows = _csv_rows(text, name) if name.lower().endswith(".csv") else _json_rows(text, name)
+    queries: list[Query] = []
+    problems = []
+    for line, row in rows:
+        if isinstance(row, str):
+            problems.append(QueryProblem(line, row))
+            continue
+        try:
+            queries.append(_query(row, len(queries) + 1))
+        except ConfigError as error:
+            problems.append(QueryProblem(line, str(error)))
+    return QuerySet(tuple(queries), tuple(problems))
+
+
+def with_gold_among(
+    queries: Iterable[Query],
+    names: Collection[str],
+    skip: bool = False,
+    gold_of: Callable[[Query], Gold] = attrgetter("gold"),
+) -> tuple[Query, ...]:
+    """The queries whose gold answers are all in ``names``: ids of tools, or what ``gold_of`` gives.
+
+    Raises ``ConfigError`` that lists those which are not, unless ``skip`` leaves their queries out.
+    """
+    queries = tuple(queries)
+    unknown = unknown_gold(map(gold_of, queries), names)
     if not unknown:
         return queries
     if not skip:
         more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
         raise ConfigError(
-            f"the queries ask for tools that the catalog does not have: "
+            f"the queries ask for what the catalog does not have: "
             f"{', '.join(sorted(unknown)[:_MOST_NAMED])}{more}; give the catalog they were made "
             "for, or --skip-unknown to leave these queries out"
         )
-    return tuple(one for one in queries if all(unknown.isdisjoint(need) for need in one.gold))
+    return tuple(
+        one for one in queries if unknown.isdisjoint(name for need in gold_of(one) for name in need)
+    )
 
 
-def relabelled(queries: Iterable[Query], phi: dict[str, str | None]) -> tuple[Query, ...]:
+def unknown_gold(golds: Iterable[Gold], names: Collection[str]) -> frozenset[str]:
+    """What gold answers name that is not in ``names``."""
+    return frozenset(one for gold in golds for need in gold for one in need) - set(names)
+
+
+def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple[Query, ...]:
     """The queries after a merge: every gold id as φ has it. A need of which every alternative was
     left out of the toolset is kept as it is: nothing serves it now.
     """
@@ -68,33 +142,107 @@ def relabelled(queries: Iterable[Query], phi: dict[str, str | None]) -> tuple[Qu
     )
 
 
-def _after(need: frozenset[str], phi: dict[str, str | None]) -> frozenset[str]:
+def _after(need: frozenset[str], phi: Mapping[str, str | None]) -> frozenset[str]:
     new = {phi.get(one, one) for one in need} - {None}
     return frozenset(one for one in new if one is not None) or need
 
 
-def _query(row: JsonObject, place: str) -> Query:
-    text, given = row.get("query"), row.get("id", "")
+def _json_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
+    """Line numbers with the object of each line, or why it is none."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, row_of(line, "it")
+        except ConfigError as error:
+            yield number, str(error)
+
+
+def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
+    """Line numbers with the row of each line as JSON Lines would have it, or why it is none."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        header = [column.strip() for column in reader.fieldnames or ()]
+    except csv.Error as error:
+        raise ConfigError(
+            f"{name} is not CSV ({error}); give a header and a row a query"
+        ) from error
+    if "query" not in header:
+        raise ConfigError(
+            f"{name} has the columns {', '.join(header)[:200] or 'of an empty file'}; give one "
+            "with the name query"
+        )
+    reader.fieldnames = header
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield reader.line_num, f"it is not CSV ({error})"
+            continue
+        if cells is None:
+            return
+        row = {key: value for key, value in cells.items() if key in FIELDS and value}
+        lists = {key: _cell_list(row[key]) for key in FIELDS[2:] if key in row}
+        yield reader.line_num, {**row, **lists}
+
+
+def _cell_list(cell: str) -> Any:
+    """A cell's JSON list, or its texts between semicolons."""
+    if cell.lstrip().startswith("["):
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError):
+            pass  # a text that begins with a bracket
+    return [part.strip() for part in cell.split(";") if part.strip()]
+
+
+def _query(row: JsonObject, number: int) -> Query:
+    text, given = row.get("query"), row.get("id", str(number))
     if not isinstance(text, str):
-        raise ConfigError(f"{place}: `query` is {_short(text)}; give the request as a text")
+        raise ConfigError(f"`query` is {_short(text)}; give the request as a text")
     if not isinstance(given, (str, int)) or isinstance(given, bool):
-        raise ConfigError(f"{place}: `id` is {_short(given)}; give a text")
-    return Query(str(given), text, _gold(row.get("gold", []), place), _steps(row, place))
+        raise ConfigError(f"`id` is {_short(given)}; give a text")
+    servers = _needs(row, "gold_servers")
+    gold = _needs(row, "gold") or _named_tools(row)
+    return Query(str(given), text, gold, servers, _steps(row))
 
 
-def _gold(given: Any, place: str) -> tuple[frozenset[str], ...]:
+def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
+    given = row.get(name) or []
     needs = given if isinstance(given, list) else [given]
     lists = [need if isinstance(need, list) else [need] for need in needs]
     for one in (one for need in lists for one in need):
         if not isinstance(one, str):
-            raise ConfigError(f"{place}: `gold` holds {_short(one)}; give tool ids")
+            raise ConfigError(f"`{name}` holds {_short(one)}; give {_WANTED[name]}")
     return tuple(dict.fromkeys(frozenset(need) for need in lists if need))
 
 
-def _steps(row: JsonObject, place: str) -> tuple[str, ...]:
+_WANTED = {
+    "gold": "tool ids",
+    "gold_servers": "names of servers",
+    "gold_tools": "names of tools, each with its servers at the same place of gold_servers",
+}
+
+
+def _named_tools(row: JsonObject) -> tuple[frozenset[str], ...]:
+    """The ids of tools that are given by name and by the servers that have them."""
+    names, servers = row.get("gold_tools") or [], row.get("gold_servers") or []
+    lists = [one if isinstance(one, list) else [one] for one in servers]
+    if not names:
+        return ()
+    if not isinstance(names, list) or len(names) != len(lists):
+        raise ConfigError(f"`gold_tools` is {_short(names)}; give {_WANTED['gold_tools']}")
+    needs = (
+        frozenset(f"{server}/{name}" for server in own)
+        for name, own in zip(names, lists, strict=True)
+    )
+    return tuple(dict.fromkeys(need for need in needs if need))
+
+
+def _steps(row: JsonObject) -> tuple[str, ...]:
     steps = row.get("steps") or []
     if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
-        raise ConfigError(f"{place}: `steps` is {_short(steps)}; give a list of texts")
+        raise ConfigError(f"`steps` is {_short(steps)}; give a list of texts")
     return tuple(steps)
 
 

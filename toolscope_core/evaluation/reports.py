@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.intervals import Interval, interval, paired_p
-from toolscope_core.evaluation.metrics import METRICS
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.metrics import METRICS, Gold
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +26,18 @@ class MetricRow:
 
 
 def metric_rows(
-    queries: Sequence[Query], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int]
+    golds: Sequence[Gold], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int]
 ) -> tuple[MetricRow, ...]:
-    """Every metric at every cut-off: ``rankings`` are ids, the best first, one ranking a query.
+    """Every metric at every cut-off. ``golds`` has for each query its needs, ``rankings`` the ids
+    of its ranking, the best first, in the same order.
 
     Queries without gold answers are left out. Raises ``ValueError`` where none has any.
     """
-    judged = [(one, ids) for one, ids in zip(queries, rankings, strict=True) if one.gold]
+    judged = [(gold, ids) for gold, ids in zip(golds, rankings, strict=True) if gold]
     rows = []
     for name, metric in METRICS.items():
         for k in cutoffs:
-            values = tuple(metric(ids, query.gold, k) for query, ids in judged)
+            values = tuple(metric(ids, gold, k) for gold, ids in judged)
             rows.append(MetricRow(name, k, interval(values), values))
     return tuple(rows)
 

@@ -62,6 +62,12 @@ def prompt_text(tool: Tool, servers: Iterable[str] = ()) -> PromptText:
     return _shown(_ByContent(tool.content_hash, tuple(sorted({*servers} - {""})), tool))
 
 
+def plain_prompt_text(text: str) -> PromptText:
+    """What somebody wrote that is no tool, as one JSON text."""
+    cleaner = _Cleaner()
+    return PromptText(json.dumps(cleaner.of(text), ensure_ascii=False), cleaner.hidden, cleaner.cut)
+
+
 @dataclass(frozen=True, slots=True)
 class _ByContent:
     """A tool that is equal to any other of its content and owners."""

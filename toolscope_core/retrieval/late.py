@@ -13,6 +13,7 @@ import numpy as np
 
 from toolscope_core.backends import Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.fusion import min_max
+from toolscope_core.retrieval.reranking import RowScores
 from toolscope_core.retrieval.sparse import Scores
 from toolscope_core.retrieval.token_cache import TokenCache
 
@@ -36,24 +37,29 @@ class LateInteraction:
         self._short, self._full, self._embedder = short, full, embedder
         self._tokens = TokenCache(folder).ensure([*short, *full], embedder, progress)
 
-    def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        """The token vectors of requests, for ``scores``."""
-        return self._embedder.encode_tokens(texts)
+    def of(self, texts: Sequence[str]) -> RowScores:
+        """See ``Reranker``; the tokens of all texts are encoded at once."""
+        tokens = dict(zip(texts, self._embedder.encode_tokens(texts), strict=True))
+        return lambda text, rows: self.scores(tokens[text], rows)
 
     def scores(self, asked: Vectors, rows: Sequence[int]) -> Scores:
         """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.
         ``asked`` are the token vectors of the request.
         """
-        by_tool = [_mean_of_best(self._tokens.of(self._short[row]), asked) for row in rows]
-        by_request = [_mean_of_best(asked, self._tokens.of(self._full[row])) for row in rows]
-        sides = (np.array(side, dtype=np.float32) for side in (by_tool, by_request))
-        tool_side, request_side = map(min_max, sides)
-        mixed: Scores = TOOL_SIDE * tool_side + (1 - TOOL_SIDE) * request_side
+        if not rows or not len(asked):
+            return np.zeros(len(rows), dtype=np.float32)
+        starts, cosines = self._cosines([self._short[row] for row in rows], asked)
+        by_tool = np.add.reduceat(cosines.max(axis=1), starts) / np.diff([*starts, len(cosines)])
+        starts, cosines = self._cosines([self._full[row] for row in rows], asked)
+        by_request = np.maximum.reduceat(cosines, starts).mean(axis=1)
+        mixed: Scores = TOOL_SIDE * min_max(by_tool) + (1 - TOOL_SIDE) * min_max(by_request)
         return mixed.astype(np.float32)
 
-
-def _mean_of_best(tokens: Vectors, others: Vectors) -> float:
-    """The mean over ``tokens`` of the highest cosine to one of ``others``; 0 without tokens."""
-    if not len(tokens) or not len(others):
-        return 0.0
-    return float((tokens @ others.T).max(axis=1).mean())
+    def _cosines(self, texts: Sequence[str], asked: Vectors) -> tuple[list[int], Vectors]:
+        """The cosine of every token of the texts to every token of the request, one text after the
+        other, and the row at which each text begins.
+        """
+        tokens = [self._tokens.of(text) for text in texts]
+        tokens = [one if len(one) else np.zeros_like(asked[:1]) for one in tokens]
+        ends = np.cumsum([len(one) for one in tokens])
+        return [0, *ends[:-1].tolist()], np.concatenate(tokens) @ asked.T

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import bm25s
 import numpy as np
@@ -21,17 +22,36 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
 class SparseIndex:
-    """BM25 (k1 1.2, b .75, Lucene's form) over texts, in the order in which they are given."""
+    """BM25 (k1 1.2, b .75, Lucene's form) over ``size`` texts, in the order they were given;
+    ``None`` for an index of texts without a word.
+    """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._size = len(texts)
+    def __init__(self, size: int, index: bm25s.BM25 | None) -> None:
+        self._size = size
+        self._index = index
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> SparseIndex:
+        """The index of some texts."""
         terms = [sparse_terms(text) for text in texts]
-        self._index = bm25s.BM25(k1=K1, b=B) if any(terms) else None
+        index = bm25s.BM25(k1=K1, b=B) if any(terms) else None
+        if index is not None:
+            index.index(terms, show_progress=False)
+        return cls(len(texts), index)
+
+    @classmethod
+    def read(cls, size: int, folder: Path) -> SparseIndex:
+        """What ``write`` kept, memory-mapped. Raises what ``bm25s`` does for a damaged folder."""
+        found = folder.is_dir()
+        return cls(size, bm25s.BM25.load(folder, mmap=True, show_progress=False) if found else None)
+
+    def write(self, folder: Path) -> None:
+        """Keep the index in a folder; none is made for texts without a word."""
         if self._index is not None:
-            self._index.index(terms, show_progress=False)
+            self._index.save(folder, show_progress=False)
 
     def scores(self, query: str) -> Scores:
-        """float32 of shape (n,): 0 for each text that shares no stem with the query."""
+        """float32 of shape (size,): 0 for each text that shares no stem with the query."""
         terms = sparse_terms(query)
         if self._index is None or not terms:
             return np.zeros(self._size, dtype=np.float32)

@@ -1,0 +1,92 @@
+"""The index in the cache folder: kept, read back, and built anew where it is damaged."""
+
+import numpy as np
+import pytest
+
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.datamodel import Tool
+from toolscope_core.errors import ConfigError
+from toolscope_core.retrieval import index_files
+from toolscope_core.retrieval.documents import SearchDocument, tool_document
+from toolscope_core.retrieval.index_files import open_index
+
+DOCUMENTS = [
+    tool_document(Tool(name, name, text))
+    for name, text in (("a", "send mail"), ("b", "read mail"), ("c", "send mail"))
+]
+DOCUMENTS[2] = SearchDocument("c", DOCUMENTS[0].short, DOCUMENTS[0].full)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return VectorCache(tmp_path)
+
+
+def folders(cache):
+    return sorted((cache.folder / "search").iterdir())
+
+
+def scores(index, text="send a mail"):
+    return index.dense(WordEmbedder().encode([text])[0]), index.sparse.scores(text)
+
+
+def test_what_was_kept_is_read_and_scores_to_the_bit_what_was_built(cache, monkeypatch):
+    built = open_index(DOCUMENTS, WordEmbedder(), cache)
+    monkeypatch.setattr(index_files, "embed_cached", None)
+    read = open_index(DOCUMENTS, WordEmbedder(), cache)
+    assert isinstance(read.vectors, np.memmap)
+    for one, other in zip(scores(built), scores(read), strict=True):
+        assert one.tolist() == other.tolist()
+    assert scores(read)[0][0] == scores(read)[0][2]
+    assert len(folders(cache)) == 1
+
+
+def test_dense_scores_are_the_mean_of_two_cosines(cache):
+    index, asked = open_index(DOCUMENTS, WordEmbedder(), cache), WordEmbedder().encode(["mail"])[0]
+    short, full = (
+        WordEmbedder().encode([getattr(one, name) for one in DOCUMENTS]) @ asked
+        for name in ("short", "full")
+    )
+    assert index.dense(asked) == pytest.approx((short + full) / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "sparse/data.csc.index.npy", "seals.json"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
+def test_a_damaged_index_is_built_anew(cache, name, damage):
+    whole = scores(open_index(DOCUMENTS, WordEmbedder(), cache))
+    file = folders(cache)[0] / name
+    body = bytearray(file.read_bytes())
+    if damage == "gone":
+        file.unlink()
+    else:
+        body[-2] ^= 0x5A
+        file.write_bytes(body if damage == "flip" else body[:-3])
+    again = scores(open_index(DOCUMENTS, WordEmbedder(), cache))
+    assert [one.tolist() for one in again] == [one.tolist() for one in whole]
+    assert len(folders(cache)) == 1
+
+
+def test_more_tools_embed_their_own_texts_alone(cache):
+    open_index(DOCUMENTS, WordEmbedder(), cache)
+    more, embedder = tool_document(Tool("d", "d", "print a page")), WordEmbedder()
+    open_index([*DOCUMENTS, more], embedder, cache)
+    assert embedder.asked == sorted({more.short, more.full}, key=lambda text: (len(text), text))
+
+
+def test_the_oldest_index_goes_first(cache, monkeypatch):
+    monkeypatch.setattr(index_files, "MOST_KEPT", 2)
+    for count in (1, 2, 3):
+        open_index(DOCUMENTS[:count], WordEmbedder(), cache)
+    assert len(folders(cache)) == 2
+    assert not [path for path in folders(cache) if path.name.endswith(".partial")]
+
+
+def test_texts_without_words_no_texts_and_a_folder_that_is_a_file(cache, tmp_path):
+    blank = [SearchDocument("a", "…", "…")]
+    for _ in range(2):
+        assert open_index(blank, WordEmbedder(), cache).sparse.scores("mail").tolist() == [0.0]
+    assert open_index([], WordEmbedder(), cache).sparse.scores("mail").shape == (0,)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        open_index(DOCUMENTS, WordEmbedder(), VectorCache(tmp_path / "file"))

@@ -1,0 +1,73 @@
+"""A cross-encoder that the test builds and saves, by the folder's name."""
+
+import numpy as np
+import pytest
+
+from tests.fakes import WordEmbedder
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import RetrievalConfig
+from toolscope_core.datamodel import Tool
+from toolscope_core.embedders import scorer_of
+from toolscope_core.errors import ModelError
+from toolscope_core.providers import CrossScorer
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+
+WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] send read mail weather".split()
+TOOLS = (Tool("a", "send_mail", "send mail"), Tool("b", "read_mail", "read mail"))
+
+
+@pytest.fixture(scope="module")
+def save(tmp_path_factory):
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    def make(labels):
+        folder = tmp_path_factory.mktemp("cross")
+        (folder / "vocab.txt").write_text("\n".join(WORDS), "utf-8")
+        BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+        sizes = {"num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+        sizes |= {"vocab_size": len(WORDS), "hidden_size": 16, "initializer_range": 0.3}
+        config = BertConfig(num_labels=labels, **sizes)
+        BertForSequenceClassification(config).save_pretrained(folder)
+        return str(folder)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def model(save):
+    return save(labels=1)
+
+
+def test_a_saved_model_scores_each_pair_as_it_does_alone(model):
+    texts = ["send mail", "read mail", "weather"]
+    scores = CrossScorer(model).scores("send mail", texts)
+    assert scores.dtype == np.float32 and scores.shape == (3,)
+    alone = [float(CrossScorer(model).scores("send mail", [text])[0]) for text in texts]
+    assert scores == pytest.approx(alone, abs=1e-5)
+    assert len(set(alone)) == 3
+    assert CrossScorer(model).scores("x", []).shape == (0,)
+
+
+def test_the_best_are_scored_anew(model, tmp_path):
+    config = RetrievalConfig(rerank=model, rerank_weight=100.0)
+    scorer = scorer_of(config)
+    found = Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path), config, scorer)
+    places = found.search(ToolRequest("read mail"), 2)
+    full = ["send_mail: send mail", "read_mail: read mail"]
+    wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read mail", full))]
+    assert [one.tool_id for one in places] == wanted
+    assert [one.reranked for one in places] == pytest.approx([1.0, 0.0])
+
+
+def test_none_and_late_need_no_model(model):
+    assert scorer_of(RetrievalConfig()) is None
+    assert scorer_of(RetrievalConfig(rerank="late")) is None
+    assert scorer_of(RetrievalConfig(rerank=model)).name == model
+
+
+def test_a_model_that_is_missing_or_gives_classes_is_an_error(save, tmp_path):
+    with pytest.raises(ModelError, match=r"cross-encoder '.*gone' cannot be loaded"):
+        CrossScorer(str(tmp_path / "gone")).scores("a", ["b"])
+    with pytest.raises(ModelError, match="gives 3 numbers for a pair; give one that was trained"):
+        CrossScorer(save(labels=3)).scores("a", ["b", "c"])

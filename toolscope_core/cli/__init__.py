@@ -1,0 +1,11 @@
+"""The command line: the same core as the app, for scripts and CI.
+
+Progress goes to standard error and only to a terminal; results go to files, and a short report
+to standard output. Exit status: 0 done, 1 a check that was asked for found something, 2 something
+the user can mend, with the reason.
+"""
+
+from toolscope_core.cli import merge_commands, search_commands
+from toolscope_core.cli.terminal import app
+
+__all__ = ["app", "merge_commands", "search_commands"]

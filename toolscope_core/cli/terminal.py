@@ -1,0 +1,96 @@
+"""What every command shares: the app, its errors as sentences, what is printed and how."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
+
+import typer
+
+from toolscope_core.backends import Progress, Step, silent
+from toolscope_core.errors import ToolScopeError
+
+app = typer.Typer(
+    name="toolscope",
+    help="Audit and curate the toolsets of LLM agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Catalogs = Annotated[
+    list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
+]
+EmbedderName = Annotated[
+    str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
+]
+ModelName = Annotated[
+    str | None, typer.Option("--model", help="Name of the model; default TOOLSCOPE_MODEL.")
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", help="Base URL of an OpenAI-compatible endpoint; default TOOLSCOPE_BASE_URL."
+    ),
+]
+BudgetCalls = Annotated[
+    int | None,
+    typer.Option(help="Maximum number of model calls in this run; run the command again to go on."),
+]
+
+
+def errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except ToolScopeError as error:
+            say_error(str(error))
+            raise typer.Exit(2) from error
+
+    return run
+
+
+def fail_for(reason: str) -> None:
+    """End with 1 if there is a reason."""
+    if reason:
+        say_error(reason)
+        raise typer.Exit(1)
+
+
+def say(text: str) -> None:
+    """One line on the terminal, whatever names of a catalog are in it."""
+    from toolscope_core.catalog.hidden import for_terminal
+
+    typer.echo(for_terminal(text))
+
+
+def say_error(text: str) -> None:
+    """A sentence, and the indented lines of a list if it has one."""
+    from toolscope_core.catalog.hidden import for_terminal
+
+    lines = f"toolscope: {text}".split("\n  ")
+    typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
+
+
+def more(count: int, what: str) -> str:
+    return f", {count} {what}" if count else ""
+
+
+def progress() -> Progress:
+    if not sys.stderr.isatty():
+        return silent
+
+    def show(step: Step) -> None:
+        end = "\n" if step.done >= step.total else ""
+        sys.stderr.write(f"\r{step.stage}: {step.done} of {step.total}{end}")
+        sys.stderr.flush()
+
+    return show

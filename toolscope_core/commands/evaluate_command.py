@@ -1,0 +1,154 @@
+"""How well a set of queries finds its gold answers, before and after a merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from toolscope_core.backends import Progress, silent
+from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.commands.search_command import Searcher, SearchOptions
+from toolscope_core.config import Settings
+from toolscope_core.datamodel import Catalog, JsonObject
+from toolscope_core.errors import ConfigError
+from toolscope_core.evaluation.intervals import holm
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_gold_among
+from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
+from toolscope_core.relabelling import read_relabelling
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
+    ``skip_unknown`` leaves queries out whose gold answers the catalog does not have.
+    """
+
+    search: SearchOptions = field(default_factory=SearchOptions)
+    cutoffs: tuple[int, ...] = (1, 5, 10)
+    bundle: Path | None = None
+    skip_unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The metrics of a query set, and of the same queries on the merged toolset where a bundle was
+    given: ``p`` has by metric the paired p-value of no change, corrected by Holm. ``unjudged`` is
+    the number of queries without gold answers, ``skipped`` of those whose answers are not there,
+    ``whole`` of those that were searched whole since they have no steps; ``from_tools`` is the
+    share of places that a tool led to, of servers less than 1.
+    """
+
+    queries: int
+    unjudged: int
+    skipped: int
+    whole: int
+    tools: int
+    rows: tuple[MetricRow, ...]
+    from_tools: float = 1.0
+    tools_after: int | None = None
+    rows_after: tuple[MetricRow, ...] = ()
+    p: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> JsonObject:
+        """Everything but the values of the single queries."""
+        before = {row.name: asdict(row.interval) for row in self.rows}
+        after = {row.name: asdict(row.interval) for row in self.rows_after}
+        return {
+            "queries": self.queries,
+            "unjudged": self.unjudged,
+            "skipped": self.skipped,
+            "whole": self.whole,
+            "tools": self.tools,
+            "from_tools": self.from_tools,
+            "metrics": before,
+            **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
+            **({"p": dict(self.p)} if self.p else {}),
+        }
+
+    def recall_below(self, least: Mapping[int, float]) -> str:
+        """Which of the recalls asked for, by k, are not reached on the last toolset; empty if all
+        are.
+        """
+        rows = {row.k: row for row in self.rows_after or self.rows if row.metric == "recall"}
+        missed = [
+            f"recall@{k} is {rows[k].interval.mean:.3f}, below {wanted:g}"
+            for k, wanted in sorted(least.items())
+            if rows[k].interval.mean < wanted
+        ]
+        return "; ".join(missed)
+
+
+def evaluate_files(
+    paths: Sequence[Path],
+    queries: Path,
+    options: EvaluationOptions,
+    settings: Settings,
+    progress: Progress = silent,
+) -> EvaluationReport:
+    """The metrics of a query set, and those of a bundle's toolset with the gold answers relabelled
+    by φ. With ``search.servers`` the answers are servers.
+
+    Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
+    bundle is one of other tools.
+    """
+    catalog = read_isolated(load_paths(paths))
+    asked = read_queries(queries)
+    owners = {tool.id: tool.owner for tool in catalog.tools}
+    names = set(owners.values()) if options.search.servers else owners.keys()
+    gold_of = partial(_gold, servers=options.search.servers, owners=owners)
+    judged = [one for one in asked if gold_of(one)]
+    kept = with_gold_among(judged, names, options.skip_unknown, gold_of)
+    if not kept:
+        raise ConfigError(
+            f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
+            "or names of servers under `gold_servers` with --servers"
+        )
+    searched = Searcher(catalog, options.search, settings).rankings(
+        kept, max(options.cutoffs), progress
+    )
+    rows = metric_rows(list(map(gold_of, kept)), searched.names, options.cutoffs)
+    report = EvaluationReport(
+        queries=len(kept),
+        unjudged=len(asked) - len(judged),
+        skipped=len(judged) - len(kept),
+        whole=searched.whole,
+        tools=len(catalog.tools),
+        rows=rows,
+        from_tools=searched.from_tools,
+    )
+    if options.bundle is None:
+        return report
+    merged, phi = _merged(options.bundle, catalog)
+    owners_after = {
+        old: merged.by_id[new].owner or owners[old] if new else owners[old]
+        for old, new in phi.items()
+        if old in owners
+    }
+    if options.search.servers:
+        gold_after = [one.server_gold(owners_after) for one in kept]
+    else:
+        gold_after = [one.gold for one in relabelled(kept, phi)]
+    found = Searcher(merged, options.search, settings).rankings(
+        kept, max(options.cutoffs), progress
+    )
+    after = metric_rows(gold_after, found.names, options.cutoffs)
+    raw = p_values(rows, after)
+    corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
+    return replace(report, tools_after=len(merged.tools), rows_after=after, p=corrected)
+
+
+def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:
+    return query.server_gold(owners) if servers else query.gold
+
+
+def _merged(bundle: Path, catalog: Catalog) -> tuple[Catalog, dict[str, str | None]]:
+    """A bundle's toolset and φ. Raises ``ConfigError`` for a bundle of other tools."""
+    phi = dict(read_relabelling(bundle).phi)
+    if foreign := sorted({tool.id for tool in catalog.tools} - phi.keys()):
+        raise ConfigError(
+            f"{bundle} says nothing of {foreign[0]}; give a bundle that was made of this catalog"
+        )
+    return read_isolated(load_paths([bundle])), phi

@@ -1,0 +1,94 @@
+"""What is compared with a request: the texts of a tool and of a server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bm25s.stopwords import STOPWORDS_EN
+
+from toolscope_core.datamodel import Catalog, Server, Tool
+from toolscope_core.similarity import split_name, tool_text
+from toolscope_core.source_words import source_name, source_text
+
+MADE_WORDS = 12
+"""The most words of a description that is made for a server without one."""
+_STOP_WORDS = frozenset(STOPWORDS_EN)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDocument:
+    """The texts of a tool or a server: ``short`` is that which the merge embeds, ``full`` has the
+    arguments too.
+    """
+
+    id: str
+    short: str
+    full: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProfile:
+    """A server with its tools' ids, sorted. ``made`` is true where it declares no description and
+    ``description`` is made of the words of its tools' names.
+    """
+
+    name: str
+    description: str
+    tools: tuple[str, ...]
+    made: bool = False
+
+
+def tool_document(tool: Tool) -> SearchDocument:
+    """The two texts of a tool."""
+    return SearchDocument(tool.id, tool_text(tool), argument_text(tool))
+
+
+def argument_text(tool: Tool) -> str:
+    """``snake_case_name: description``, then each argument with its description.
+
+    One text for BM25 and the second of two for the dense score; see docs/design.md for the others
+    that were measured.
+    """
+    name = "_".join(split_name(source_name(tool))) or tool.name
+    arguments = "; ".join(
+        " ".join(split_name(one.name)) + (f": {one.description}" if one.description else "")
+        for one in tool.parameters
+    )
+    return _encodable(f"{name}: {' '.join(source_text(tool).split())} {arguments}".strip())
+
+
+def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
+    """The owners of a catalog's tools, those that names imply among them, by name."""
+    by_owner: dict[str, list[Tool]] = {}
+    for tool in catalog.tools:
+        if tool.owner:
+            by_owner.setdefault(tool.owner, []).append(tool)
+    declared = {server.name: server for server in catalog.servers}
+    return tuple(
+        _profile(declared.get(name, Server(name)), by_owner[name]) for name in sorted(by_owner)
+    )
+
+
+def server_document(profile: ServerProfile, tools: Iterable[Tool]) -> SearchDocument:
+    """The text of a server: its name, its description, and the names of its ``tools``."""
+    names = "; ".join(" ".join(split_name(source_name(tool))) for tool in tools)
+    title = " ".join(split_name(profile.name)) or profile.name
+    description = "" if profile.made else " ".join(profile.description.split())
+    text = _encodable(" ".join(f"{title}: {description} {names}".split()))
+    return SearchDocument(profile.name, text, text)
+
+
+def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
+    ids = tuple(sorted(tool.id for tool in tools))
+    if server.description.strip():
+        return ServerProfile(server.name, server.description, ids)
+    own = {*split_name(server.name), *_STOP_WORDS}
+    words = Counter(word for tool in tools for word in dict.fromkeys(split_name(source_name(tool))))
+    common = [word for word, _ in words.most_common() if word not in own]
+    return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, made=True)
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,129 @@
+"""Documents scored for texts: dense and sparse, put together, and the best of them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from toolscope_core.backends import (
+    Embedder,
+    PairScorer,
+    Progress,
+    Step,
+    TokenEmbedder,
+    Vectors,
+    silent,
+)
+from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.config import RetrievalConfig
+from toolscope_core.errors import ConfigError
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.documents import SearchDocument
+from toolscope_core.retrieval.fusion import best_first, weighted
+from toolscope_core.retrieval.index_files import open_index
+from toolscope_core.retrieval.late import LateInteraction
+from toolscope_core.retrieval.reranking import CrossEncoding, Reranker, RowScores
+from toolscope_core.retrieval.sparse import Scores
+
+Place = TypeVar("Place")
+
+FEW = 32
+"""Texts that are embedded faster than the cache is looked through."""
+STRIDE = 64
+"""Requests between two steps of progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """The scores of all documents for one text, each float32 of shape (n,). ``dense`` is the mean
+    of two cosines, ``sparse`` BM25's; ``parts`` are what the two add to the hybrid score
+    (ToolScope, eq. 4); ``scores`` is that, with ``reranked`` in it where the best were reranked.
+    """
+
+    dense: Scores
+    sparse: Scores
+    scores: Scores
+    parts: tuple[Scores, Scores]
+    reranked: Scores | None = None
+
+
+class DocumentSearch:
+    """Documents with their index, in the order in which they are given.
+
+    ``scorer`` is the cross-encoder that the configuration names. Raises ``ModelError`` as the
+    models do, ``ConfigError`` for late interaction with an embedder that gives no token vectors.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[SearchDocument],
+        embedder: Embedder,
+        cache: VectorCache,
+        config: RetrievalConfig,
+        scorer: PairScorer | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        self.documents = documents
+        self._embedder, self._cache, self._config = embedder, cache, config
+        self._reranker = self._reranker_of(scorer, progress)
+        self._index = open_index(documents, embedder, cache, progress)
+
+    def each(
+        self,
+        requests: Sequence[ToolRequest],
+        k: int,
+        rank: Callable[[ToolRequest, Sequence[TextScores], int], tuple[Place, ...]],
+        progress: Progress = silent,
+    ) -> tuple[tuple[Place, ...], ...]:
+        """For each request what ``rank`` makes of the scores of its texts; nothing for a request
+        without text, for k below 1, and where there are no documents.
+        """
+        texts = list(dict.fromkeys(text for one in requests for text in self._texts(one, k)))
+        vectors = dict(zip(texts, self._encoded(texts, progress), strict=True))
+        rerank = self._reranker.of(texts) if self._reranker and texts else None
+        rankings: list[tuple[Place, ...]] = []
+        for number, one in enumerate(requests):
+            if number % STRIDE == 0:
+                progress(Step("search", number, len(requests)))
+            scores = [self._scored(text, vectors[text], rerank) for text in self._texts(one, k)]
+            rankings.append(rank(one, scores, k) if scores else ())
+        progress(Step("search", len(requests), len(requests)))
+        return tuple(rankings)
+
+    def _texts(self, request: ToolRequest, k: int) -> tuple[str, ...]:
+        """What is to be scored for a request; nothing where nothing can be ranked."""
+        return request.texts if request.text.strip() and k > 0 and self.documents else ()
+
+    def _encoded(self, texts: Sequence[str], progress: Progress) -> Vectors:
+        if len(texts) > FEW:
+            return embed_cached(texts, self._embedder, self._cache, progress)
+        return self._embedder.encode(texts)
+
+    def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
+        dense = self._index.dense(vector)
+        sparse = self._index.sparse.scores(text)
+        parts = weighted(dense, sparse, self._config.alpha)
+        scores, reranked = parts[0] + parts[1], None
+        if rerank is not None:
+            rows, weight = best_first(scores, self._config.candidates), self._config.rerank_weight
+            reranked = np.zeros(len(scores), dtype=np.float32)
+            reranked[rows] = rerank(text, rows)
+            scores = ((scores + weight * reranked) / (1 + weight)).astype(np.float32)
+        return TextScores(dense, sparse, scores, parts, reranked)
+
+    def _reranker_of(self, scorer: PairScorer | None, progress: Progress) -> Reranker | None:
+        if self._config.rerank == "none" or not self.documents:
+            return None
+        full = [one.full for one in self.documents]
+        if scorer is not None:
+            return CrossEncoding(full, scorer)
+        if not isinstance(self._embedder, TokenEmbedder):
+            raise ConfigError(
+                f"{self._embedder.name} gives no vectors of tokens, which rerank late needs; use a "
+                "local model, or rerank none"
+            )
+        short = [one.short for one in self.documents]
+        return LateInteraction(short, full, self._embedder, self._cache.folder, progress)
