@@ -53,6 +53,14 @@ PATIENCE_MS = 30_000
 """What an expectation waits for at most: a machine that does other work too is slow, not wrong."""
 
 
+def pytest_collection_modifyitems(items):
+    """A test in which the browser itself dies is run once more, with another one."""
+    again = pytest.mark.flaky(reruns=1, only_rerun=["TargetClosedError"])
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(again)
+
+
 @dataclass
 class Server:
     """A running app: its address, and a file that names what it tried to reach outside."""
@@ -157,16 +165,30 @@ def running(place, *start):
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def launched():
+    """The browser of the session in a list, and what starts another in its place."""
     if not CHROMIUM.exists() and os.environ.get("CI") != "true":
         pytest.skip(f"no browser at {CHROMIUM}; install Debian's chromium")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
+
+        def launch():
+            return playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+
+        browsers = [launch()]
+        yield browsers, launch
+        browsers[0].close()
+
+
+@pytest.fixture
+def chromium(launched):
+    """The browser; another one where it has died, so that one death fails one test."""
+    browsers, launch = launched
+    if not browsers[0].is_connected():
+        browsers[0] = launch()
+    return browsers[0]
 
 
 @pytest.fixture
