@@ -147,10 +147,11 @@ def test_reranked_places_say_so_and_candidates_alone_are_compared(tmp_path, embe
     retriever = Retriever(TOOLS, embedder, VectorCache(tmp_path), config)
     places = retriever.search(ToolRequest("send mail"), 3)
     assert [one.tool_id for one in places] == ["a", "b", "c"]
-    assert places[0].reranked == pytest.approx(1.0)
-    assert places[2].reranked == 0.0
+    assert places[0].parts[2] == pytest.approx(0.7 / 1.7)
+    assert places[2].parts[2] == 0.0
+    assert all(sum(one.parts) == pytest.approx(one.score) for one in places)
     plain = Retriever(TOOLS, embedder, VectorCache(tmp_path)).search(ToolRequest("send mail"), 3)
-    assert all(one.reranked is None for one in plain)
+    assert all(one.parts[2] == 0.0 for one in plain)
     weightless = RetrievalConfig(rerank="late", rerank_weight=0.0)
     same = Retriever(TOOLS, embedder, VectorCache(tmp_path), weightless)
     assert [one.score for one in same.search(ToolRequest("send mail"), 3)] == [

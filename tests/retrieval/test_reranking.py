@@ -57,7 +57,8 @@ def test_the_best_are_scored_anew(model, tmp_path):
     full = ["send_mail: send mail", "read_mail: read mail"]
     wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read mail", full))]
     assert [one.tool_id for one in places] == wanted
-    assert [one.reranked for one in places] == pytest.approx([1.0, 0.0])
+    assert [one.parts[2] for one in places] == pytest.approx([100 / 101, 0.0])
+    assert places[0].by == "rerank"
 
 
 def test_none_and_late_need_no_model(model):

@@ -58,6 +58,21 @@ def test_the_best_tool_is_first_and_its_parts_are_told(open_retriever):
     assert open_retriever(alpha=0.1).search(ToolRequest("weather"), 1)[0].by == "sparse"
 
 
+@pytest.mark.parametrize("by_rule", [True, False])
+def test_the_parts_add_up_to_the_score_over_all_texts(open_retriever, by_rule):
+    request = ToolRequest("the weather and mail", ("tell the weather", "send a mail"), by_rule)
+    places = open_retriever().search(request, 4)
+    assert all(sum(one.parts) == pytest.approx(one.score) for one in places)
+    assert {one.tool_id: one.subquery for one in places[:2]} == {"get_weather": 0, "send_mail": 1}
+
+
+def test_under_top1_the_parts_are_those_of_the_text_that_brought_the_tool(open_retriever):
+    request = ToolRequest("weather and mail", ("tell the weather", "send a mail"))
+    first = open_retriever(assembly="top1").search(request, 2)[0]
+    (alone,) = open_retriever().search(ToolRequest("tell the weather"), 1)
+    assert first.parts == alone.parts
+
+
 def test_an_argument_alone_finds_its_tool(open_retriever):
     assert ids(open_retriever(alpha=0.0).search(ToolRequest("receiver"), 1)) == ["send_mail"]
 

@@ -146,16 +146,16 @@ def search(
 
 
 def _places(report: SearchReport) -> Iterator[str]:
-    """What one request finds, a line a place."""
+    """What one request finds, a line a place; the parts of a score are what adds up to it."""
+    from toolscope_core.retrieval.retriever import PARTS
+
     tools = report.catalog.by_id
     for tool in report.tools:
-        part = "" if tool.subquery is None else f"  part {tool.subquery + 1}"
-        again = "" if tool.reranked is None else f"  reranked {tool.reranked:.2f}"
+        step = "" if tool.subquery is None else f"  part {tool.subquery + 1}"
+        shares = zip(PARTS, tool.parts, strict=True)
+        parts = "  ".join(f"{name} {part:.2f}" for name, part in shares if part or name != "rerank")
         of = f"  {tools[tool.tool_id].server}" if tools[tool.tool_id].server else ""
-        yield (
-            f"{tool.score:.3f}  dense {tool.dense:.2f}  sparse {tool.sparse:5.1f}"
-            f"{again}{part}  {tools[tool.tool_id].name}{of}"
-        )
+        yield f"{tool.score:.3f}  {parts}{step}  {tools[tool.tool_id].name}{of}"
     for server in report.servers:
         part = "" if server.subquery is None else f"  part {server.subquery + 1}"
         by = "its own text" if server.tool_id is None else tools[server.tool_id].name

@@ -38,10 +38,27 @@ def assembled(
         return best_first(whole, k), whole
     if config.assembly == "top1":
         return top1_assembly(parts, k, config.candidates)
-    weight = config.subquery_weight if request.by_rule else config.step_weight
+    weight = _weight(request, config)
     best = np.maximum.reduce(parts)
     blended = ((whole + weight * best) / (1 + weight)).astype(np.float32)
     return best_first(blended, k), blended
+
+
+def text_shares(
+    request: ToolRequest, scores: Sequence[Scores], row: int, config: RetrievalConfig
+) -> dict[int, float]:
+    """How much each of the request's ``texts`` weighs in the score of a row; 1 together. Under
+    *top1* all of it is the one that brought the row.
+    """
+    at = brought_by(scores, row)
+    if not at or config.assembly == "top1":
+        return {at: 1.0}
+    weight = _weight(request, config)
+    return {0: 1 / (1 + weight), at: weight / (1 + weight)}
+
+
+def _weight(request: ToolRequest, config: RetrievalConfig) -> float:
+    return config.subquery_weight if request.by_rule else config.step_weight
 
 
 def top1_assembly(scores: Sequence[Scores], k: int, candidates: int) -> tuple[list[int], Scores]:

@@ -9,31 +9,32 @@ from toolscope_core.backends import Embedder, PairScorer, Progress, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
-from toolscope_core.retrieval.assembly import ToolRequest, assembled, brought_by
+from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
+
+PARTS = ("dense", "sparse", "rerank")
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTool:
-    """A place in a ranking. ``score`` in [0, 1] decides it; ``dense`` is the cosine and ``sparse``
-    the BM25 score to the text that brought the tool: ``subquery`` says which of the request's,
-    counted from 0, ``None`` for the request itself. ``parts`` are what the two gave to the score of
-    that text, ``by`` names the greater; ``reranked`` is the reranker's score in [0, 1], ``None``
-    where nothing was reranked.
+    """A place in a ranking. ``score`` in [0, 1] decides it; ``parts`` are what the dense and the
+    sparse score and the reranker gave to it: their sum, but under *top1*, where they are those of
+    the text that brought the tool. ``subquery`` says which of the request's that was, counted from
+    0, ``None`` for the request itself; ``dense`` is the cosine and ``sparse`` the BM25 score to it.
     """
 
     tool_id: str
     score: float
     dense: float
     sparse: float
-    parts: tuple[float, float]
+    parts: tuple[float, float, float]
     subquery: int | None = None
-    reranked: float | None = None
 
     @property
     def by(self) -> str:
-        return "dense" if self.parts[0] >= self.parts[1] else "sparse"
+        """Which part decided: that which gave the most."""
+        return max(zip(self.parts, PARTS, strict=True), key=lambda one: one[0])[1]
 
 
 class Retriever:
@@ -72,17 +73,22 @@ class Retriever:
     ) -> tuple[RankedTool, ...]:
         scores = [one.scores for one in by_text]
         order, final = assembled(request, scores, k, self.config)
-        return tuple(self._place(row, float(final[row]), by_text) for row in order)
+        return tuple(self._place(request, row, float(final[row]), by_text) for row in order)
 
-    def _place(self, row: int, score: float, by_text: Sequence[TextScores]) -> RankedTool:
-        at = brought_by([one.scores for one in by_text], row)
-        text = by_text[at]
+    def _place(
+        self, request: ToolRequest, row: int, score: float, by_text: Sequence[TextScores]
+    ) -> RankedTool:
+        shares = text_shares(request, [one.scores for one in by_text], row, self.config)
+        at = max(shares)
+        dense, sparse, reranked = (
+            sum(share * float(by_text[text].parts[part][row]) for text, share in shares.items())
+            for part in range(3)
+        )
         return RankedTool(
             tool_id=self._search.documents[row].id,
             score=score,
-            dense=float(text.dense[row]),
-            sparse=float(text.sparse[row]),
-            parts=(float(text.parts[0][row]), float(text.parts[1][row])),
+            dense=float(by_text[at].dense[row]),
+            sparse=float(by_text[at].sparse[row]),
+            parts=(dense, sparse, reranked),
             subquery=at - 1 if len(by_text) > 1 else None,
-            reranked=None if text.reranked is None else float(text.reranked[row]),
         )

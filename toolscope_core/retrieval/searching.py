@@ -39,15 +39,15 @@ STRIDE = 64
 @dataclass(frozen=True, slots=True)
 class TextScores:
     """The scores of all documents for one text, each float32 of shape (n,). ``dense`` is the mean
-    of two cosines, ``sparse`` BM25's; ``parts`` are what the two add to the hybrid score
-    (ToolScope, eq. 4); ``scores`` is that, with ``reranked`` in it where the best were reranked.
+    of two cosines, ``sparse`` BM25's; ``parts`` are what the two and the reranker add to
+    ``scores``, their sum: the hybrid score (ToolScope, eq. 4), and the reranker's where the best
+    were reranked.
     """
 
     dense: Scores
     sparse: Scores
     scores: Scores
-    parts: tuple[Scores, Scores]
-    reranked: Scores | None = None
+    parts: tuple[Scores, Scores, Scores]
 
 
 class DocumentSearch:
@@ -105,14 +105,14 @@ class DocumentSearch:
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
         dense = self._index.dense(vector)
         sparse = self._index.sparse.scores(text)
-        parts = weighted(dense, sparse, self._config.alpha)
-        scores, reranked = parts[0] + parts[1], None
+        parts = (*weighted(dense, sparse, self._config.alpha), np.zeros_like(sparse))
+        scores = parts[0] + parts[1]
         if rerank is not None:
             rows, weight = best_first(scores, self._config.candidates), self._config.rerank_weight
-            reranked = np.zeros(len(scores), dtype=np.float32)
-            reranked[rows] = rerank(text, rows)
-            scores = ((scores + weight * reranked) / (1 + weight)).astype(np.float32)
-        return TextScores(dense, sparse, scores, parts, reranked)
+            parts[2][rows] = weight * rerank(text, rows)
+            parts = (parts[0] / (1 + weight), parts[1] / (1 + weight), parts[2] / (1 + weight))
+            scores = parts[0] + parts[1] + parts[2]
+        return TextScores(dense, sparse, scores, parts)
 
     def _reranker_of(self, scorer: PairScorer | None, progress: Progress) -> Reranker | None:
         if self._config.rerank == "none" or not self.documents:
