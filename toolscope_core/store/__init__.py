@@ -27,6 +27,12 @@ from toolscope_core.store.job_rows import (
     start_job,
 )
 from toolscope_core.store.ledger import StoredLedger, count_earlier, read_calls
+from toolscope_core.store.query_rows import (
+    QueryFile,
+    delete_query_file,
+    keep_query_file,
+    list_query_files,
+)
 from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.runs import (
     ModelRun,
@@ -44,6 +50,7 @@ __all__ = [
     "Job",
     "JobState",
     "ModelRun",
+    "QueryFile",
     "RunState",
     "Selection",
     "Store",
@@ -52,14 +59,17 @@ __all__ = [
     "count_decisions",
     "count_earlier",
     "delete_catalog",
+    "delete_query_file",
     "end_job",
     "end_run",
     "get_job",
     "get_run",
     "get_selection",
+    "keep_query_file",
     "keep_selection",
     "latest_job",
     "list_catalogs",
+    "list_query_files",
     "list_runs",
     "load_catalog",
     "mark_orphans",

@@ -20,6 +20,7 @@ from toolscope_core.store.tables import (
     CatalogToolRow,
     DecisionRow,
     JobRow,
+    QueryFileRow,
     RunRow,
     SelectionRow,
     SettingRow,
@@ -87,8 +88,8 @@ def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
 
 
 def rename_catalog(store: Store, name: str, new: str) -> None:
-    """Call all versions of ``name``, and the log of its decisions, ``new``. Raises ``StoreError``
-    for a blank name, one that is taken, or no catalog of that name.
+    """Call all versions of ``name``, the log of its decisions and its query sets ``new``. Raises
+    ``StoreError`` for a blank name, one that is taken, or no catalog of that name.
     """
     if not new.strip():
         raise StoreError(f"the new name is {new!r}; give a name that is not blank")
@@ -96,15 +97,15 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
             raise StoreError(f"there is a catalog {new} already; choose another name")
-        for table in (CatalogRow, DecisionRow):
+        for table in (CatalogRow, DecisionRow, QueryFileRow):
             renamed = update(table).where(col(table.name) == name).values(name=new)
             session.connection().execute(renamed)
 
 
 def delete_catalog(store: Store, name: str) -> None:
-    """Delete all versions of ``name`` with their decisions, jobs, runs and selections; the answers
-    of models stay, since other catalogs may hold the same tools. No later catalog gets an id that
-    these had. Raises ``StoreError`` while a job of theirs runs, or where there is no such catalog.
+    """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, jobs,
+    runs and selections; the answers of models stay, since other catalogs may hold the same tools.
+    No later catalog gets an id that these had. Raises ``StoreError`` while a job of theirs runs, or where there is no such catalog.
     """
     with store.write() as session:
         ids = _of_name(session, store, name)
@@ -118,8 +119,8 @@ def delete_catalog(store: Store, name: str) -> None:
         for table in (CatalogToolRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
-        session.connection().execute(delete(DecisionRow).where(col(DecisionRow.name) == name))
-        session.connection().execute(delete(CatalogRow).where(col(CatalogRow.name) == name))
+        for named in (DecisionRow, QueryFileRow, CatalogRow):
+            session.connection().execute(delete(named).where(col(named.name) == name))
 
 
 def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:

@@ -133,7 +133,8 @@ def _row_of(session: Session, error: CellError) -> str:
     same = type_coerce(error.column, String) == error.text
     values = session.connection().execute(select(*keys).where(same)).first()
     named = zip(table.primary_key.columns.keys(), values or (), strict=False)
-    return f"{table.name} row ({', '.join(f'{name} {value}' for name, value in named)})"
+    shown = (f"{name} {str(value)[:60]}" for name, value in named)
+    return f"{table.name} row ({', '.join(shown)})"
 
 
 def _begin(connection: Connection) -> None:

@@ -109,6 +109,14 @@ def m008_price_table(connection: sqlite3.Connection) -> None:
     )
 
 
+def m009_query_files(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE query_file ("
+        " name TEXT NOT NULL, file TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL,"
+        " PRIMARY KEY (name, file))"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -118,6 +126,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m006_settings,
     m007_jobs_by_kind,
     m008_price_table,
+    m009_query_files,
 )
 """In the order of their application. Append only: a released step never changes."""
 

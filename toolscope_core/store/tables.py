@@ -155,6 +155,17 @@ class SelectionRow(Row, table=True):
     ids: list[str] = Field(sa_type=JsonTexts)
 
 
+class QueryFileRow(Row, table=True):
+    """One query set of the catalogs named ``name``: a file as it was uploaded."""
+
+    __tablename__ = "query_file"
+
+    name: str = Field(primary_key=True, sa_type=JsonText)
+    file: str = Field(primary_key=True, sa_type=JsonText)
+    at: str
+    content: bytes
+
+
 class AnswerRow(Row, table=True):
     """One answer of a model, by ledger key; ``value`` is null where it cannot be used."""
 
