@@ -20,6 +20,9 @@ PAGES = [
         "pages/documents.py", title="Documents", icon=":material/edit_note:", url_path="documents"
     ),
     st.Page("pages/export.py", title="Export", icon=":material/ios_share:", url_path="export"),
+    st.Page(
+        "pages/retrieval.py", title="Retrieval", icon=":material/search:", url_path="retrieval"
+    ),
     st.Page("pages/history.py", title="History", icon=":material/history:", url_path="history"),
     st.Page("pages/settings.py", title="Settings", icon=":material/settings:", url_path="settings"),
 ]

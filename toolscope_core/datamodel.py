@@ -553,6 +553,11 @@ class MergePlan:
     held_back: tuple[str, ...] = ()
 
     @property
+    def phi(self) -> dict[str, str | None]:
+        """φ: the new id of each tool, by its old id; ``None`` for one that was left out."""
+        return {row.old_id: row.new_id for row in self.relabels}
+
+    @property
     def removed(self) -> tuple[str, ...]:
         """Ids of the tools that people left out."""
         return tuple(row.old_id for row in self.relabels if row.new_id is None)

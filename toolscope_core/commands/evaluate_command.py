@@ -15,7 +15,13 @@ from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.intervals import holm
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_gold_among
+from toolscope_core.evaluation.query_sets import (
+    Query,
+    owners_after,
+    read_queries,
+    relabelled,
+    with_gold_among,
+)
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.relabelling import read_relabelling
 
@@ -122,13 +128,9 @@ def evaluate_files(
     if options.bundle is None:
         return report
     merged, phi = _merged(options.bundle, catalog)
-    owners_after = {
-        old: merged.by_id[new].owner or owners[old] if new else owners[old]
-        for old, new in phi.items()
-        if old in owners
-    }
     if options.search.servers:
-        gold_after = [one.server_gold(owners_after) for one in kept]
+        new_owners = owners_after(owners, {tool.id: tool.owner for tool in merged.tools}, phi)
+        gold_after = [one.server_gold(new_owners) for one in kept]
     else:
         gold_after = [one.gold for one in relabelled(kept, phi)]
     found = Searcher(merged, options.search, settings).rankings(

@@ -142,6 +142,16 @@ def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple
     )
 
 
+def owners_after(
+    owners: Mapping[str, str], merged: Mapping[str, str], phi: Mapping[str, str | None]
+) -> dict[str, str]:
+    """The server of each tool after a merge, by its old id: that of the tool it is merged into by
+    φ. ``owners`` are by old id, ``merged`` by new id. A tool that was left out keeps its own, which
+    nothing serves now.
+    """
+    return {old: merged.get(phi.get(old) or "") or own for old, own in owners.items()}
+
+
 def _after(need: frozenset[str], phi: Mapping[str, str | None]) -> frozenset[str]:
     new = {phi.get(one, one) for one in need} - {None}
     return frozenset(one for one in new if one is not None) or need

@@ -1,4 +1,4 @@
-"""The bundled example catalog: fictional servers, our own writing."""
+"""The bundled example catalog and its query set: fictional servers, our own writing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from pathlib import Path
 EXAMPLE_NAME = "Example"
 
 
+_FOLDER = Path(__file__).resolve().parents[2] / "examples"
+
+
 def example_path() -> Path:
     """The file of the example, beside the package in a checkout."""
-    return Path(__file__).resolve().parents[2] / "examples" / "catalog.json"
+    return _FOLDER / "catalog.json"
+
+
+def example_queries() -> Path:
+    """Requests to the example with the tools that answer them."""
+    return _FOLDER / "queries.jsonl"

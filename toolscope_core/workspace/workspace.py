@@ -12,14 +12,17 @@ from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
 from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.endpoints import Endpoints
+from toolscope_core.workspace.example import EXAMPLE_NAME, example_queries
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
+from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.searches import Searches
 from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
@@ -55,13 +58,24 @@ class Workspace:
         self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)
         self.maps = Maps(self.analyses, self.review, self.heatmaps, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
+        self.queries = LoadedQueries(self.store, self.catalogs)
+        self.searches = Searches(self.analyses, self.review, self.queries, embedder, cache)
         self.selections = Selections(self.store, self.catalogs)
         self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
 
+    def add_example(self) -> CatalogRecord:
+        """Store the bundled example, unless it is there, with its query set."""
+        is_new = EXAMPLE_NAME not in (record.name for record in self.catalogs.newest())
+        record = self.catalogs.add_example()
+        if is_new:
+            queries = example_queries()
+            self.queries.add(record.id, queries.read_bytes(), queries.name)
+        return record
+
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
         """Bring the bundled example and analyse it, unless that is done."""
-        record = self.catalogs.add_example()
+        record = self.add_example()
         if self.analyses.get(record.id) is None:
             self.analyses.wait(self.analyses.start(record.id), progress)
         return record

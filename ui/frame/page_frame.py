@@ -28,7 +28,7 @@ def workspace() -> Workspace:
     """The one workspace of this process; the first start adds and analyses the bundled example."""
     work = Workspace(_settings())
     if not work.catalogs.newest():
-        work.analyses.start(work.catalogs.add_example().id)
+        work.analyses.start(work.add_example().id)
     return work
 
 
@@ -149,6 +149,7 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
 
 STAGES = {
     "embed": "Embedding tools",
+    "tokens": "Embedding tools token by token",
     "compare": "Finding similar tools",
     "judge": "Judging pairs",
     "merge": "Building merge proposals",

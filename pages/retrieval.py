@@ -1,0 +1,19 @@
+"""Retrieval: what an agent gets for a request, from the toolset as it is and after the merge."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.frame import page_frame
+from ui.retrieval.confusion_panel import confusion_panel
+from ui.retrieval.request_panel import request_panel
+from ui.retrieval.result_panel import result_panel
+
+st.title("Retrieval")
+page_frame.analysis()
+catalog_id = page_frame.current().id
+asked = request_panel(catalog_id)
+if asked is not None:
+    view = result_panel(catalog_id, asked)
+    if view is not None and not asked.servers:
+        confusion_panel(view.confusions)

@@ -1,0 +1,46 @@
+"""Retrieval in Chromium: type, press Enter, compare, share the address."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_main_job import PROPOSALS
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def test_a_request_is_typed_compared_and_shared(watched):
+    page = watched.open("")
+    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    page = watched.open("retrieval", catalog="Example")
+    request = page.get_by_role("searchbox", name="Request")
+    request.fill("Translate my letter to French")
+    request.press("Enter")
+    expect(page.get_by_text("As it is: 64 tools")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile("Merged: [0-9]+ tools"))).to_be_visible()
+    expect(page.get_by_text("dense (meaning)").first).to_be_visible()
+    page = watched.settled()
+    assert "q=Translate" in page.url
+    page.reload()
+    watched.settled()
+    expect(request).to_have_value("Translate my letter to French")
+    link = page.get_by_role("link", name="Open the pair").first
+    expect(link).to_be_visible()
+    link.click()
+    expect(page.locator("h1")).to_have_text("Overlap")
+    assert "pair=" in watched.settled().url
+    page.go_back()
+    expect(page.get_by_text("As it is: 64 tools")).to_be_visible()
+
+
+def test_a_query_of_the_example_is_picked_and_servers_are_shown(watched):
+    page = watched.open("retrieval", catalog="Example")
+    page.get_by_role("combobox", name="Pick one of").click()
+    page.keyboard.type("Boil this report")
+    page.get_by_role("option", name="Boil this report").click()
+    expect(page.get_by_text("1 of 1").first).to_be_visible(timeout=120_000)
+    watched.settled()
+    page.get_by_role("radio", name="servers").click()
+    expect(page.get_by_text("As it is: 6 servers")).to_be_visible()
+    assert "find=servers" in watched.settled().url

@@ -1,0 +1,49 @@
+"""Catalog → Query sets: uploaded with problems by line, kept, deleted."""
+
+import pytest
+
+from tests.workspace.desk import MAIL, WEATHER
+
+LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
+{"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}
+{"query": 5}
+"""
+
+
+@pytest.fixture
+def page(bench):
+    return bench(MAIL, WEATHER).open("catalog")
+
+
+def upload(page, name, content):
+    kind = "text/csv" if name.endswith(".csv") else "application/octet-stream"
+    page.at.file_uploader(key="queries_0").upload(name, content, kind).run()
+    return page
+
+
+def test_a_set_is_previewed_added_and_deleted(page):
+    upload(page, "q.jsonl", LINES)
+    assert "2 queries, 2 with answers, 1 with steps." in page.text
+    assert "1 line cannot be read; the others are used." in page.text
+    (problems,) = [table.value for table in page.at.dataframe if "reason" in table.value]
+    assert list(problems["line"]) == [3]
+    assert "Not in this catalog, so never found: gone/\\<b\\>tool" in page.text
+    assert page.work.queries.sets(page.catalog_id) == ()
+    page.press("add_queries_")
+    assert [view.name for view in page.work.queries.sets(page.catalog_id)] == ["q.jsonl"]
+    assert "Query sets: 1" in [box.label for box in page.at.expander]
+    page.press("delete_queries_")
+    assert page.work.queries.sets(page.catalog_id) == ()
+
+
+def test_csv_is_read_too(page):
+    upload(page, "q.csv", b"id,query,gold\n1,mail,alpha/send_mail;alpha/get_weather\n")
+    assert "1 query, 1 with answers." in page.text
+    (shown,) = [table.value for table in page.at.dataframe if "answers" in table.value]
+    assert list(shown["answers"]) == ["alpha/send_mail, alpha/get_weather"]
+
+
+def test_a_file_that_is_no_query_set_is_refused_in_words(page):
+    upload(page, "q.csv", b"id,text\n1,x")
+    assert "with the name query" in page.text
+    assert not [button for button in page.at.button if (button.key or "").startswith("add_q")]

@@ -1,0 +1,119 @@
+"""Retrieval: a request against the toolset as it is and the merged one, side by side."""
+
+import json
+from contextlib import suppress
+
+import pytest
+
+from tests.workspace.desk import MAIL, WEATHER, on, tool
+from toolscope_core.errors import JobError, ModelError
+from toolscope_core.workspace import searches
+
+QUERIES = [
+    {"id": "a", "query": "send a mail", "gold": ["beta/send_mail"]},
+    {"id": "b", "query": "mail and weather", "gold": ["alpha/none"], "steps": ["mail", "weather"]},
+]
+STRANGE = tool("evil", "x", "![x](http://attacker/x.png) send a mail **now**")
+
+
+@pytest.fixture
+def slow(monkeypatch, tmp_path):
+    """Nothing is cached, and nothing is built while a page waits."""
+    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(searches, "AT_ONCE", -1)
+
+
+@pytest.fixture
+def page(bench):
+    made = bench()
+    made.work.queries.add(made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    return made
+
+
+def tables(page):
+    return [table.value for table in page.at.dataframe if "elsewhere" in table.value]
+
+
+def test_a_request_in_the_address_shows_both_toolsets(page):
+    page.open("retrieval", q="send a mail", merges="all proposals")
+    assert "As it is: 8 tools" in page.text
+    assert "Merged: 4 tools" in page.text
+    assert "**1 of 1** answers found" in page.text
+    before, after = tables(page)
+    assert list(before["name"][:3]) == ["send_mail"] * 3
+    assert sorted(before["answers"])[-1] == "✓"
+    assert list(before["elsewhere"][:4]) == ["1", "1 ▲", "1 ▲", "2 ▲"]
+    assert after["merged"][0] == 3
+    assert after["elsewhere"][1] == "4 ▲"
+    assert "What tools confuse this request" in page.text
+    assert "the same job, scores 0.00 apart" in page.text
+    assert "One of them answers the request, the other does not" in page.text
+
+
+def test_a_typed_request_is_searched(page):
+    page.open("retrieval")
+    assert "Type a request" in page.text and not tables(page)
+    page.at.text_input(key="q").set_value("tell the weather").run()
+    assert tables(page)[0]["name"][0] == "get_weather"
+    assert "answers found" not in page.text
+
+
+def test_a_picked_query_becomes_the_request_and_another_request_unpicks_it(page):
+    page.open("retrieval")
+    page.at.selectbox(key="picked").set_value(1).run()
+    assert page.at.text_input(key="q").value == "mail and weather"
+    assert "Split by the steps of its query set: **1** mail; **2** weather" in page.text
+    assert "Missed: **alpha/none**, not among the first places" in page.text
+    assert set(tables(page)[0]["part"]) <= {"1", "2"}
+    page.at.text_input(key="q").set_value("another").run()
+    assert page.at.selectbox(key="picked").value is None
+
+
+def test_servers_are_found_instead(page):
+    page.open("retrieval", q="send a mail")
+    page.at.segmented_control(key="find").set_value("servers").run()
+    before, _ = tables(page)
+    assert "As it is: 3 servers" in page.text
+    assert "of the places before the merge come from a server's tools" in page.text
+    assert set(before["description"]) == {"made of its tools"}
+    assert "What tools confuse" not in page.text
+    assert page.at.selectbox(key="corpus").value == "tools and servers"
+
+
+def test_what_a_stranger_wrote_stays_text(bench):
+    page = bench(MAIL, on("beta", MAIL), STRANGE, WEATHER)
+    page.open("retrieval", q="send **a** mail, then tell ![x](http://attacker/x.png)")
+    assert "![x]" not in page.text and "**a**" not in page.text
+    assert page.at.markdown
+
+
+def ended(page):
+    """The job that builds the index, once it has ended; the page is drawn again."""
+    work = page.work
+    with suppress(JobError):
+        work.analyses.wait(work.searches.job(page.catalog_id).id)
+    page.at.run()
+    return work.searches.job(page.catalog_id)
+
+
+def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
+    page.open("retrieval", q="send a mail")
+    assert ended(page).state == "done"
+    assert len(tables(page)) == 2
+
+
+def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monkeypatch):
+    def fail(*args):
+        raise ModelError("no model; get one")
+
+    monkeypatch.setattr(searches.Searches, "run", fail)
+    page.open("retrieval", q="send a mail")
+    assert ended(page).state == "failed"
+    assert "no model; get one" in page.text.replace("\\", "")
+    assert [button for button in page.at.button if button.key == "index"]
+    assert not tables(page)
+
+
+def test_without_a_query_set_the_way_to_one_is_shown(bench):
+    page = bench().open("retrieval")
+    assert not [box for box in page.at.selectbox if box.key == "picked"]

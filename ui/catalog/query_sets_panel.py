@@ -1,0 +1,128 @@
+"""The query sets of a catalog: added, looked at, deleted."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.errors import ConfigError, ToolScopeError
+from toolscope_core.numbers import quantity
+from toolscope_core.workspace.loaded_queries import MOST_BYTES, QuerySetView
+from ui.frame import page_frame, safe_text
+
+SHOWN = 20
+NAMED = 5
+
+
+def query_sets_panel(catalog_id: int) -> None:
+    """The sets that the catalog has, and the form to add one; nothing is stored before the button
+    is pressed.
+    """
+    queries = page_frame.workspace().queries
+    views = queries.sets(catalog_id)
+    if failed := st.session_state.pop("queries_error", ""):
+        safe_text.show_error(ConfigError(failed))
+    title = f"Query sets: {len(views):,}" if views else "Query sets"
+    with st.expander(title, icon=":material/quiz:"):
+        st.caption(
+            "Requests to agents with the tools that answer them. The Retrieval page tries them on "
+            "the toolset before and after the merge. They stay with all versions of this catalog."
+        )
+        for view in views:
+            _kept(catalog_id, view)
+        _form(catalog_id)
+
+
+def _kept(catalog_id: int, view: QuerySetView) -> None:
+    """One set, with a button that deletes it."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}")
+    row.button(
+        "Delete",
+        key=f"delete_queries_{catalog_id}_{view.name}",
+        icon=":material/delete:",
+        type="tertiary",
+        on_click=lambda: page_frame.workspace().queries.delete(catalog_id, view.name),
+    )
+    _problems(view)
+
+
+def _form(catalog_id: int) -> None:
+    turn = st.session_state.setdefault("queries_turn", 0)
+    file = st.file_uploader(
+        "Add a query set: JSON Lines or CSV with `query`, and `gold` (tool ids) or `gold_servers`; "
+        "`id` and `steps` if there are any.",
+        type=["jsonl", "csv"],
+        max_upload_size=MOST_BYTES // 1_000_000,
+        key=f"queries_{turn}",
+    )
+    if file is None:
+        return
+    try:
+        view = page_frame.workspace().queries.preview(catalog_id, file.getvalue(), file.name)
+    except ConfigError as error:
+        safe_text.show_error(error)
+        return
+    st.write(_in_words(view))
+    _problems(view)
+    st.dataframe(
+        [
+            {
+                "id": query.id,
+                "query": query.text,
+                "answers": ", ".join(
+                    " or ".join(sorted(need)) for need in (query.gold or query.servers)
+                ),
+            }
+            for query in view.content.queries[:SHOWN]
+        ],
+        hide_index=True,
+        height=220,
+        column_config={"query": st.column_config.TextColumn(width="large")},
+        alt="The first queries",
+    )
+    st.button(
+        "Add query set",
+        type="primary",
+        icon=":material/add:",
+        key=f"add_queries_{turn}",
+        on_click=_add,
+        args=(catalog_id, turn, file.getvalue(), file.name),
+    )
+
+
+def _in_words(view: QuerySetView) -> str:
+    steps = f", {view.with_steps:,} with steps" if view.with_steps else ""
+    return f"{quantity(len(view.content.queries), 'query')}, {view.judged:,} with answers{steps}."
+
+
+def _problems(view: QuerySetView) -> None:
+    """The rows that are no query, and answers that the catalog does not have."""
+    problems = view.content.problems
+    if problems:
+        st.warning(
+            f"{quantity(len(problems), 'line')} cannot be read; the others are used.",
+            icon=":material/warning:",
+        )
+        st.dataframe(
+            problems[:SHOWN],
+            hide_index=True,
+            column_config={"reason": st.column_config.TextColumn(width="large")},
+            alt="Lines that cannot be read",
+        )
+    if view.unknown:
+        more = f" and {len(view.unknown) - NAMED:,} more" if len(view.unknown) > NAMED else ""
+        names = ", ".join(map(safe_text.untrusted, view.unknown[:NAMED]))
+        st.warning(
+            f"Not in this catalog, so never found: {names}{more}. Queries that ask for them count "
+            "as missed.",
+            icon=":material/help:",
+        )
+
+
+def _add(catalog_id: int, turn: int, content: bytes, name: str) -> None:
+    try:
+        page_frame.workspace().queries.add(catalog_id, content, name)
+    except ToolScopeError as error:
+        st.session_state["queries_error"] = str(error)
+        return
+    st.session_state["queries_turn"] = turn + 1

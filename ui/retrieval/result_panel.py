@@ -1,0 +1,212 @@
+"""What a request finds: the toolset as it is and the merged one side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.errors import JobError
+from toolscope_core.figures.score_charts import PART_NAMES, ScoreBar, score_bars
+from toolscope_core.figures.table_twins import TableRow
+from toolscope_core.numbers import quantity
+from toolscope_core.views.searched import Found, FoundSide
+from toolscope_core.workspace.searches import Lookup, SearchView
+from ui.charts.pictures import picture
+from ui.frame import page_frame, safe_text
+from ui.tools import tool_drawer
+
+MOST_HEIGHT = 420
+ANSWER = "✓"
+OPEN = ":material/right_panel_open:"
+
+
+def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
+    """Draw both rankings; ``None`` while an index is being built."""
+    with st.spinner("Searching", show_time=True):
+        view = page_frame.workspace().searches.look(catalog_id, asked)
+    if view is None:
+        _building(catalog_id, asked)
+        return None
+    _subqueries(view)
+    if asked.servers:
+        st.caption(
+            f"{view.from_tools:.0%} of the places before the merge come from a server's tools, the "
+            "others from its own text."
+        )
+    what = "server" if asked.servers else "tool"
+    sides = (
+        ("As it is", "before", view.before, None),
+        ("Merged", "after", view.after, view.before),
+    )
+    for column, (title, key, side, other) in zip(st.columns(2, gap="medium"), sides, strict=True):
+        with column:
+            st.subheader(f"{title}: {quantity(side.size, what)}", anchor=False)
+            _figures(side, other)
+            _needs(side)
+            _table(side.places, key, view, asked)
+            if side.places and not asked.servers:
+                _bars(side.places, key)
+    return view
+
+
+def _building(catalog_id: int, asked: Lookup) -> None:
+    """Start the building of the index once; after a failure only when asked."""
+    searches = page_frame.workspace().searches
+    job = searches.job(catalog_id)
+    if job is not None and not job.live and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+        if not st.button("Retry", icon=":material/replay:", key="index"):
+            return
+    st.info(
+        "Building the search index of this toolset, once. What is embedded already is not embedded "
+        "again.",
+        icon=":material/hourglass_empty:",
+    )
+    page_frame.job_panel(searches.start(catalog_id, asked))
+
+
+def _subqueries(view: SearchView) -> None:
+    if not view.subqueries:
+        return
+    by = "by rule" if view.by_rule else "by the steps of its query set"
+    parts = "; ".join(
+        f"**{number}** {safe_text.untrusted(text)}"
+        for number, text in enumerate(view.subqueries, 1)
+    )
+    st.markdown(f"Split {by}: {parts}")
+
+
+def _figures(side: FoundSide, other: FoundSide | None) -> None:
+    """What the places serve and cost; against the ``other`` side where there is one."""
+    served = f"**{side.served} of {len(side.needs)}** answers found · " if side.needs else ""
+    difference = side.tokens - other.tokens if other else 0
+    more = f" ({difference:+,})" if difference else ""
+    st.markdown(
+        f"{served}**{side.tokens:,}** tokens{more} · **{side.seconds * 1000:,.0f} ms**",
+        help="Answers are those of the query set. Tokens "
+        f"({tokenizer().label}) are what these definitions add to the prompt. The time is that of "
+        "the search, encoding the request included.",
+    )
+
+
+def _needs(side: FoundSide) -> None:
+    """Where the needs stand that the places do not serve."""
+    for need in side.needs:
+        if need.rank is not None and need.rank <= len(side.places):
+            continue
+        names = " or ".join(f"**{safe_text.untrusted(name)}**" for name in need.ids[:3])
+        where = f"on place {need.rank}" if need.rank else "not among the first places"
+        st.markdown(f":material/search_off: Missed: {names}, {where}.")
+
+
+def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -> None:
+    if not places:
+        st.caption("Nothing is found.")
+        return
+    later = key == "after"
+    rows: dict[str, list[Any]] = {
+        "rank": [place.rank for place in places],
+        "elsewhere": [_elsewhere(place, later) for place in places],
+        "answers": [ANSWER if place.answers else "" for place in places],
+        "name": [place.name for place in places],
+        "server": [place.server for place in places],
+        "open": [OPEN] * len(places),
+        "led by": [place.led_by or "its own text" for place in places],
+        "description": ["made of its tools" if place.made else "its own" for place in places],
+        "part": [str(place.part) if place.part else "whole" for place in places],
+        "merged": [place.stands_for for place in places],
+        "score": [place.score for place in places],
+        "tokens": [place.tokens for place in places],
+    }
+    is_hidden = {
+        "answers": not (view.before.needs or view.after.needs),
+        "open": asked.servers,
+        "server": asked.servers or not any(place.server for place in places),
+        "led by": not asked.servers,
+        "description": not any(place.made for place in places),
+        "part": not view.subqueries,
+        "merged": not later or not any(place.stands_for > 1 for place in places),
+    }
+    ids = [place.id for place in places]
+    st.dataframe(
+        rows,
+        key=f"found_{key}",
+        hide_index=True,
+        height=min(MOST_HEIGHT, 38 + 35 * len(places)),
+        column_order=[name for name in rows if not is_hidden.get(name)],
+        column_config=_column_config(ids, key, asked.servers),
+        alt=f"What the request finds in the toolset {'merged' if later else 'as it is'}",
+    )
+
+
+def _elsewhere(place: Found, later: bool) -> str:
+    """The place in the other toolset, and whether the merge moved it up or down."""
+    if place.elsewhere is None:
+        return "new" if later else "gone"
+    gained = (place.elsewhere - place.rank) * (1 if later else -1)
+    return f"{place.elsewhere} {'▲' if gained > 0 else '▼' if gained < 0 else ''}".strip()
+
+
+def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any]:
+    """How each column is named and drawn; ``ids`` are those of the rows."""
+    later, button = key == "after", f"open_{key}"
+    return {
+        "rank": st.column_config.NumberColumn("#", width=40),
+        "elsewhere": st.column_config.TextColumn(
+            "before" if later else "after",
+            width=60,
+            help="Its place in the toolset as it is; ▲ the merge moved it up, ▼ down."
+            if later
+            else "Its place after the merge; ▲ the merge moves it up, ▼ down.",
+        ),
+        "answers": st.column_config.TextColumn(
+            ANSWER, width=35, help="The query set has it as an answer."
+        ),
+        "name": st.column_config.TextColumn("server" if servers else "tool", width=165),
+        "open": st.column_config.ButtonColumn(
+            "",
+            width=45,
+            type="tertiary",
+            key=button,
+            on_click=lambda: tool_drawer.open_tool(ids[st.session_state[button]["row"]]),
+        ),
+        "server": st.column_config.TextColumn(width=120),
+        "led by": st.column_config.TextColumn(
+            width=140, help="The tool that led to the server, or its own text."
+        ),
+        "description": st.column_config.TextColumn(
+            width=130, help="A server without a description is found by its tools' names."
+        ),
+        "part": st.column_config.TextColumn(
+            width=60, help="The sub-query that brought it, by its number above."
+        ),
+        "merged": st.column_config.NumberColumn(width=65, help="Tools that were merged into it."),
+        "score": st.column_config.ProgressColumn(
+            min_value=0.0, max_value=1.0, format="%.2f", width=90
+        ),
+        "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
+    }
+
+
+def _bars(places: Sequence[Found], key: str) -> None:
+    bars = [ScoreBar(place.name, place.parts, place.answers) for place in places]
+
+    def rows() -> list[TableRow]:
+        return [
+            {
+                "rank": place.rank,
+                "tool": place.name,
+                "server": place.server,
+                **{
+                    name: round(part, 4) for name, part in zip(PART_NAMES, place.parts, strict=True)
+                },
+                "score": round(place.score, 4),
+            }
+            for place in places
+        ]
+
+    name = "as it is" if key == "before" else "merged"
+    picture(score_bars(bars), rows, f"scores_{key}", f"Parts of the scores, {name}")
