@@ -102,7 +102,9 @@ class RetrievalConfig:
     ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
     best of its sub-queries (``step_weight`` where a person or a model wrote them, who split
     better than rules do). ``rerank`` adds ``rerank_weight`` times another score to the
-    ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name.
+    ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name;
+    *auto* is late where tools are searched with an embedder that gives vectors of tokens, else
+    *none*.
     Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
     of the server's own is added to its best. The defaults were chosen on development queries of
     all benchmarks together (docs/design.md).
@@ -113,7 +115,7 @@ class RetrievalConfig:
     subquery_weight: float = 0.5
     step_weight: float = 1.5
     candidates: int = 50
-    rerank: str = "none"
+    rerank: str = "auto"
     rerank_weight: float = 0.7
     corpus: Corpus = "both"
     server_weight: float = 0.5
@@ -129,14 +131,16 @@ class RetrievalConfig:
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more")
         if not self.rerank.strip():
-            raise ConfigError("rerank is empty; give none, late or the name of a cross-encoder")
+            raise ConfigError(
+                "rerank is empty; give auto, none, late or the name of a cross-encoder"
+            )
         if self.candidates < 1:
             raise ConfigError(f"candidates is {self.candidates}; give at least 1")
 
     @property
     def cross_encoder(self) -> str:
         """The model that reranks, by name or folder; empty where none does."""
-        return "" if self.rerank in ("none", "late") else self.rerank
+        return "" if self.rerank in ("auto", "none", "late") else self.rerank
 
 
 @dataclass(frozen=True, slots=True)

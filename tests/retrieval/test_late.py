@@ -6,12 +6,13 @@ import pytest
 from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
-from toolscope_core.datamodel import Tool
+from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.retrieval.token_cache import CHUNK, STEPS, TokenCache, coded
 
 
@@ -150,7 +151,10 @@ def test_reranked_places_say_so_and_candidates_alone_are_compared(tmp_path, embe
     assert places[0].parts[2] == pytest.approx(0.7 / 1.7)
     assert places[2].parts[2] == 0.0
     assert all(sum(one.parts) == pytest.approx(one.score) for one in places)
-    plain = Retriever(TOOLS, embedder, VectorCache(tmp_path)).search(ToolRequest("send mail"), 3)
+    none = RetrievalConfig(rerank="none")
+    plain = Retriever(TOOLS, embedder, VectorCache(tmp_path), none).search(
+        ToolRequest("send mail"), 3
+    )
     assert all(one.parts[2] == 0.0 for one in plain)
     weightless = RetrievalConfig(rerank="late", rerank_weight=0.0)
     same = Retriever(TOOLS, embedder, VectorCache(tmp_path), weightless)
@@ -172,3 +176,16 @@ def test_the_real_model_gives_tokens_of_length_one():
     assert len(long) > len(short)
     assert np.linalg.norm(long, axis=1) == pytest.approx(np.ones(len(long)), abs=1e-5)
     assert model.encode_tokens([]) == []
+
+
+def test_tools_are_reranked_by_default_where_the_embedder_can_and_servers_are_not(
+    tmp_path, embedder
+):
+    def rerank_parts(one):
+        places = Retriever(TOOLS, one, VectorCache(tmp_path)).search(ToolRequest("send mail"), 3)
+        return [place.parts[2] for place in places]
+
+    assert max(rerank_parts(embedder)) == pytest.approx(0.7 / 1.7)
+    assert rerank_parts(WordEmbedder()) == [0.0, 0.0, 0.0]
+    servers = ServerRetriever(Catalog(TOOLS), embedder, VectorCache(tmp_path))
+    assert servers.config.rerank == "none"

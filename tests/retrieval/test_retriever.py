@@ -148,7 +148,7 @@ def test_assembly_by_equation_5_by_hand():
         ({"assembly": "best"}, "assembly is 'best'; give one of blend, top1"),
         ({"subquery_weight": -1.0}, "give 0 or more"),
         ({"candidates": 0}, "candidates is 0"),
-        ({"rerank": " "}, "rerank is empty; give none, late or the name"),
+        ({"rerank": " "}, "rerank is empty; give auto, none, late or the name"),
         ({"corpus": "all"}, "corpus is 'all'; give one of both, tools, servers"),
         ({"server_weight": float("inf")}, "server_weight is inf; give 0 or more"),
     ],

@@ -71,8 +71,9 @@ Splits = Annotated[
 Rerank = Annotated[
     str,
     typer.Option(
-        metavar="<none|late|MODEL>",
-        help="Score the best 50 anew: token by token, or by a sentence-transformers CrossEncoder.",
+        metavar="<auto|none|late|MODEL>",
+        help="Score the best 50 anew: token by token (late), or by a sentence-transformers "
+        "CrossEncoder; auto is late for tools, none for servers.",
     ),
 ]
 Servers = Annotated[bool, typer.Option("--servers", help="Find servers in place of tools.")]

@@ -115,7 +115,10 @@ class DocumentSearch:
         return TextScores(dense, sparse, scores, parts)
 
     def _reranker_of(self, scorer: PairScorer | None, progress: Progress) -> Reranker | None:
-        if self._config.rerank == "none" or not self.documents:
+        rerank = self._config.rerank
+        if rerank == "auto":
+            rerank = "late" if isinstance(self._embedder, TokenEmbedder) else "none"
+        if rerank == "none" or not self.documents:
             return None
         full = [one.full for one in self.documents]
         if scorer is not None:

@@ -6,7 +6,7 @@ Tools and servers are searched together; each tool leads to its server.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,7 +55,8 @@ class ServerRetriever:
         scorer: PairScorer | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.config = config or RetrievalConfig()
+        config = config or RetrievalConfig()
+        self.config = replace(config, rerank="none") if config.rerank == "auto" else config
         self.profiles = server_profiles(catalog)
         tools, owners = catalog.by_id, []
         documents: list[SearchDocument] = []

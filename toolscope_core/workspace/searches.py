@@ -40,7 +40,7 @@ class Lookup:
 
     text: str
     k: int = 10
-    rerank: str = "none"
+    rerank: str = "auto"
     split: bool = True
     servers: bool = False
     corpus: Corpus = "both"

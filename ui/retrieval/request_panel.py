@@ -18,7 +18,7 @@ CORPORA: dict[str, Corpus] = {
     "tools only": "tools",
     "servers only": "servers",
 }
-RERANKERS = {"off": "none", "token by token": "late"}
+RERANKERS = {"automatic": "auto", "token by token": "late", "off": "none"}
 """Choices as they stand in the address too."""
 KEYS = ("q", "find", "corpus", "merges", "rerank", "k", "split")
 """Widgets, and their names in the address."""
@@ -75,7 +75,8 @@ def request_panel(catalog_id: int) -> Lookup | None:
         key="rerank",
         bind="query-params",
         width=150,
-        help="Compares the best 50 again, each word of the request with each word of the tool.",
+        help="Token by token compares the best 50 again, each word of the request with each word "
+        "of the tool. Automatic does so for tools, not for servers.",
     )
     k = bar.number_input(
         "Places", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
