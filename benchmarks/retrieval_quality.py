@@ -34,11 +34,12 @@ from toolscope_core.subqueries import recorded_splits
 
 CUTOFFS, SERVER_CUTOFFS = (1, 5, 10), (1, 3, 5)
 SETS = {
-    "bfcl": "ToolScope, Table 5: .880 / .973 / .985",
-    "ultratool": "",
-    "seal-tools": "ToolScope, Table 5: - / .884 / .935",
+    "bfcl": ("tools.jsonl", "ToolScope, Table 5: .880 / .973 / .985"),
+    "ultratool": ("tools.jsonl", ""),
+    "seal-tools": ("tools.jsonl", "ToolScope, Table 5: - / .884 / .935"),
+    "livemcpbench": ("servers.json", ""),
 }
-"""The papers' recall@1 / 5 / 10, where they give it."""
+"""The catalog's file, and the papers' recall@1 / 5 / 10 where they give it."""
 
 DEFAULT = RetrievalConfig()
 PLAIN, LATE = replace(DEFAULT, rerank="none"), replace(DEFAULT, rerank="late")
@@ -89,9 +90,9 @@ class Bench:
         self.data = Path(settings.data_dir)
         self.embedder, self.cache = embedder_of(settings), VectorCache(settings.cache_dir)
 
-    def tools(self, name: str, paper: str) -> None:
-        catalog = read_catalog(load_paths([self.data / name / "tools.jsonl"]))
-        queries = read_queries(self.data / name / "queries.dev.jsonl")
+    def tools(self, name: str, file: str, paper: str) -> None:
+        catalog = read_catalog(load_paths([self.data / name / file]))
+        queries = [one for one in read_queries(self.data / name / "queries.dev.jsonl") if one.gold]
         heading(f"{name}: {len(catalog.tools):,} tools, {len(queries):,} queries. {paper}", CUTOFFS)
         for label, (config, split) in VARIANTS.items():
             self._tool_row(label, catalog, queries, requests_of(queries, split), config)
@@ -169,8 +170,8 @@ class Bench:
 def main() -> None:
     print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
     bench = Bench()
-    for name, paper in SETS.items():
-        bench.tools(name, paper)
+    for name, (file, paper) in SETS.items():
+        bench.tools(name, file, paper)
     bench.splits()
     bench.servers()
 

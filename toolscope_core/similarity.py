@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ class Candidates:
         return len(self.left)
 
 
+@lru_cache(maxsize=1 << 16)
 def split_name(name: str) -> tuple[str, ...]:
     """The words of a tool or parameter name, lower case: ``getUser.byIDs`` → get user by ids."""
     return tuple(word.lower() for word in _WORD_BORDER.split(name) if word)

@@ -9,7 +9,7 @@ from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest, top1_assembly
-from toolscope_core.retrieval.documents import argument_text
+from toolscope_core.retrieval.documents import argument_text, tool_document
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.searching import FEW
 
@@ -45,6 +45,19 @@ def test_the_text_holds_name_description_and_arguments():
     assert argument_text(TOOLS[1]) == "get_weather: Tell the weather. town: The name of a town."
     assert argument_text(TOOLS[0]).endswith("person. receiver")
     assert argument_text(Tool("t", "…")) == "…:"
+
+
+def test_a_text_begins_with_the_server_and_a_server_is_not_named_twice():
+    listing = Tool("a", "list_issues", "List issues.", server="notion-mcp")
+    assert tool_document(listing).full == f"notion mcp {argument_text(listing)}"
+    assert tool_document(listing, with_server=False).full == argument_text(listing)
+    assert tool_document(TOOLS[0]).full == argument_text(TOOLS[0])
+
+
+def test_a_server_named_in_the_request_brings_its_tool(open_retriever):
+    twins = [Tool(f"{name}.find", "find", "Find a page.", server=name) for name in "ab"]
+    named = [Tool("z", "find", "Find a page.", server="notion"), *twins]
+    assert ids(open_retriever(named).search(ToolRequest("find a page in notion"), 1)) == ["z"]
 
 
 def test_the_best_tool_is_first_and_its_parts_are_told(open_retriever):

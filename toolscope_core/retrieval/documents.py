@@ -40,9 +40,11 @@ class ServerProfile:
     made: bool = False
 
 
-def tool_document(tool: Tool) -> SearchDocument:
-    """The two texts of a tool."""
-    return SearchDocument(tool.id, tool_text(tool), argument_text(tool))
+def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
+    """The two texts of a tool; ``with_server`` begins the full one with the name of its server."""
+    full = argument_text(tool)
+    server = " ".join(split_name(tool.server)) if with_server else ""
+    return SearchDocument(tool.id, tool_text(tool), _encodable(f"{server} {full}".strip()))
 
 
 def argument_text(tool: Tool) -> str:

@@ -63,7 +63,7 @@ class ServerRetriever:
         for row, profile in enumerate(self.profiles):
             own = [tools[tool_id] for tool_id in profile.tools]
             if self.config.corpus != "servers":
-                documents += map(tool_document, own)
+                documents += [tool_document(tool, with_server=False) for tool in own]
                 owners += [row] * len(own)
         self._tools = len(documents)
         """The first documents are tools, the others servers."""
