@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,18 +45,18 @@ class TokenCache:
         Reports ``Step("tokens", …)`` in distinct texts. Raises ``ConfigError`` where the folder is
         unusable, ``ModelError`` as the embedder does.
         """
-        distinct = sorted(set(texts), key=lambda text: (len(text), text))
-        kept = self._read(embedder.name, distinct)
-        missing = [text for text in distinct if text not in kept]
+        distinct = dict.fromkeys(texts)
+        places = self._read(embedder.name, distinct)
+        missing = sorted(distinct.keys() - places.keys(), key=lambda text: (len(text), text))
         for start in range(0, len(missing), CHUNK):
             progress(Step("tokens", len(distinct) - len(missing) + start, len(distinct)))
             part = missing[start : start + CHUNK]
             codes = map(coded, embedder.encode_tokens(part))
             self._write(embedder.name, dict(zip(part, codes, strict=True)))
         progress(Step("tokens", len(distinct), len(distinct)))
-        return TokenVectors(self._read(embedder.name, distinct), embedder)
+        return TokenVectors(self._read(embedder.name, distinct) if missing else places, embedder)
 
-    def _read(self, model: str, texts: Sequence[str]) -> dict[str, _Place]:
+    def _read(self, model: str, texts: Iterable[str]) -> dict[str, _Place]:
         wanted = {text_key(text): text for text in texts}
         places: dict[str, _Place] = {}
         for path in sorted(self._model_folder(model).glob("*.tok")):
