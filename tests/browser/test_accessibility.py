@@ -18,6 +18,7 @@ PAGES = {
         page: (page, {})
         for page in ("graph", "review", "documents", "export", "history", "settings")
     },
+    "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
     "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
 }
 NOT_OURS = {
