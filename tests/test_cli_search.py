@@ -37,6 +37,11 @@ def test_a_request_is_answered_with_a_table():
     assert len(whole.output.splitlines()) == 10
 
 
+def test_it_says_where_perhaps_no_tool_does_what_is_asked():
+    done = run("search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1)
+    assert "Perhaps no tool does this: the closest has a similarity of 0." in done.output
+
+
 def test_the_best_can_be_compared_token_by_token():
     done = run("search", EXAMPLE, "Say this in French", "--rerank", "late", "-k", 1)
     assert "rerank 0.41  translate_to_french" in done.output, "0.7 of 1.7"

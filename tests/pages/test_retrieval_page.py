@@ -50,6 +50,11 @@ def test_a_request_in_the_address_shows_both_toolsets(page):
     assert "One of them answers the request, the other does not" in page.text
 
 
+def test_a_request_that_nothing_comes_near_is_said(page):
+    page.open("retrieval", q="purple giraffes")
+    assert "Perhaps no tool does this" in page.text and tables(page)
+
+
 def test_a_typed_request_is_searched(page):
     page.open("retrieval")
     assert "Type a request" in page.text and not tables(page)

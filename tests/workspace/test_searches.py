@@ -55,6 +55,14 @@ def test_the_copies_are_what_confuses_the_request(desk):
     assert {pair.left, pair.right} == {ties[0].first.id, ties[0].second.id}
 
 
+def test_a_request_that_no_tool_comes_near_is_said(desk):
+    assert look(desk, "send a mail to a person").doubt == ""
+    far = look(desk, "purple giraffes")
+    assert "Perhaps no tool does this" in far.doubt and "similarity of" in far.doubt
+    assert far.before.places[0].score > 0.0
+    assert look(desk, "purple giraffes", servers=True).doubt == ""
+
+
 def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(desk):
     view = look(desk, "send a mail", k=3)
     assert {place.id for place in view.before.places if place.answers} == {

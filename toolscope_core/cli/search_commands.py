@@ -115,6 +115,7 @@ def search(
         search_queries,
         search_request,
     )
+    from toolscope_core.views.searched import doubt
 
     options = SearchOptions(
         k=k,
@@ -144,6 +145,8 @@ def search(
         say(f"part {number}: {part}")
     for place, line in enumerate(_places(report), 1):
         say(f"{place:3}  {line}")
+    if doubtful := doubt(report.tools):
+        say(doubtful)
 
 
 def _places(report: SearchReport) -> Iterator[str]:

@@ -17,7 +17,14 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.store import Job
-from toolscope_core.views.searched import Confusion, FoundSide, SearchedToolset, confusions, side
+from toolscope_core.views.searched import (
+    Confusion,
+    FoundSide,
+    SearchedToolset,
+    confusions,
+    doubt,
+    side,
+)
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
@@ -51,7 +58,8 @@ class Lookup:
 class SearchView:
     """What a request finds before and after the merge, the sub-queries that it was split into, and
     the near ties that confuse it. ``by_rule`` is false where a query set gave the sub-queries;
-    ``from_tools`` is the share of the places before that a tool led to, of servers less than 1.
+    ``from_tools`` is the share of the places before that a tool led to, of servers less than 1;
+    ``doubt`` says that perhaps no tool answers the request.
     """
 
     before: FoundSide
@@ -60,6 +68,7 @@ class SearchView:
     by_rule: bool
     confusions: tuple[Confusion, ...]
     from_tools: float
+    doubt: str = ""
 
 
 class _LongWaitError(Exception):
@@ -115,6 +124,7 @@ class Searches:
             by_rule=request.by_rule,
             confusions=() if asked.servers else confusions(analysis, came.places),
             from_tools=by_tool / max(1, len(came.places)),
+            doubt=doubt(before.ranking),
         )
 
     def start(self, catalog_id: int, asked: Lookup) -> str:

@@ -31,6 +31,8 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
         _building(catalog_id, asked)
         return None
     _subqueries(view)
+    if view.doubt:
+        st.warning(view.doubt, icon=":material/help:")
     if asked.servers:
         st.caption(
             f"{view.from_tools:.0%} of the places before the merge come from a server's tools, the "
