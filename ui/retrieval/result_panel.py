@@ -114,13 +114,13 @@ def _table(places: Sequence[Found], key: str, view: SearchView, asked: Lookup) -
         "elsewhere": [_elsewhere(place, later) for place in places],
         "answers": [ANSWER if place.answers else "" for place in places],
         "name": [place.name for place in places],
-        "server": [place.server for place in places],
         "open": [OPEN] * len(places),
+        "score": [place.score for place in places],
+        "part": [str(place.part) if place.part else "whole" for place in places],
+        "server": [place.server for place in places],
         "led by": [place.led_by or "its own text" for place in places],
         "description": ["made of its tools" if place.made else "its own" for place in places],
-        "part": [str(place.part) if place.part else "whole" for place in places],
         "merged": [place.stands_for for place in places],
-        "score": [place.score for place in places],
         "tokens": [place.tokens for place in places],
     }
     is_hidden = {
@@ -175,7 +175,7 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
             key=button,
             on_click=lambda: tool_drawer.open_tool(ids[st.session_state[button]["row"]]),
         ),
-        "server": st.column_config.TextColumn(width=120),
+        "server": st.column_config.TextColumn(width=110),
         "led by": st.column_config.TextColumn(
             width=140, help="The tool that led to the server, or its own text."
         ),
@@ -187,7 +187,7 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
         ),
         "merged": st.column_config.NumberColumn(width=65, help="Tools that were merged into it."),
         "score": st.column_config.ProgressColumn(
-            min_value=0.0, max_value=1.0, format="%.2f", width=90
+            min_value=0.0, max_value=1.0, format="%.2f", width=85
         ),
         "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
     }
