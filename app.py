@@ -23,6 +23,12 @@ PAGES = [
     st.Page(
         "pages/retrieval.py", title="Retrieval", icon=":material/search:", url_path="retrieval"
     ),
+    st.Page(
+        "pages/evaluation.py",
+        title="Evaluation",
+        icon=":material/query_stats:",
+        url_path="evaluation",
+    ),
     st.Page("pages/history.py", title="History", icon=":material/history:", url_path="history"),
     st.Page("pages/settings.py", title="Settings", icon=":material/settings:", url_path="settings"),
 ]

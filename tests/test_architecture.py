@@ -49,6 +49,7 @@ LAYERS = (
         "run_configuration",
         "imported_decisions",
         "background",
+        "experiments",
     },
     {"views"},
     {"workspace", "commands"},
@@ -72,6 +73,8 @@ PEERS = {
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
+    ("experiments", "pipeline"),  # a merge at another threshold is measured
+    ("experiments", "relabelling"),  # so is one that was exported
     ("commands", "workspace"),  # a command that names no endpoint asks that of the store
     ("__main__", "cli"),
 }
@@ -96,7 +99,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"relabelling", "catalog", "llm"},
+    "jsonschema_rs": {"relabelling", "catalog", "llm", "experiments"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity"},
     "Stemmer": {"merging", "retrieval"},

@@ -573,6 +573,22 @@ class MergePlan:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment on one version of a catalog. ``configuration`` is all that decides its figures;
+    ``result`` is what is there of them, all where it ``is_done``, ``None`` in a list.
+    """
+
+    number: int
+    catalog_id: int
+    kind: str
+    configuration: JsonObject
+    at: str
+    seconds: float
+    is_done: bool
+    result: JsonObject | None = field(default=None, repr=False)
+
+
 def sorted_ids(ids: Iterable[str]) -> tuple[str, ...]:
     """Ids without repeats in code-point order: the order of every ranking's tie-break."""
     return tuple(sorted(set(ids)))

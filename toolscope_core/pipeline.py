@@ -522,11 +522,19 @@ class Proposed:
     omitted: frozenset[str]
 
 
-def proposed(analysis: Analysis, log: Sequence[Decision], *, divide: bool = True) -> Proposed:
-    """The proposals under the decisions. ``divide`` as in ``correct``."""
+def proposed(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    *,
+    divide: bool = True,
+    cut: Cut | None = None,
+) -> Proposed:
+    """The proposals under the decisions, at the cut that people applied last or at another.
+    ``divide`` as in ``correct``.
+    """
     catalog = analysis.catalog
     links = constraints(catalog, log)
-    groups = groups_at(analysis, links, cut_of(analysis, log), divide=divide)
+    groups = groups_at(analysis, links, cut or cut_of(analysis, log), divide=divide)
     groups = with_families(analysis, links, groups)
     auto_at = bars_of(analysis).auto_at
     if analysis.opinions is not None:

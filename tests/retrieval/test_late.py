@@ -11,6 +11,7 @@ from toolscope_core.errors import ConfigError
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
+from toolscope_core.retrieval.request_vectors import RequestVectors
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.retrieval.token_cache import CHUNK, STEPS, TokenCache, coded
@@ -124,7 +125,12 @@ def test_scores_by_hand(tmp_path):
         def encode_tokens(self, texts):
             return [np.eye(3, dtype=np.float32)[["abc".index(w) for w in t.split()]] for t in texts]
 
-    late = LateInteraction(["a b", "c", "a", ""], ["a b", "b c", "a", ""], Axes(), tmp_path)
+    late = LateInteraction(
+        ["a b", "c", "a", ""],
+        ["a b", "b c", "a", ""],
+        Axes(),
+        RequestVectors(Axes(), VectorCache(tmp_path)),
+    )
     # tool side: of a b one half is in the request, of c none, of a all: .5 0 1
     # request side: a and c; with a b one half, with b c one half, with a one half: all equal
     of_rows = late.of(["a", ""])

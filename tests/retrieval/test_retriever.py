@@ -10,8 +10,8 @@ from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest, top1_assembly
 from toolscope_core.retrieval.documents import argument_text, tool_document
+from toolscope_core.retrieval.request_vectors import FEW
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.retrieval.searching import FEW
 
 TEXT = {"type": "string", "description": "The name of a town."}
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.files import read_file
 from toolscope_core.json_lines import row_of, text_of
 
-FIELDS = ("id", "query", "gold", "gold_tools", "gold_servers", "steps")
+FIELDS = ("id", "query", "gold", "gold_tools", "gold_servers", "steps", "calls")
 """What is read of a row; any other field may stand beside them."""
 _MOST_NAMED = 5
 
@@ -26,6 +26,7 @@ _MOST_NAMED = 5
 class Query:
     """A request with what answers it: for each need the ids of which any one does. ``servers`` are
     the same of names of servers, where the set says them, and ``steps`` its parts in order.
+    ``calls`` are the gold calls as the set has them.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Query:
     gold: tuple[frozenset[str], ...] = ()
     servers: tuple[frozenset[str], ...] = ()
     steps: tuple[str, ...] = ()
+    calls: tuple[Any, ...] = field(default=(), hash=False)
 
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
         """For each need the servers of which any one serves it: those the set says, else the
@@ -82,7 +84,8 @@ def queries_of(content: bytes, name: str) -> QuerySet:
     """The queries of a file with this name: CSV with a header where it ends in ``.csv``, else JSON
     Lines. ``query`` is the request; ``gold`` has tool ids, or lists of ids of which one is enough;
     ``gold_servers`` the same of servers; ``gold_tools`` names of tools, each with the servers of
-    which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts.
+    which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts;
+    ``calls`` the gold calls, in any form that ``relabel`` reads.
     In CSV a list is JSON, or texts with ``;`` between them. Queries without an id are numbered.
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
@@ -214,7 +217,10 @@ def _query(row: JsonObject, number: int) -> Query:
         raise ConfigError(f"`id` is {_short(given)}; give a text")
     servers = _needs(row, "gold_servers")
     gold = _needs(row, "gold") or _named_tools(row)
-    return Query(str(given), text, gold, servers, _steps(row))
+    calls = row.get("calls") or []
+    if not isinstance(calls, list):
+        raise ConfigError(f"`calls` is {_short(calls)}; give a list of calls")
+    return Query(str(given), text, gold, servers, _steps(row), tuple(calls))
 
 
 def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:

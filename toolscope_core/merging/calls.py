@@ -189,18 +189,38 @@ class _Relabelled:
     lost: tuple[str, ...] = ()
 
 
+def read_call(call: object) -> tuple[str, JsonObject] | None:
+    """The tool of a call, by id or name, and its arguments, in any of the forms that
+    ``relabel_query`` rewrites; ``None`` for what is no call.
+    """
+    places = _places(call)
+    if places is None:
+        return None
+    tool, given = _at(call, places[0]), _at(call, places[1])
+    arguments = {} if given is None else _object(given)
+    return None if arguments is None else (tool, arguments)
+
+
+def _places(call: object) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Where a call has its tool and its arguments."""
+    for tool_at, arguments_at in _PLACES:
+        has_arguments = _at(call, arguments_at) is not None or arguments_at[-1] == "arguments"
+        if isinstance(_at(call, tool_at), str) and has_arguments:
+            return tool_at, arguments_at
+    return None
+
+
 def _relabelled(
     call: object,
     phi: Mapping[str, str | None],
     alphas: Mapping[str, ArgumentMap],
     names: Mapping[str, tuple[str, str | None]],
 ) -> _Relabelled:
-    for tool_at, arguments_at in _PLACES:
-        tool, given = _at(call, tool_at), _at(call, arguments_at)
-        if isinstance(tool, str) and (given is not None or arguments_at[-1] == "arguments"):
-            break
-    else:
+    places = _places(call)
+    if places is None:
         return _Relabelled(call)
+    tool_at, arguments_at = places
+    tool, given = _at(call, tool_at), _at(call, arguments_at)
     old, new = tool, phi.get(tool, tool)
     if tool not in phi and tool in names:
         old, new = names[tool]

@@ -50,9 +50,11 @@ def open_index(
     embedder: Embedder,
     cache: VectorCache,
     progress: Progress = silent,
+    *,
+    keep: bool = True,
 ) -> SearchIndex:
     """The index of these documents, in their order: that of the cache folder if it holds one with
-    the seals it was written with, else built and kept there.
+    the seals it was written with, else built and, where ``keep`` says so, kept there.
 
     Only texts without a vector in the cache are embedded. Raises ``ConfigError`` where the folder
     is unusable, ``ModelError`` as the embedder does.
@@ -69,6 +71,8 @@ def open_index(
     both = embed_cached([text for pair in row for text in pair], embedder, cache, progress)
     vectors: Vectors = (both[::2] + both[1::2]) * np.float32(0.5)
     index = SearchIndex(vectors, places, SparseIndex.of([one.full for one in documents]))
+    if not keep:
+        return index
     try:
         _write(folder, index)
     except OSError as error:

@@ -7,15 +7,15 @@ best cosine on the other, and the mean of those is the score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from toolscope_core.backends import Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.fusion import min_max
+from toolscope_core.retrieval.request_vectors import RequestVectors
 from toolscope_core.retrieval.reranking import RowScores
 from toolscope_core.retrieval.sparse import Scores
-from toolscope_core.retrieval.token_cache import TokenCache
+from toolscope_core.retrieval.token_cache import TokenCache, decoded
 
 TOOL_SIDE = 0.7
 """The weight of the tool's tokens, each by its best cosine in the request, in the text without
@@ -31,16 +31,18 @@ class LateInteraction:
         short: Sequence[str],
         full: Sequence[str],
         embedder: TokenEmbedder,
-        folder: Path,
+        requests: RequestVectors,
         progress: Progress = silent,
     ) -> None:
         self._short, self._full, self._embedder = short, full, embedder
+        self._requests = requests
+        folder = requests.cache.folder
         self._tokens = TokenCache(folder).ensure([*short, *full], embedder, progress)
 
     def of(self, texts: Sequence[str]) -> RowScores:
         """See ``Reranker``; the tokens of all texts are encoded at once."""
-        tokens = dict(zip(texts, self._embedder.encode_tokens(texts), strict=True))
-        return lambda text, rows: self.scores(tokens[text], rows)
+        tokens = self._requests.tokens(texts, self._embedder)
+        return lambda text, rows: self.scores(decoded(tokens[text]), rows)
 
     def scores(self, asked: Vectors, rows: Sequence[int]) -> Scores:
         """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
-from toolscope_core.backends import Embedder, PairScorer, Progress, silent
+from toolscope_core.backends import Embedder, PairScorer, Progress, Vectors, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
-from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.retrieval.documents import SearchDocument, tool_document
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
+from toolscope_core.retrieval.sparse import Scores
 
 PARTS = ("dense", "sparse", "rerank")
 
@@ -49,9 +51,36 @@ class Retriever:
         scorer: PairScorer | None = None,
         progress: Progress = silent,
     ) -> None:
-        documents = sorted(map(tool_document, tools), key=lambda one: one.id)
         self.config = config or RetrievalConfig()
-        self._search = DocumentSearch(documents, embedder, cache, self.config, scorer, progress)
+        self._search = DocumentSearch(
+            _documents(tools), embedder, cache, self.config, scorer, progress
+        )
+
+    def over(self, tools: Iterable[Tool]) -> Retriever:
+        """Other tools searched in the same way, with an index that is not kept on disk: for a
+        toolset that is looked at once.
+        """
+        other = copy(self)
+        other._search = self._search.over(_documents(tools))
+        return other
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the tools, sorted."""
+        return tuple(one.id for one in self._search.documents)
+
+    @property
+    def vectors(self) -> Vectors:
+        """float32 of shape (n, d) in the order of ``ids``: the means of the tools' two vectors."""
+        return self._search.vectors
+
+    def encode(self, texts: Iterable[str]) -> None:
+        """Have the vectors of texts at hand that are searched later."""
+        self._search.encode(texts)
+
+    def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
+        """For each text the dense and the sparse scores of all tools, in the order of ``ids``."""
+        return self._search.base_scores(texts)
 
     def search(self, request: ToolRequest, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
@@ -92,3 +121,7 @@ class Retriever:
             parts=(dense, sparse, reranked),
             subquery=at - 1 if len(by_text) > 1 else None,
         )
+
+
+def _documents(tools: Iterable[Tool]) -> list[SearchDocument]:
+    return sorted(map(tool_document, tools), key=lambda one: one.id)

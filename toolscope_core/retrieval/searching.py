@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from toolscope_core.backends import (
     Vectors,
     silent,
 )
-from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -25,13 +26,12 @@ from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import best_first, weighted
 from toolscope_core.retrieval.index_files import open_index
 from toolscope_core.retrieval.late import LateInteraction
+from toolscope_core.retrieval.request_vectors import RequestVectors
 from toolscope_core.retrieval.reranking import CrossEncoding, Reranker, RowScores
 from toolscope_core.retrieval.sparse import Scores
 
 Place = TypeVar("Place")
 
-FEW = 32
-"""Texts that are embedded faster than the cache is looked through."""
 STRIDE = 64
 """Requests between two steps of progress."""
 
@@ -68,8 +68,18 @@ class DocumentSearch:
     ) -> None:
         self.documents = documents
         self._embedder, self._cache, self._config = embedder, cache, config
-        self._reranker = self._reranker_of(scorer, progress)
+        self._scorer = scorer
+        self._requests = RequestVectors(embedder, cache)
+        self._reranker = self._reranker_of(progress)
         self._index = open_index(documents, embedder, cache, progress)
+
+    def over(self, documents: Sequence[SearchDocument]) -> DocumentSearch:
+        """Other documents searched in the same way, with an index that is not kept on disk."""
+        other = copy(self)
+        other.documents = documents
+        other._reranker = other._reranker_of(silent)
+        other._index = open_index(documents, self._embedder, self._cache, keep=False)
+        return other
 
     def each(
         self,
@@ -82,7 +92,7 @@ class DocumentSearch:
         without text, for k below 1, and where there are no documents.
         """
         texts = list(dict.fromkeys(text for one in requests for text in self._texts(one, k)))
-        vectors = dict(zip(texts, self._encoded(texts, progress), strict=True))
+        vectors = dict(zip(texts, self._requests.of(texts, progress), strict=True))
         rerank = self._reranker.of(texts) if self._reranker and texts else None
         rankings: list[tuple[Place, ...]] = []
         for number, one in enumerate(requests):
@@ -93,14 +103,26 @@ class DocumentSearch:
         progress(Step("search", len(requests), len(requests)))
         return tuple(rankings)
 
+    @property
+    def vectors(self) -> Vectors:
+        """float32 of shape (n, d), in the order of the documents: the means of their vectors."""
+        return self._index.vectors[self._index.places]
+
+    def encode(self, texts: Iterable[str]) -> None:
+        """Have the vectors of texts at hand that are searched later."""
+        self._requests.of(list(dict.fromkeys(texts)))
+
+    def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
+        """For each text the dense and the sparse scores of all documents, before any rerank."""
+        vectors = self._requests.of(texts)
+        return [
+            (self._index.dense(vector), self._index.sparse.scores(text))
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
+
     def _texts(self, request: ToolRequest, k: int) -> tuple[str, ...]:
         """What is to be scored for a request; nothing where nothing can be ranked."""
         return request.texts if request.text.strip() and k > 0 and self.documents else ()
-
-    def _encoded(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        if len(texts) > FEW:
-            return embed_cached(texts, self._embedder, self._cache, progress)
-        return self._embedder.encode(texts)
 
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
         dense = self._index.dense(vector)
@@ -114,19 +136,19 @@ class DocumentSearch:
             scores = parts[0] + parts[1] + parts[2]
         return TextScores(dense, sparse, scores, parts)
 
-    def _reranker_of(self, scorer: PairScorer | None, progress: Progress) -> Reranker | None:
+    def _reranker_of(self, progress: Progress) -> Reranker | None:
         rerank = self._config.rerank
         if rerank == "auto":
             rerank = "late" if isinstance(self._embedder, TokenEmbedder) else "none"
         if rerank == "none" or not self.documents:
             return None
         full = [one.full for one in self.documents]
-        if scorer is not None:
-            return CrossEncoding(full, scorer)
+        if self._scorer is not None:
+            return CrossEncoding(full, self._scorer)
         if not isinstance(self._embedder, TokenEmbedder):
             raise ConfigError(
                 f"{self._embedder.name} gives no vectors of tokens, which rerank late needs; use a "
                 "local model, or rerank none"
             )
         short = [one.short for one in self.documents]
-        return LateInteraction(short, full, self._embedder, self._cache.folder, progress)
+        return LateInteraction(short, full, self._embedder, self._requests, progress)

@@ -92,11 +92,13 @@ class TokenVectors:
 
     def of(self, text: str) -> Vectors:
         """float32 of shape (tokens, d), rows of about length 1; computed anew if damaged."""
+        return decoded(self.codes(text))
+
+    def codes(self, text: str) -> TokenCodes:
+        """The same in whole numbers of 127ths, int8."""
         place = self._places.get(text)
         codes = place.codes() if place else None
-        if codes is None:
-            codes = coded(self._embedder.encode_tokens([text])[0])
-        return codes.astype(np.float32) * np.float32(1 / STEPS)
+        return coded(self._embedder.encode_tokens([text])[0]) if codes is None else codes
 
 
 class _Place:
@@ -121,6 +123,11 @@ class _Place:
 def coded(vectors: Vectors) -> TokenCodes:
     """Normalised rows as whole numbers of 127ths."""
     return np.clip(np.rint(vectors * STEPS), -STEPS, STEPS).astype(np.int8)
+
+
+def decoded(codes: TokenCodes) -> Vectors:
+    """float32 rows of about length 1."""
+    return codes.astype(np.float32) * np.float32(1 / STEPS)
 
 
 def _table(path: Path) -> list[tuple[bytes, _Place]]:

@@ -14,6 +14,13 @@ from toolscope_core.store.catalog_rows import (
 )
 from toolscope_core.store.decision_rows import append_decision, count_decisions, read_log
 from toolscope_core.store.engine import Store, now
+from toolscope_core.store.experiment_rows import (
+    delete_experiment,
+    get_experiment,
+    keep_result,
+    list_experiments,
+    open_experiment,
+)
 from toolscope_core.store.job_rows import (
     Job,
     JobState,
@@ -59,21 +66,26 @@ __all__ = [
     "count_decisions",
     "count_earlier",
     "delete_catalog",
+    "delete_experiment",
     "delete_query_file",
     "end_job",
     "end_run",
+    "get_experiment",
     "get_job",
     "get_run",
     "get_selection",
     "keep_query_file",
+    "keep_result",
     "keep_selection",
     "latest_job",
     "list_catalogs",
+    "list_experiments",
     "list_query_files",
     "list_runs",
     "load_catalog",
     "mark_orphans",
     "now",
+    "open_experiment",
     "open_run",
     "read_calls",
     "read_log",

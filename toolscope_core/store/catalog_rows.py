@@ -19,6 +19,7 @@ from toolscope_core.store.tables import (
     CatalogRow,
     CatalogToolRow,
     DecisionRow,
+    ExperimentRow,
     JobRow,
     QueryFileRow,
     RunRow,
@@ -104,9 +105,9 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
 
 def delete_catalog(store: Store, name: str) -> None:
     """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, jobs,
-    runs and selections; the answers of models stay, since other catalogs may hold the same tools.
-    No later catalog gets an id that these had. Raises ``StoreError`` while a job of theirs runs, or
-    where there is no such catalog.
+    runs, experiments and selections; the answers of models stay, since other catalogs may hold the
+    same tools. No later catalog gets an id that these had. Raises ``StoreError`` while a job of
+    theirs runs, or where there is no such catalog.
     """
     with store.write() as session:
         ids = _of_name(session, store, name)
@@ -117,7 +118,7 @@ def delete_catalog(store: Store, name: str) -> None:
         setting = session.get(SettingRow, _LAST_ID) or SettingRow(name=_LAST_ID, value={})
         setting.value = {"id": last}
         session.add(setting)
-        for table in (CatalogToolRow, JobRow, RunRow, SelectionRow):
+        for table in (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
         for named in (DecisionRow, QueryFileRow, CatalogRow):

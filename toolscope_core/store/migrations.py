@@ -117,6 +117,16 @@ def m009_query_files(connection: sqlite3.Connection) -> None:
     )
 
 
+def m010_experiments(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE experiment ("
+        " number INTEGER PRIMARY KEY,"
+        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
+        " kind TEXT NOT NULL, configuration TEXT NOT NULL, result TEXT NOT NULL,"
+        " is_done BOOLEAN NOT NULL, seconds REAL NOT NULL, at TEXT NOT NULL)"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -127,6 +137,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m007_jobs_by_kind,
     m008_price_table,
     m009_query_files,
+    m010_experiments,
 )
 """In the order of their application. Append only: a released step never changes."""
 

@@ -166,6 +166,22 @@ class QueryFileRow(Row, table=True):
     content: bytes
 
 
+class ExperimentRow(Row, table=True):
+    """One experiment on a version of a catalog; ``key`` hashes its kind and configuration."""
+
+    __tablename__ = "experiment"
+
+    number: int | None = Field(default=None, primary_key=True)
+    catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
+    key: str
+    kind: str
+    configuration: dict[str, Any] = Field(sa_type=Json)
+    result: dict[str, Any] = Field(sa_type=Json)
+    is_done: bool = False
+    seconds: float = 0.0
+    at: str
+
+
 class AnswerRow(Row, table=True):
     """One answer of a model, by ledger key; ``value`` is null where it cannot be used."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from toolscope_core.backends import Embedder, Progress, Step, silent
@@ -12,6 +13,7 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
 from toolscope_core.datamodel import Catalog, MergePlan, Tool
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
+from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
@@ -138,6 +140,18 @@ class Searches:
     def run(self, catalog_id: int, asked: Lookup, progress: Progress = silent) -> None:
         """Build here and now what ``look`` needs."""
         self._both(catalog_id, asked, progress)
+
+    @property
+    def embedder_name(self) -> str:
+        return self._embedder.name
+
+    def ranker(self, config: RetrievalConfig) -> ToolsetRanker:
+        """What searches many requests on several toolsets."""
+        return ToolsetRanker(self._embedder, self._cache, config)
+
+    def retriever(self, tools: Iterable[Tool], config: RetrievalConfig) -> Retriever:
+        """The search of a toolset that is looked at once."""
+        return Retriever(tools, self._embedder, self._cache, config)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest building of indexes for this catalog."""

@@ -12,6 +12,7 @@ from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
 from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.endpoints import Endpoints
+from toolscope_core.workspace.evaluations import Evaluations
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_queries
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
@@ -60,6 +61,9 @@ class Workspace:
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.queries = LoadedQueries(self.store, self.catalogs)
         self.searches = Searches(self.analyses, self.review, self.queries, embedder, cache)
+        self.evaluations = Evaluations(
+            self.store, self.catalogs, self.analyses, self.review, self.queries, self.searches
+        )
         self.selections = Selections(self.store, self.catalogs)
         self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)

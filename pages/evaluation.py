@@ -1,0 +1,45 @@
+"""Evaluation: whether a merge helps, measured on queries whose answers are known."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.evaluation.comparison_panel import (
+    confusions_panel,
+    figures_panel,
+    merges_panel,
+    queries_panel,
+)
+from ui.evaluation.experiments_panel import experiments_panel
+from ui.evaluation.request_panel import EXPERIMENTS, request_panel, shown_experiment
+from ui.evaluation.series_panel import stress_panel, sweep_panel
+from ui.frame import page_frame
+
+PANELS = {
+    "Before and after": figures_panel,
+    "Queries": queries_panel,
+    "Merges": merges_panel,
+    "Confusions": confusions_panel,
+    "Stress": stress_panel,
+    "Sweep": sweep_panel,
+}
+
+st.title("Evaluation")
+page_frame.analysis()
+catalog_id = page_frame.current().id
+part = st.segmented_control(
+    "View",
+    [*PANELS, EXPERIMENTS],
+    default="Before and after",
+    required=True,
+    key="view",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+if part == EXPERIMENTS:
+    experiments_panel(catalog_id)
+else:
+    wanted = request_panel(catalog_id, part)
+    experiment = shown_experiment(catalog_id, wanted)
+    if experiment is not None:
+        PANELS[part](experiment)

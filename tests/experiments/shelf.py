@@ -1,0 +1,101 @@
+"""A catalog of six tools, queries about it, and rankings that are known."""
+
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Catalog,
+    MergedTool,
+    MergePlan,
+    Relabel,
+    Tool,
+)
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.experiments.comparison import Trial
+from toolscope_core.retrieval.assembly import ToolRequest
+
+
+def tool(name, **properties):
+    types = {key: {"type": kind} for key, kind in properties.items()}
+    required = list(properties)
+    return Tool(
+        name, name, f"{name}.", schema={"type": "object", "properties": types, "required": required}
+    )
+
+
+TOOLS = {
+    one.id: one
+    for one in (
+        tool("book", seat="string"),
+        tool("cancel", seat="string"),
+        tool("find", query="string"),
+        tool("mail", to="string"),
+        tool("search", text="string"),
+        tool("weather", city="string"),
+    )
+}
+CATALOG = Catalog(tuple(TOOLS.values()))
+
+QUERIES = (
+    Query("1", "look for it", (frozenset({"search"}),), calls=(
+        {"tool": "search", "arguments": {"text": "it"}},
+    )),
+    Query("2", "find it, then mail it", (frozenset({"find"}), frozenset({"mail"})), calls=(
+        {"tool": "find", "arguments": {"query": "it"}},
+        {"tool": "mail", "arguments": {"to": 7}},
+    )),
+    Query("3", "find and search", (frozenset({"find"}), frozenset({"search"}))),
+    Query("4", "rain?", (frozenset({"weather"}),)),
+    Query("5", "no answer is known"),
+)  # fmt: skip
+
+ORDERS = {
+    "look for it": ["find", "search", "mail", "book", "cancel", "weather"],
+    "find it, then mail it": ["find", "search", "mail", "book", "cancel", "weather"],
+    "find and search": ["mail", "find", "search", "book", "cancel", "weather"],
+    "rain?": ["find", "search", "book", "cancel", "mail", "weather"],
+}
+"""What is found for each request, whatever the toolset has of it."""
+
+MERGED = MergePlan(
+    catalog=CATALOG,
+    clusters=(),
+    tools=(
+        *(MergedTool(TOOLS[name], (name,)) for name in ("book", "cancel")),
+        MergedTool(TOOLS["find"], ("find", "search")),
+        *(MergedTool(TOOLS[name], (name,)) for name in ("mail", "weather")),
+    ),
+    relabels=tuple(
+        Relabel(
+            name,
+            "find" if name == "search" else name,
+            "",
+            name,
+            "find" if name == "search" else name,
+            "merged" if name in ("find", "search") else "kept",
+        )
+        for name in TOOLS
+    ),
+    arguments=(
+        ArgumentMap("find", "find", (ArgumentMove("query", "query"),)),
+        ArgumentMap("search", "find", (ArgumentMove("text", "query"),)),
+    ),
+)
+"""*search* is *find* now."""
+
+
+class KnownOrder:
+    """A ranker that knows its answers; ``asked`` are the requests of each ranking."""
+
+    def __init__(self):
+        self.asked = []
+
+    def rankings(self, tools, requests, k, progress=None):
+        ids = {one.id for one in tools}
+        self.asked.append([one.text for one in requests])
+        return tuple(
+            tuple(name for name in ORDERS[one.text] if name in ids)[:k] for one in requests
+        )
+
+
+def trial(cutoffs=(1, 3)):
+    return Trial.of(CATALOG, QUERIES, lambda query: ToolRequest(query.text), cutoffs)

@@ -1,0 +1,1 @@
+"""What a merge does to agents: measurements that need no agent, and those that need one."""

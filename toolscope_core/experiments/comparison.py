@@ -1,0 +1,147 @@
+"""The same queries on two toolsets: what an agent finds, sends and can call in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from toolscope_core.backends import Progress, silent
+from toolscope_core.datamodel import Catalog, Tool
+from toolscope_core.errors import ConfigError
+from toolscope_core.evaluation.intervals import holm
+from toolscope_core.evaluation.metrics import Gold, ndcg
+from toolscope_core.evaluation.query_sets import Query, relabelled
+from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
+from toolscope_core.experiments.coverage import Coverage, coverage, gold_calls
+from toolscope_core.experiments.measured_toolsets import Toolset
+from toolscope_core.experiments.ranking import Ranker, Rankings
+from toolscope_core.retrieval.assembly import ToolRequest
+
+Outcome = Literal["won", "lost", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What every toolset is asked: queries with gold answers, which name tools of ``catalog``, what
+    is searched for each, and the cut-offs.
+    """
+
+    catalog: Catalog
+    queries: tuple[Query, ...]
+    requests: tuple[ToolRequest, ...]
+    cutoffs: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        catalog: Catalog,
+        queries: Iterable[Query],
+        request_of: Callable[[Query], ToolRequest],
+        cutoffs: Sequence[int],
+    ) -> Trial:
+        """The queries that have gold answers. Raises ``ConfigError`` where none has."""
+        judged = tuple(query for query in queries if query.gold)
+        if not judged:
+            raise ConfigError("no query has a gold answer; give tool ids under `gold`")
+        return cls(catalog, judged, tuple(map(request_of, judged)), tuple(cutoffs))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the queries find in one toolset, in their order. ``tokens`` are those of all its
+    definitions, ``sent`` the mean of those of the tools that a query finds.
+    """
+
+    toolset: Toolset
+    golds: tuple[Gold, ...]
+    rankings: Rankings
+    rows: tuple[MetricRow, ...]
+    coverage: Coverage
+    tokens: int
+    sent: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueryChange:
+    """A query on both toolsets: nDCG at the largest cut-off, and for each need its best
+    place, from 1; ``None`` where it is not among those.
+    """
+
+    query: Query
+    before: float
+    after: float
+    places_before: tuple[int | None, ...]
+    places_after: tuple[int | None, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.after == self.before:
+            return "unchanged"
+        return "won" if self.after > self.before else "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two toolsets under the same queries. ``p`` has by metric the paired p-value of no change,
+    corrected by Holm.
+    """
+
+    before: Measured
+    after: Measured
+    p: Mapping[str, float]
+    queries: tuple[QueryChange, ...]
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(one.outcome == outcome for one in self.queries)
+
+
+def measured(
+    toolset: Toolset,
+    trial: Trial,
+    ranker: Ranker,
+    tokens: Callable[[Tool], int],
+    progress: Progress = silent,
+) -> Measured:
+    """What the queries of a trial find in a toolset; ``tokens`` counts those of a definition."""
+    k = max(trial.cutoffs)
+    rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
+    golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
+    costs = {tool.id: tokens(tool) for tool in toolset.tools}
+    sent = sum(costs[one] for ranking in rankings for one in ranking)
+    return Measured(
+        toolset=toolset,
+        golds=golds,
+        rankings=rankings,
+        rows=metric_rows(golds, rankings, trial.cutoffs),
+        coverage=coverage(gold_calls(trial.queries, trial.catalog), toolset),
+        tokens=sum(costs.values()),
+        sent=sent / len(rankings),
+    )
+
+
+def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
+    """Two measurements of one trial side by side."""
+    raw = p_values(before.rows, after.rows)
+    corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
+    return Comparison(before, after, corrected, _query_changes(trial, before, after))
+
+
+def _query_changes(trial: Trial, before: Measured, after: Measured) -> tuple[QueryChange, ...]:
+    k = max(trial.cutoffs)
+    return tuple(
+        QueryChange(
+            query,
+            ndcg(before.rankings[at], before.golds[at], k),
+            ndcg(after.rankings[at], after.golds[at], k),
+            places(before.rankings[at], before.golds[at]),
+            places(after.rankings[at], after.golds[at]),
+        )
+        for at, query in enumerate(trial.queries)
+    )
+
+
+def places(ranking: Sequence[str], gold: Gold) -> tuple[int | None, ...]:
+    """The best place of each need, from 1."""
+    ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
+    return tuple(min((ranks[one] for one in need if one in ranks), default=None) for need in gold)

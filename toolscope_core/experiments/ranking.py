@@ -1,0 +1,61 @@
+"""Many requests searched on several toolsets with one configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from toolscope_core.backends import Embedder, PairScorer, Progress, silent
+from toolscope_core.cache import VectorCache
+from toolscope_core.config import RetrievalConfig
+from toolscope_core.datamodel import Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+
+Rankings = tuple[tuple[str, ...], ...]
+"""For each request tool ids, the best first."""
+
+
+class Ranker(Protocol):
+    """Ranks tools for requests."""
+
+    def rankings(
+        self,
+        tools: Sequence[Tool],
+        requests: Sequence[ToolRequest],
+        k: int,
+        progress: Progress = silent,
+    ) -> Rankings:
+        """The ids of the k best tools for each request."""
+        ...
+
+
+class ToolsetRanker:
+    """A ``Ranker`` that searches. Only the index of the first toolset is kept on disk."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        cache: VectorCache,
+        config: RetrievalConfig,
+        scorer: PairScorer | None = None,
+    ) -> None:
+        self._embedder, self._cache, self.config, self._scorer = embedder, cache, config, scorer
+        self._first: Retriever | None = None
+
+    def rankings(
+        self,
+        tools: Sequence[Tool],
+        requests: Sequence[ToolRequest],
+        k: int,
+        progress: Progress = silent,
+    ) -> Rankings:
+        """See ``Ranker``."""
+        if self._first is None:
+            retriever = self._first = Retriever(
+                tools, self._embedder, self._cache, self.config, self._scorer, progress
+            )
+        else:
+            retriever = self._first.over(tools)
+        ranked = retriever.search_each(requests, k, progress)
+        return tuple(tuple(place.tool_id for place in places) for places in ranked)

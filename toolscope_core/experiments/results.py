@@ -1,0 +1,167 @@
+"""What an experiment found, as JSON: what is kept, shown and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from toolscope_core.datamodel import JsonObject
+from toolscope_core.evaluation.intervals import Interval
+from toolscope_core.experiments.comparison import Comparison, Measured, Trial
+from toolscope_core.experiments.confusions import PairConfusion
+from toolscope_core.experiments.merge_effects import MergeEffect
+from toolscope_core.experiments.stress import LEVELS, Stress
+from toolscope_core.experiments.sweeps import SweepPoint
+
+
+def comparison_result(
+    comparison: Comparison, effects: Sequence[MergeEffect], confusions: Sequence[PairConfusion]
+) -> JsonObject:
+    """Both toolsets with their metrics, every query, every merge that a query meets, and the pairs
+    that queries confuse before the merge.
+    """
+    queries = comparison.queries
+    return {
+        "before": measured_result(comparison.before),
+        "after": measured_result(comparison.after),
+        "p": dict(comparison.p),
+        "queries": [
+            {
+                "id": one.query.id,
+                "query": one.query.text,
+                "gold": [sorted(need) for need in one.query.gold],
+                "outcome": one.outcome,
+                "ndcg_before": round(one.before, 6),
+                "ndcg_after": round(one.after, 6),
+                "places_before": list(one.places_before),
+                "places_after": list(one.places_after),
+            }
+            for one in queries
+        ],
+        "merges": [
+            {
+                "tool": one.tool,
+                "members": list(one.members),
+                "change": round(one.change, 6),
+                "helped": one.helped,
+                "hurt": one.hurt,
+                "queries": [
+                    {
+                        "id": queries[effect.query].query.id,
+                        "ndcg_without": round(effect.without, 6),
+                        "ndcg_with": round(effect.with_it, 6),
+                    }
+                    for effect in one.queries
+                ],
+                "joins": [queries[place].query.id for place in one.joins],
+            }
+            for one in effects
+        ],
+        "confusions": [
+            {
+                "left": one.pair.left,
+                "right": one.pair.right,
+                "cost": round(one.cost, 6),
+                "queries": [queries[place].query.id for place in one.queries],
+            }
+            for one in confusions
+        ],
+    }
+
+
+def measured_result(one: Measured) -> JsonObject:
+    """The figures of one toolset; TCCR and UCC are ``None`` without gold calls."""
+    return {
+        "name": one.toolset.name,
+        "version": one.toolset.version,
+        "tools": len(one.toolset.tools),
+        "tokens": one.tokens,
+        "tokens_sent": round(one.sent, 3),
+        "calls": one.coverage.calls,
+        "tccr": one.coverage.tccr,
+        "ucc": one.coverage.ucc,
+        "metrics": {row.name: asdict(row.interval) for row in one.rows},
+    }
+
+
+def stress_result(trial: Trial, tests: Mapping[str, Stress]) -> JsonObject:
+    """By toolset the points of its stress test, and recall and F1 of each query."""
+    return {
+        "queries": [query.id for query in trial.queries],
+        "levels": list(LEVELS),
+        "toolsets": {
+            name: [
+                {**asdict(point), "recalls": _rounded(recalls), "f1s": _rounded(f1s)}
+                for point, recalls, f1s in zip(test.points, test.recalls, test.f1s, strict=True)
+            ]
+            for name, test in tests.items()
+        },
+    }
+
+
+def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
+    """The figures of one value; ``reduction`` is the share of ``tools`` that the merge saves."""
+    found = measured_result(point.measured)
+    at_k = {
+        name.partition("@")[0]: interval
+        for name, interval in found["metrics"].items()
+        if name.endswith(f"@{point.k}")
+    }
+    return {
+        "value": point.value,
+        "k": point.k,
+        "configuration": asdict(point.config),
+        **{key: value for key, value in found.items() if key not in ("metrics", "name")},
+        "reduction": round(1 - found["tools"] / tools, 6),
+        "metrics": at_k,
+        "recalls": _rounded(
+            next(row for row in point.measured.rows if row.name == f"recall@{point.k}").values
+        ),
+    }
+
+
+def interval_of(row: Mapping[str, Any]) -> Interval:
+    """An interval as a result has it."""
+    return Interval(row["mean"], row["low"], row["high"])
+
+
+def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
+    """The rows of an experiment for a spreadsheet: a query, a level of noise or a value each."""
+    if kind == "comparison":
+        return [
+            {
+                **{key: value for key, value in row.items() if not isinstance(value, list)},
+                "gold": " ".join("|".join(need) for need in row["gold"]),
+                **{key: _listed(row[key]) for key in ("places_before", "places_after")},
+            }
+            for row in result["queries"]
+        ]
+    if kind == "stress":
+        return [
+            {"toolset": name, **_flat(point, ("recalls", "f1s"))}
+            for name, points in result["toolsets"].items()
+            for point in points
+        ]
+    return [_flat(point, ("recalls", "configuration")) for point in result["points"]]
+
+
+def _flat(row: JsonObject, without: Sequence[str]) -> dict[str, Any]:
+    """A row with objects in it as columns of their own."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if key in without:
+            continue
+        if isinstance(value, Mapping):
+            flat |= {f"{key}_{inner}": one for inner, one in _flat(value, ()).items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _listed(places: Sequence[int | None]) -> str:
+    return " ".join("-" if place is None else str(place) for place in places)
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, 6) for value in values]

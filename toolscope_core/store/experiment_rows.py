@@ -1,0 +1,106 @@
+"""Experiments on catalogs: what was measured, under which configuration, and what came out."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete
+from sqlalchemy.orm import defer
+from sqlmodel import Session, col, select
+
+from toolscope_core.datamodel import Experiment, JsonObject, digest
+from toolscope_core.errors import StoreError
+from toolscope_core.store.catalog_rows import catalog_row
+from toolscope_core.store.engine import Store, now
+from toolscope_core.store.tables import CatalogRow, ExperimentRow
+
+
+def open_experiment(
+    store: Store, catalog_id: int, kind: str, configuration: JsonObject
+) -> Experiment:
+    """Go on with the newest experiment that is not done, or record a new one: only one of this
+    catalog and kind with this very configuration is continued.
+    """
+    key = digest(kind, configuration)
+    unfinished = (
+        select(ExperimentRow)
+        .where(
+            ExperimentRow.catalog_id == catalog_id,
+            ExperimentRow.key == key,
+            col(ExperimentRow.is_done).is_(False),
+        )
+        .order_by(-col(ExperimentRow.number))
+    )
+    with store.write() as session:
+        catalog_row(session, store, catalog_id)
+        row = session.exec(unfinished).first()
+        if row is None:
+            row = ExperimentRow(
+                catalog_id=catalog_id,
+                key=key,
+                kind=kind,
+                configuration=dict(configuration),
+                at=now(),
+                result={},
+            )
+            session.add(row)
+            session.flush()
+        return _experiment(row, with_result=True)
+
+
+def keep_result(
+    store: Store, number: int, result: JsonObject, seconds: float, *, is_done: bool
+) -> None:
+    """Keep what is there of an experiment's result after ``seconds`` of work in all."""
+    with store.write() as session:
+        row = _row(session, store, number)
+        row.result, row.seconds, row.is_done = dict(result), seconds, is_done
+        session.add(row)
+
+
+def list_experiments(store: Store, catalog_id: int) -> tuple[Experiment, ...]:
+    """The experiments on all versions of a catalog, the newest first, without their results."""
+    light = defer(ExperimentRow.result)  # type: ignore[arg-type]
+    with store.read() as session:
+        name = catalog_row(session, store, catalog_id).name
+        versions = select(CatalogRow.id).where(CatalogRow.name == name)
+        rows = session.exec(
+            select(ExperimentRow)
+            .options(light)
+            .where(col(ExperimentRow.catalog_id).in_(versions))
+            .order_by(-col(ExperimentRow.number))
+        )
+        return tuple(_experiment(row, with_result=False) for row in rows)
+
+
+def get_experiment(store: Store, number: int) -> Experiment:
+    """An experiment with its result. Raises ``StoreError`` where there is none."""
+    with store.read() as session:
+        return _experiment(_row(session, store, number), with_result=True)
+
+
+def delete_experiment(store: Store, number: int) -> None:
+    """Delete an experiment; one that is not there is no error."""
+    with store.write() as session:
+        own = col(ExperimentRow.number) == number
+        session.connection().execute(delete(ExperimentRow).where(own))
+
+
+def _row(session: Session, store: Store, number: int) -> ExperimentRow:
+    row = session.get(ExperimentRow, number)
+    if row is None:
+        raise StoreError(
+            f"{store.path} has no experiment {number}; it was deleted, so run it again"
+        )
+    return row
+
+
+def _experiment(row: ExperimentRow, *, with_result: bool) -> Experiment:
+    return Experiment(
+        number=row.number or 0,
+        catalog_id=row.catalog_id,
+        kind=row.kind,
+        configuration=row.configuration,
+        at=row.at,
+        seconds=row.seconds,
+        is_done=row.is_done,
+        result=row.result if with_result else None,
+    )

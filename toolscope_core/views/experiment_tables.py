@@ -1,0 +1,253 @@
+"""The result of an experiment as tables: rows of plain values, in the order they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.datamodel import Experiment, JsonObject, Pair
+from toolscope_core.views.address_keys import pair_key
+
+SHOWN_METRICS = ("recall", "ndcg", "map", "hit")
+METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "mrr": "MRR"}
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """One figure of both toolsets as texts; ``better`` is true where the second is the better one
+    and more than chance, false where it is the worse, ``None`` else.
+    """
+
+    name: str
+    before: str
+    after: str
+    change: str
+    p: str = ""
+    better: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A query on both toolsets; ``moved`` says where its answers stood and stand."""
+
+    id: str
+    text: str
+    outcome: str
+    moved: str
+    change: float
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRow:
+    """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
+    queries that need two of its tools.
+    """
+
+    tool: str
+    members: tuple[str, ...]
+    change: float
+    helped: int
+    hurt: int
+    queries: str
+    joins: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionRow:
+    """Two tools that queries confuse; ``key`` names the pair in an address."""
+
+    left: str
+    right: str
+    cost: float
+    queries: tuple[str, ...]
+    key: str
+
+
+def figure_rows(result: JsonObject) -> list[FigureRow]:
+    """Size, tokens, gold calls and the metrics of both toolsets."""
+    before, after = result["before"], result["after"]
+    rows = [
+        _count("tools", before, after, "tools"),
+        _count("tokens of all tools", before, after, "tokens"),
+        _count("tokens a query sends (mean of 10 tools)", before, after, "tokens_sent"),
+    ]
+    if before["calls"]:
+        for name, key in (("gold calls that run (TCCR)", "tccr"), ("capabilities (UCC)", "ucc")):
+            rows.append(
+                FigureRow(
+                    name,
+                    f"{before[key]:.3f}",
+                    f"{after[key]:.3f}",
+                    _signed(after[key] - before[key]),
+                    better=None if after[key] == before[key] else after[key] > before[key],
+                )
+            )
+    for name, interval in before["metrics"].items():
+        metric, _, k = name.partition("@")
+        if metric in SHOWN_METRICS and not (metric == "map" and k == "1"):
+            later, p = after["metrics"][name], result["p"].get(name, 1.0)
+            change = later["mean"] - interval["mean"]
+            rows.append(
+                FigureRow(
+                    f"{METRIC_NAMES[metric]}@{k}",
+                    _interval(interval),
+                    _interval(later),
+                    _signed(change),
+                    "" if p == 1.0 else f"{p:.3f}",
+                    change > 0 if change and p < SIGNIFICANT else None,
+                )
+            )
+    return rows
+
+
+def query_rows(result: JsonObject, outcome: str = "") -> list[QueryRow]:
+    """The queries, or those of one outcome; the greatest change first."""
+    rows = [
+        QueryRow(
+            row["id"],
+            row["query"],
+            row["outcome"],
+            "; ".join(
+                f"{_place(old)} → {_place(new)}"
+                for old, new in zip(row["places_before"], row["places_after"], strict=True)
+            ),
+            round(row["ndcg_after"] - row["ndcg_before"], 4),
+        )
+        for row in result["queries"]
+        if outcome in ("", row["outcome"])
+    ]
+    return sorted(rows, key=lambda row: (-abs(row.change), row.id))
+
+
+def outcomes(result: JsonObject) -> Mapping[str, int]:
+    """How many queries won, lost and are unchanged."""
+    counts = dict.fromkeys(("won", "lost", "unchanged"), 0)
+    for row in result["queries"]:
+        counts[row["outcome"]] += 1
+    return counts
+
+
+def merge_rows(result: JsonObject) -> list[MergeRow]:
+    """The merges that queries meet, that which harms most first."""
+    return [
+        MergeRow(
+            row["tool"],
+            tuple(row["members"]),
+            row["change"],
+            row["helped"],
+            row["hurt"],
+            _some([one["id"] for one in row["queries"] if _changes(one)]),
+            _some(row["joins"]),
+        )
+        for row in result["merges"]
+    ]
+
+
+def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
+    """The pairs that queries confuse before the merge, the costliest first."""
+    return [
+        ConfusionRow(
+            row["left"],
+            row["right"],
+            row["cost"],
+            tuple(row["queries"]),
+            pair_key(Pair.of(row["left"], row["right"])),
+        )
+        for row in result["confusions"]
+    ]
+
+
+def stress_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each toolset, kind of noise and level."""
+    return [
+        {
+            "toolset": name,
+            "noise": point["noise"],
+            "distractors": point["distractors"],
+            **{key: _interval(point[key]) for key in ("precision", "recall", "f1")},
+            "p (recall)": "" if point["p_recall"] == 1.0 else f"{point['p_recall']:.3f}",
+        }
+        for name, points in result["toolsets"].items()
+        for point in points
+    ]
+
+
+def sweep_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each value."""
+    return [
+        {
+            "value": point["value"],
+            "k": point["k"],
+            "tools": point["tools"],
+            "smaller by": f"{point['reduction']:.1%}",
+            "recall": _interval(point["metrics"]["recall"]),
+            "nDCG": _interval(point["metrics"]["ndcg"]),
+            **({"TCCR": point["tccr"], "UCC": point["ucc"]} if point["calls"] else {}),
+            "tokens sent": round(point["tokens_sent"]),
+        }
+        for point in result.get("points", ())
+    ]
+
+
+def _count(name: str, before: JsonObject, after: JsonObject, key: str) -> FigureRow:
+    old, new = before[key], after[key]
+    share = f" ({(new - old) / old:+.1%})" if old and new != old else ""
+    return FigureRow(name, f"{old:,.0f}", f"{new:,.0f}", f"{new - old:+,.0f}{share}")
+
+
+def _interval(one: Mapping[str, float]) -> str:
+    return f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+
+
+def _signed(change: float) -> str:
+    return f"{change:+.3f}" if round(change, 3) else "0"
+
+
+def _place(rank: int | None) -> str:
+    return "-" if rank is None else str(rank)
+
+
+def _changes(row: Mapping[str, float]) -> bool:
+    return row["ndcg_with"] != row["ndcg_without"]
+
+
+def _some(ids: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more
+
+
+def compared_rows(one: Experiment, other: Experiment) -> list[dict[str, Any]]:
+    """The figures that two experiments have in common, a row each."""
+    first, second = _figures(one), _figures(other)
+    names = f"experiment {one.number}", f"experiment {other.number}"
+    return [
+        {
+            "figure": name,
+            names[0]: round(first[name], 4),
+            names[1]: round(second[name], 4),
+            "change": round(second[name] - first[name], 4),
+        }
+        for name in first
+        if name in second
+    ]
+
+
+def _figures(experiment: Experiment) -> dict[str, float]:
+    """The single figures of an experiment by what they are called."""
+    result = experiment.result or {}
+    figures: dict[str, float] = {}
+    for side in ("before", "after"):
+        measured = result.get(side, {})
+        figures |= {f"{side}: {key}": measured[key] for key in ("tools", "tokens") if measured}
+        metrics = measured.get("metrics", {})
+        figures |= {f"{side}: {name}": row["mean"] for name, row in metrics.items()}
+    for name, points in result.get("toolsets", {}).items():
+        for point in points:
+            what = f"{name}, {point['noise']} {point['distractors']}: recall"
+            figures[what] = point["recall"]["mean"]
+    for point in result.get("points", ()):
+        figures[f"{point['value']:g}: recall"] = point["metrics"]["recall"]["mean"]
+        figures[f"{point['value']:g}: tools"] = point["tools"]
+    return figures

@@ -1,0 +1,323 @@
+"""Experiments on the screen: configured, run as jobs, kept, compared, exported."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+from toolscope_core.backends import Progress, silent
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.spreadsheets import csv_bytes
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.config import AcceptPolicy, Knob, PlanConfig, RetrievalConfig
+from toolscope_core.datamodel import (
+    Cluster,
+    Decision,
+    Experiment,
+    JsonObject,
+    MergePlan,
+    Tool,
+    digest,
+)
+from toolscope_core.errors import ConfigError, DecisionError
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.experiments.comparison import Trial, compared, measured
+from toolscope_core.experiments.confusions import pair_confusions
+from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
+from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
+from toolscope_core.experiments.results import (
+    comparison_result,
+    stress_result,
+    sweep_point,
+    table_of,
+)
+from toolscope_core.experiments.stress import stress_test
+from toolscope_core.experiments.sweeps import SettingSweep, plan_at, values_of
+from toolscope_core.experiments.synthetic import synthetic_queries
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.store import (
+    Job,
+    Store,
+    delete_experiment,
+    get_experiment,
+    keep_result,
+    list_catalogs,
+    list_experiments,
+    open_experiment,
+)
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.loaded_queries import LoadedQueries
+from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.searches import Searches
+
+Kind = Literal["comparison", "stress", "sweep"]
+
+ORIGINAL = "as it is"
+POLICIES: dict[str, AcceptPolicy] = {
+    "accepted": "none",
+    "accepted and safe": "auto",
+    "all proposals": "all",
+}
+SYNTHETIC = "made from descriptions"
+CUTOFFS = (1, 5, 10)
+MOST_CONFUSIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
+    ``before`` and ``after`` are toolsets, see ``Evaluations.sides``; ``knob`` is what a sweep
+    moves, of the merge under the policy of ``after``.
+    """
+
+    kind: Kind = "comparison"
+    queries: str = SYNTHETIC
+    before: str = ORIGINAL
+    after: str = "accepted and safe"
+    rerank: str = "auto"
+    is_split: bool = True
+    knob: Knob = "theta"
+
+
+class Evaluations:
+    """Experiments on analysed catalogs."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalogs: Catalogs,
+        analyses: Analyses,
+        review: Review,
+        queries: LoadedQueries,
+        searches: Searches,
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+        self._queries = queries
+        self._searches = searches
+        self._costs = Costs()
+
+    def query_sets(self, catalog_id: int) -> tuple[str, ...]:
+        """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
+        judged = (
+            view.name
+            for view in self._queries.sets(catalog_id)
+            if any(query.gold for query in view.content.queries)
+        )
+        return (*judged, SYNTHETIC)
+
+    def sides(self, catalog_id: int) -> tuple[str, ...]:
+        """The toolsets that can be compared: as it is, under each accept policy, at each θ that is
+        swept, and the other versions of the catalog.
+        """
+        analysis = self._analyses.required(catalog_id)
+        thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
+        return (ORIGINAL, *POLICIES, *thetas, *self._versions(catalog_id))
+
+    def start(self, catalog_id: int, wanted: Wanted) -> str:
+        """Run an experiment in the background; returns the job's id (that of a running one of its
+        kind, if any).
+        """
+        return self._analyses.background(
+            catalog_id, job_kind(wanted.kind), lambda step: self.run(catalog_id, wanted, step)
+        )
+
+    def job(self, catalog_id: int, kind: Kind) -> Job | None:
+        """The latest job for this kind of experiment on the catalog."""
+        return self._analyses.job(catalog_id, job_kind(kind))
+
+    def run(self, catalog_id: int, wanted: Wanted, progress: Progress = silent) -> int:
+        """Run an experiment here and now, or go on with one that was broken off; its number.
+
+        Raises ``ConfigError`` where no query has a gold answer.
+        """
+        analysis = self._analyses.required(catalog_id)
+        trial = self._trial(catalog_id, wanted)
+        kept = open_experiment(
+            self._store, catalog_id, wanted.kind, self._configuration(catalog_id, wanted, trial)
+        )
+        start = time.monotonic() - kept.seconds
+
+        def keep(result: JsonObject, *, is_done: bool) -> None:
+            seconds = time.monotonic() - start
+            keep_result(self._store, kept.number, result, seconds, is_done=is_done)
+
+        if wanted.kind == "comparison":
+            keep(self._compare(catalog_id, wanted, trial, progress), is_done=True)
+        elif wanted.kind == "stress":
+            keep(self._stress(catalog_id, wanted, trial, progress), is_done=True)
+        else:
+            points = list((kept.result or {}).get("points", ()))
+            sweep = SettingSweep(
+                analysis,
+                self._review.log(catalog_id),
+                trial,
+                self._searches.ranker,
+                self._tokens,
+                POLICIES.get(wanted.after, "auto"),
+                _retrieval(wanted),
+            )
+            done = [point["value"] for point in points]
+            for point in sweep.points(wanted.knob, done, progress):
+                points.append(sweep_point(point, len(analysis.catalog.tools)))
+                points.sort(key=lambda one: one["value"])
+                keep({"points": points}, is_done=False)
+            keep({"points": points}, is_done=True)
+        return kept.number
+
+    def all(self, catalog_id: int) -> tuple[Experiment, ...]:
+        """The experiments on every version of the catalog, the newest first, without results."""
+        return list_experiments(self._store, catalog_id)
+
+    def get(self, number: int) -> Experiment:
+        """An experiment with its result. Raises ``StoreError`` where there is none."""
+        return get_experiment(self._store, number)
+
+    def delete(self, number: int) -> None:
+        """Delete an experiment."""
+        delete_experiment(self._store, number)
+
+    def is_current(self, catalog_id: int, experiment: Experiment) -> bool:
+        """Whether the catalog and its decisions are those that the experiment measured."""
+        return experiment.catalog_id == catalog_id and experiment.configuration.get(
+            "decisions"
+        ) == self._decided(catalog_id)
+
+    def spreadsheet(self, experiment: Experiment) -> bytes:
+        """The rows of an experiment as CSV in UTF-8."""
+        rows = table_of(experiment.kind, experiment.result or {})
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return csv_bytes(names, ([row.get(name, "") for name in names] for row in rows))
+
+    def take_back(self, catalog_id: int, members: Sequence[str], reviewer: str) -> Decision:
+        """Undo the merge of these tools: the decision that accepted it, or where nobody decided a
+        *keep apart*. Raises ``DecisionError`` where there is no such merge any more.
+        """
+        for decision in self._review.standing(catalog_id):
+            if decision.action == "accept" and sorted(decision.ids) == sorted(members):
+                return self._review.undo(catalog_id, reviewer, decision.seq)
+        cluster = self._merge_of(catalog_id, members)
+        if cluster is None:
+            raise DecisionError(
+                f"{', '.join(members[:3])} are not proposed as one any more; run the experiment "
+                "again"
+            )
+        return self._review.decide(catalog_id, "reject", cluster, reviewer)
+
+    def _merge_of(self, catalog_id: int, members: Sequence[str]) -> Cluster | None:
+        clusters = self._review.plan(catalog_id, PlanConfig(accept="all")).clusters
+        return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
+
+    def _versions(self, catalog_id: int) -> dict[str, int]:
+        """The other versions of the catalog by what they are called."""
+        records = {one.id: one for one in list_catalogs(self._store)}
+        own = records[catalog_id]
+        return {
+            f"version {one.number}": one.id
+            for one in records.values()
+            if one.name == own.name and one.id != own.id
+        }
+
+    def _trial(self, catalog_id: int, wanted: Wanted) -> Trial:
+        catalog = self._analyses.required(catalog_id).catalog
+        queries: Sequence[Query] = ()
+        if wanted.queries == SYNTHETIC:
+            queries = synthetic_queries(catalog)
+        else:
+            for view in self._queries.sets(catalog_id):
+                queries = view.content.queries if view.name == wanted.queries else queries
+        if not queries:
+            raise ConfigError(f"there is no query set {wanted.queries!r}; choose another")
+        return Trial.of(catalog, queries, _requests(wanted.is_split), CUTOFFS)
+
+    def _side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
+        """A toolset by its name in ``sides``, with its plan where it is a merge."""
+        analysis = self._analyses.required(catalog_id)
+        if side == ORIGINAL:
+            return as_it_is(analysis.catalog), None
+        if side in POLICIES:
+            plan = self._review.plan(catalog_id, PlanConfig(accept=POLICIES[side]))
+        elif side.startswith("θ "):
+            plan = plan_at(analysis, self._review.log(catalog_id), float(side[2:]), "auto")
+        elif side in (versions := self._versions(catalog_id)):
+            other = self._catalogs.open(versions[side])
+            return of_version(other, analysis.catalog, side), None
+        else:
+            raise ConfigError(f"there is no toolset {side!r}; choose another")
+        return of_plan(plan, side), plan
+
+    def _compare(
+        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
+    ) -> JsonObject:
+        before, _ = self._side(catalog_id, wanted.before)
+        after, plan = self._side(catalog_id, wanted.after)
+        ranker = self._searches.ranker(_retrieval(wanted))
+        came = measured(before, trial, ranker, self._tokens, progress)
+        left = came
+        if after.version != before.version:
+            left = measured(after, trial, ranker, self._tokens, progress)
+        effects: Sequence[MergeEffect] = ()
+        if plan is not None and wanted.before == ORIGINAL:
+            effects = merge_effects(plan, trial, came, left, ranker, progress)
+        confused = pair_confusions(came.golds, came.rankings)[:MOST_CONFUSIONS]
+        left = replace(left, toolset=after)
+        return comparison_result(compared(trial, came, left), effects, confused)
+
+    def _stress(
+        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
+    ) -> JsonObject:
+        config = replace(_retrieval(wanted), rerank="none")  # the pools are small
+        tests = {}
+        for side in dict.fromkeys((wanted.before, wanted.after)):
+            toolset, _ = self._side(catalog_id, side)
+            retriever = self._searches.retriever(toolset.tools, config)
+            tests[side] = stress_test(toolset, retriever, trial, progress)
+        return stress_result(trial, tests)
+
+    def _configuration(self, catalog_id: int, wanted: Wanted, trial: Trial) -> JsonObject:
+        """All that decides the figures."""
+        questions = [
+            (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)
+            for one in trial.queries
+        ]
+        return {
+            **asdict(wanted),
+            "retrieval": asdict(_retrieval(wanted)),
+            "embedder": self._searches.embedder_name,
+            "tools": len(trial.catalog.tools),
+            "decisions": self._decided(catalog_id),
+            "query_count": len(trial.queries),
+            "query_digest": digest(questions),
+        }
+
+    def _decided(self, catalog_id: int) -> str:
+        log = self._review.log(catalog_id)
+        return digest([(one.seq, one.action) for one in log])
+
+    def _tokens(self, tool: Tool) -> int:
+        return self._costs.of(tool, PROMPT_SHAPES[0])
+
+
+def job_kind(kind: Kind) -> str:
+    """The kind of the job that runs an experiment."""
+    return f"experiment: {kind}"
+
+
+def _retrieval(wanted: Wanted) -> RetrievalConfig:
+    return RetrievalConfig(rerank=wanted.rerank)
+
+
+def _requests(is_split: bool) -> Callable[[Query], ToolRequest]:
+    if not is_split:
+        return lambda query: ToolRequest(query.text)
+    return lambda query: (
+        ToolRequest(query.text, query.steps, by_rule=False)
+        if query.steps
+        else ToolRequest(query.text, decompose(query.text))
+    )

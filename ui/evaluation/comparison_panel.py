@@ -1,0 +1,219 @@
+"""Two toolsets under the same queries: figures, queries, merges, and tools that queries confuse."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.datamodel import Experiment
+from toolscope_core.numbers import quantity
+from toolscope_core.views.experiment_tables import (
+    MergeRow,
+    QueryRow,
+    confusion_rows,
+    figure_rows,
+    merge_rows,
+    outcomes,
+    query_rows,
+)
+from ui.frame import page_frame, safe_text
+
+MOST_ROWS = 2_000
+MOST_LINKED = 25
+MARKS = {True: "▲ better", False: "▼ worse", None: ""}
+
+
+def figures_panel(experiment: Experiment) -> None:
+    """Size, tokens, gold calls and metrics of both toolsets."""
+    result = experiment.result or {}
+    counts = outcomes(result)
+    before, after = result["before"], result["after"]
+    st.markdown(
+        f"**{counts['won']}** queries won, **{counts['lost']}** lost, "
+        f"**{counts['unchanged']}** unchanged, by nDCG@10."
+    )
+    rows = figure_rows(result)
+    st.dataframe(
+        {
+            "figure": [row.name for row in rows],
+            "before": [row.before for row in rows],
+            "after": [row.after for row in rows],
+            "change": [row.change for row in rows],
+            "p": [row.p for row in rows],
+            "": [MARKS[row.better] for row in rows],
+        },
+        key="figures",
+        hide_index=True,
+        height="content",
+        column_config={
+            "figure": st.column_config.TextColumn(width=290),
+            "before": st.column_config.TextColumn(before["name"], width=190),
+            "after": st.column_config.TextColumn(after["name"], width=190),
+            "change": st.column_config.TextColumn(width=130),
+            "p": st.column_config.TextColumn(
+                width=60,
+                help="How often chance alone would show such a change: paired bootstrap over the "
+                "queries, corrected for the number of figures (Holm). Empty where nothing changed.",
+            ),
+            "": st.column_config.TextColumn(width=90, help="Where p is below .05."),
+        },
+        alt="The figures of both toolsets",
+    )
+    st.caption(
+        "In brackets the 95 % interval over the queries. A query of which two answers were merged "
+        "needs one tool less afterwards: see *joins* under *Merges*."
+    )
+    if not before["calls"]:
+        st.caption(
+            "No gold calls: with `calls` in the query set, ToolScope also measures how many of "
+            "them still run after the merge."
+        )
+
+
+def queries_panel(experiment: Experiment) -> None:
+    """Every query, with where its answers stood and stand."""
+    result = experiment.result or {}
+    counts = outcomes(result)
+    chosen = st.segmented_control(
+        "Outcome",
+        list(counts),
+        default="lost" if counts["lost"] else "won",
+        required=True,
+        key="outcome",
+        bind="query-params",
+        format_func=lambda outcome: f"{outcome} ({counts[outcome]:,})",
+        label_visibility="collapsed",
+    )
+    rows = query_rows(result, chosen)
+    if not rows:
+        st.caption("None.")
+        return
+    event = st.dataframe(
+        {
+            "query": [row.text for row in rows[:MOST_ROWS]],
+            "moved": [row.moved for row in rows[:MOST_ROWS]],
+            "change": [row.change for row in rows[:MOST_ROWS]],
+            "id": [row.id for row in rows[:MOST_ROWS]],
+        },
+        key="queries",
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "query": st.column_config.TextColumn(width=560),
+            "moved": st.column_config.TextColumn(
+                "places of its answers",
+                width=170,
+                help="Before → after, for each answer; - is not among the first 10.",
+            ),
+            "change": st.column_config.NumberColumn("nDCG", format="%+.3f", width=80),
+            "id": st.column_config.TextColumn(width=120),
+        },
+        alt=f"Queries: {chosen}",
+    )
+    if len(rows) > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
+    picked = event.selection.rows
+    if picked and picked[0] < len(rows):
+        _searched(rows[picked[0]])
+    else:
+        st.caption("Select a query to try it on the Retrieval page.")
+
+
+def _searched(row: QueryRow) -> None:
+    st.page_link(
+        "pages/retrieval.py",
+        label="Search this request",
+        icon=":material/search:",
+        query_params={"catalog": page_frame.current().name, "q": row.text[:2_000]},
+    )
+
+
+def merges_panel(experiment: Experiment) -> None:
+    """What each merge does to the queries that meet it; one can be taken back."""
+    result = experiment.result or {}
+    rows = merge_rows(result)
+    if not rows:
+        st.info(
+            "No query meets a merge here. Merges are looked at one by one where the toolset *as it "
+            "is* is measured against a merged one.",
+            icon=":material/call_merge:",
+        )
+        return
+    st.caption(
+        "Each merge left out in turn: how much nDCG@10 its queries gain by it in sum, that which "
+        "harms most first. Queries that meet no merge are not searched again."
+    )
+    event = st.dataframe(
+        {
+            "change": [row.change for row in rows],
+            "members": [", ".join(row.members) for row in rows],
+            "helped": [row.helped for row in rows],
+            "hurt": [row.hurt for row in rows],
+            "queries": [row.queries for row in rows],
+            "joins": [row.joins for row in rows],
+        },
+        key="merges",
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "change": st.column_config.NumberColumn("gain", format="%+.3f", width=80),
+            "members": st.column_config.TextColumn("merged tools", width=420),
+            "helped": st.column_config.NumberColumn(width=70),
+            "hurt": st.column_config.NumberColumn(width=60),
+            "queries": st.column_config.TextColumn("queries it changes", width=220),
+            "joins": st.column_config.TextColumn(
+                width=140,
+                help="Queries that need two of these tools: perhaps they are not the same job.",
+            ),
+        },
+        alt="What each merge does",
+    )
+    picked = event.selection.rows
+    if picked and picked[0] < len(rows):
+        _taken_back(rows[picked[0]])
+    else:
+        st.caption("Select a merge to take it back.")
+
+
+def _taken_back(row: MergeRow) -> None:
+    names = ", ".join(safe_text.untrusted(name) for name in row.members[:4])
+    if st.button(
+        "Take this merge back",
+        icon=":material/undo:",
+        key="take_back",
+        help="Undoes the decision that accepted it; a merge that nobody decided is kept apart. "
+        "History lists the decision, with its undo.",
+    ):
+        work, record = page_frame.workspace(), page_frame.current()
+        work.evaluations.take_back(record.id, row.members, page_frame.reviewer())
+        st.toast(f"Taken back: {names}", icon=":material/undo:")
+        st.rerun()
+
+
+def confusions_panel(experiment: Experiment) -> None:
+    """The pairs of tools that queries confuse before the merge."""
+    rows = confusion_rows(experiment.result or {})
+    if not rows:
+        st.caption("No query finds another tool before its answer.")
+        return
+    st.caption(
+        "Where a query finds the first tool before the second, which is its answer, or the other "
+        "way round. *cost* adds up 1 / the place of the tool that stands in the way."
+    )
+    for row in rows[:MOST_LINKED]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link(
+                "pages/overlap.py",
+                label="Open the pair",
+                icon=":material/join_inner:",
+                query_params={"catalog": page_frame.current().name, "pair": row.key},
+                width=140,
+            )
+            st.markdown(
+                f"**{row.cost:.2f}** · {safe_text.untrusted(row.left)} and "
+                f"{safe_text.untrusted(row.right)} · {quantity(len(row.queries), 'query')}: "
+                f"{safe_text.untrusted(', '.join(row.queries[:5]))}"
+            )
+    if len(rows) > MOST_LINKED:
+        st.caption(f"And {len(rows) - MOST_LINKED:,} more; all are in the JSON of the experiment.")

@@ -1,0 +1,113 @@
+"""The experiments that are kept: opened, compared, exported, deleted."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from toolscope_core.datamodel import Experiment
+from toolscope_core.views.experiment_tables import compared_rows
+from ui.evaluation.request_panel import described
+from ui.frame import page_frame
+
+VIEWS = {"comparison": "Before and after", "stress": "Stress", "sweep": "Sweep"}
+
+
+def experiments_panel(catalog_id: int) -> None:
+    """The list, and what can be done with those that are selected."""
+    evaluations = page_frame.workspace().evaluations
+    kept = evaluations.all(catalog_id)
+    if not kept:
+        st.caption("No experiments yet.")
+        return
+    event = st.dataframe(
+        {
+            "number": [one.number for one in kept],
+            "kind": [one.kind for one in kept],
+            "what": [described(one).replace("\\", "") for one in kept],
+            "state": [_state(catalog_id, one) for one in kept],
+            "at": [one.at[:16].replace("T", " ") for one in kept],
+            "seconds": [round(one.seconds, 1) for one in kept],
+        },
+        key="experiments",
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config={
+            "number": st.column_config.NumberColumn("#", width=50),
+            "what": st.column_config.TextColumn(width=520),
+            "state": st.column_config.TextColumn(width=170),
+            "at": st.column_config.TextColumn("at (UTC)", width=130),
+            "seconds": st.column_config.NumberColumn(width=80),
+        },
+        alt="Experiments",
+    )
+    picked = [kept[row] for row in event.selection.rows if row < len(kept)]
+    if not picked:
+        st.caption("Select an experiment to open, export or delete it; two to compare them.")
+        return
+    if len(picked) == 2:
+        _compared(*picked)
+    for one in picked[:2]:
+        _actions(one)
+
+
+def _state(catalog_id: int, one: Experiment) -> str:
+    if not one.is_done:
+        return "not finished"
+    if one.catalog_id != catalog_id:
+        return "another version"
+    is_current = page_frame.workspace().evaluations.is_current(catalog_id, one)
+    return "current" if is_current else "decisions changed"
+
+
+def _compared(one: Experiment, other: Experiment) -> None:
+    evaluations = page_frame.workspace().evaluations
+    rows = compared_rows(evaluations.get(one.number), evaluations.get(other.number))
+    if not rows:
+        st.info("These two have no figures in common.", icon=":material/compare_arrows:")
+        return
+    st.dataframe(rows, key="compared", hide_index=True, alt="Two experiments side by side")
+
+
+def _actions(chosen: Experiment) -> None:
+    evaluations = page_frame.workspace().evaluations
+    number = chosen.number
+    whole = evaluations.get(number)
+    content = {
+        "kind": whole.kind,
+        "at": whole.at,
+        "seconds": whole.seconds,
+        "configuration": whole.configuration,
+        "result": whole.result,
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Experiment **{number}**", width="content")
+        st.page_link(
+            "pages/evaluation.py",
+            label="Open",
+            icon=":material/open_in_new:",
+            query_params={
+                "catalog": page_frame.current().name,
+                "view": VIEWS.get(chosen.kind, "Before and after"),
+                "x": str(number),
+            },
+        )
+        st.download_button(
+            "JSON",
+            json.dumps(content, indent=1),
+            f"experiment-{number}.json",
+            "application/json",
+            key=f"json_{number}",
+        )
+        st.download_button(
+            "CSV",
+            evaluations.spreadsheet(whole),
+            f"experiment-{number}.csv",
+            "text/csv",
+            key=f"csv_{number}",
+        )
+        if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
+            evaluations.delete(number)
+            st.rerun()

@@ -1,0 +1,122 @@
+"""What is measured: the queries, the two toolsets, the button, and the result that is there."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.config import Knob
+from toolscope_core.datamodel import Experiment
+from toolscope_core.errors import JobError
+from toolscope_core.numbers import quantity
+from toolscope_core.workspace.evaluations import ORIGINAL, SYNTHETIC, Kind, Wanted
+from ui.frame import page_frame, safe_text
+
+EXPERIMENTS = "Experiments"
+KINDS: dict[str, Kind] = {"Stress": "stress", "Sweep": "sweep"}
+KNOBS: dict[str, Knob] = {
+    "least similarity of merges (θ)": "theta",
+    "weight of meaning against words (α)": "alpha",
+    "how many are reranked (M)": "candidates",
+    "how many tools are given (k)": "k",
+}
+RERANKERS = {"automatic": "auto", "off": "none"}
+
+
+def request_panel(catalog_id: int, part: str) -> Wanted:
+    """Draw what can be chosen for a part of the page, and the button that measures it."""
+    evaluations = page_frame.workspace().evaluations
+    kind: Kind = KINDS.get(part, "comparison")
+    sides = evaluations.sides(catalog_id)
+    sets = evaluations.query_sets(catalog_id)
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    queries = bar.selectbox(
+        "Queries",
+        sets,
+        key="set",
+        bind="query-params",
+        width=230,
+        help="Query sets are added on the Catalog page. Without one, requests are made from the "
+        "descriptions of the tools: such figures are too good, and only good to compare.",
+    )
+    knob: Knob = "theta"
+    before = ORIGINAL
+    if kind == "sweep":
+        knob = KNOBS[bar.selectbox("Move", list(KNOBS), key="knob", bind="query-params", width=290)]
+        after = bar.selectbox(
+            "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
+        )
+    else:
+        before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=170)
+        after = bar.selectbox(
+            "against", sides, index=2, key="after", bind="query-params", width=190
+        )
+    rerank = bar.selectbox(
+        "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=130
+    )
+    is_split = bar.toggle("Split requests", True, key="split", bind="query-params")
+    wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], is_split, knob)
+    job = evaluations.job(catalog_id, kind)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+    else:
+        if job is not None and job.state in ("failed", "paused") and job.message:
+            safe_text.show_error(JobError(job.message))
+        if bar.button("Measure", type="primary", icon=":material/play_arrow:", key="measure"):
+            st.query_params.pop("x", None)
+            evaluations.start(catalog_id, wanted)
+            st.rerun()
+    return wanted
+
+
+def shown_experiment(catalog_id: int, wanted: Wanted) -> Experiment | None:
+    """The newest experiment of this kind, that of the address before others, with what it measured
+    in a line.
+    """
+    evaluations = page_frame.workspace().evaluations
+    mine = [one for one in evaluations.all(catalog_id) if one.kind == wanted.kind]
+    named = st.query_params.get("x", "")
+    chosen = next((one for one in mine if str(one.number) == named), mine[0] if mine else None)
+    if chosen is None:
+        st.info(
+            "Nothing is measured yet. *Measure* searches every query in both toolsets; a thousand "
+            "queries take about a minute.",
+            icon=":material/query_stats:",
+        )
+        return None
+    experiment = evaluations.get(chosen.number)
+    _describe(catalog_id, experiment)
+    return experiment
+
+
+def described(experiment: Experiment) -> str:
+    """What an experiment measured, in words safe in markdown."""
+    asked = experiment.configuration
+    what = f"{asked['before']} against {asked['after']}"
+    if experiment.kind == "sweep":
+        what = f"{asked['knob']} moved, merges: {asked['after']}"
+    rerank = "" if asked["rerank"] == "auto" else ", no reranking"
+    whole = "" if asked["is_split"] else ", requests not split"
+    return safe_text.untrusted(
+        f"{what}: {quantity(asked['query_count'], 'query')} of {asked['queries']}{rerank}{whole}"
+    )
+
+
+def _describe(catalog_id: int, experiment: Experiment) -> None:
+    evaluations = page_frame.workspace().evaluations
+    state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
+    st.caption(
+        f"Experiment {experiment.number}, {experiment.at[:16].replace('T', ' ')} UTC, "
+        f"{experiment.seconds:,.0f} s. {described(experiment)}.{state}"
+    )
+    if experiment.configuration["queries"] == SYNTHETIC:
+        st.warning(
+            "Synthetic: these requests are made from the descriptions of the tools, so they find "
+            "them more easily than people's requests do. Compare the two columns; do not quote "
+            "them.",
+            icon=":material/science:",
+        )
+    if not evaluations.is_current(catalog_id, experiment):
+        st.warning(
+            "The catalog or the decisions have changed since. *Measure* again for today's figures.",
+            icon=":material/history:",
+        )

@@ -1,0 +1,39 @@
+"""Stress tests and sweeps: a picture and a table each."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.datamodel import Experiment
+from toolscope_core.figures.experiment_charts import stress_lines, sweep_lines
+from toolscope_core.views.experiment_tables import stress_rows, sweep_rows
+from ui.charts.pictures import picture
+from ui.evaluation.request_panel import KNOBS
+
+
+def stress_panel(experiment: Experiment) -> None:
+    """Recall among more and more distractors."""
+    result = experiment.result or {}
+    if not result:
+        return
+    st.caption(
+        "For each query a pool of its answers and so many other tools, drawn at random or the "
+        "closest to the answers; what is found in the pool (10 tools, 5 for each sub-query) is "
+        "measured. Closest tools are harder: a merge should help there."
+    )
+    rows = stress_rows(result)
+    picture(stress_lines(result["toolsets"]), lambda: rows, "stress", "Recall among distractors")
+    st.dataframe(rows, key="stress_rows", hide_index=True, alt="The stress test")
+
+
+def sweep_panel(experiment: Experiment) -> None:
+    """What each value of one setting gives."""
+    points = (experiment.result or {}).get("points", ())
+    if not points:
+        st.caption("No value is measured yet.")
+        return
+    knob = experiment.configuration["knob"]
+    title = next(name for name, value in KNOBS.items() if value == knob)
+    rows = sweep_rows({"points": points})
+    picture(sweep_lines(points, title), lambda: rows, "sweep", f"Sweep: {title}")
+    st.dataframe(rows, key="sweep_rows", hide_index=True, alt="The values of the sweep")
