@@ -16,6 +16,7 @@ from toolscope_core.store import (
     append_decision,
     count_earlier,
     delete_catalog,
+    get_experiment,
     get_job,
     get_run,
     get_selection,
@@ -23,9 +24,11 @@ from toolscope_core.store import (
     keep_selection,
     latest_job,
     list_catalogs,
+    list_experiments,
     list_query_files,
     list_runs,
     load_catalog,
+    open_experiment,
     open_run,
     read_calls,
     read_log,
@@ -72,7 +75,7 @@ SHAPES = {
 }
 DAMAGE = [
     (*place, text) for place in PLACES for text in (*NEVER, *SHAPES.get(place, ['{"x": 1}', "[5]"]))
-    if not (place[1] in ("body", "detail", "configuration", "value") and text == '{"x": 1}')
+    if not (place[1] in ("body", "detail", "configuration", "result", "value") and text == '{"x": 1}')
 ]  # fmt: skip
 
 
@@ -87,6 +90,7 @@ def path(tmp_path):
     start_job(store, "job", 1, "analysis")
     keep_selection(store, 1, "words", ["a"])
     keep_query_file(store, 1, "q.jsonl", b"{}")
+    open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
@@ -118,6 +122,8 @@ def readings(store, tmp_path):
     yield lambda: (get_job(store, "job"), latest_job(store, 1))
     yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
     yield lambda: list_query_files(store, 1)
+    yield lambda: list_experiments(store, 1)
+    yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))
     yield lambda: StoredLedger(store).answers([ANSWER.key])
     yield lambda: count_earlier(store, {"pair": "2"}, {"a", "b"})

@@ -42,9 +42,9 @@ def pair_confusions(
                     continue
                 pair = Pair.of(answer, other)
                 queries.setdefault(pair, []).append(place)
-                loss = 1 / rank if best is None else 1 / rank - 1 / best
-                costs[pair] = costs.get(pair, 0.0) + loss
-    found = (
-        PairConfusion(pair, tuple(dict.fromkeys(queries[pair])), costs[pair]) for pair in costs
-    )
+                costs[pair] = costs.get(pair, 0.0) + 1 / rank
+    found = [
+        PairConfusion(pair, tuple(dict.fromkeys(places)), costs[pair])
+        for pair, places in queries.items()
+    ]
     return tuple(sorted(found, key=lambda one: (-one.cost, one.pair.left, one.pair.right)))

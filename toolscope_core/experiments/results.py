@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from toolscope_core.datamodel import JsonObject
-from toolscope_core.evaluation.intervals import Interval
+from toolscope_core.datamodel import JsonObject, Pair
 from toolscope_core.experiments.comparison import Comparison, Measured, Trial
 from toolscope_core.experiments.confusions import PairConfusion
 from toolscope_core.experiments.merge_effects import MergeEffect
+from toolscope_core.experiments.over_merging import forbidden_merges, joined_queries
 from toolscope_core.experiments.stress import LEVELS, Stress
 from toolscope_core.experiments.sweeps import SweepPoint
 
 
 def comparison_result(
-    comparison: Comparison, effects: Sequence[MergeEffect], confusions: Sequence[PairConfusion]
+    comparison: Comparison,
+    effects: Sequence[MergeEffect],
+    confusions: Sequence[PairConfusion],
+    never: Collection[Pair] = (),
 ) -> JsonObject:
-    """Both toolsets with their metrics, every query, every merge that a query meets, and the pairs
-    that queries confuse before the merge.
+    """Both toolsets with their metrics, every query, every merge that a query meets, the pairs that
+    queries confuse before the merge, and what was merged though queries need both or people said
+    *never*.
     """
     queries = comparison.queries
+    after = comparison.after.toolset
+    joined = joined_queries([one.query for one in queries], after)
     return {
         "before": measured_result(comparison.before),
         "after": measured_result(comparison.after),
         "p": dict(comparison.p),
+        "joined": [queries[place].query.id for place in joined],
+        "forbidden": [[one.left, one.right] for one in forbidden_merges(after, never)],
+        "never": len(never),
         "queries": [
             {
                 "id": one.query.id,
@@ -119,11 +128,6 @@ def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
             next(row for row in point.measured.rows if row.name == f"recall@{point.k}").values
         ),
     }
-
-
-def interval_of(row: Mapping[str, Any]) -> Interval:
-    """An interval as a result has it."""
-    return Interval(row["mean"], row["low"], row["high"])
 
 
 def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:

@@ -17,8 +17,8 @@ first.
 _LEAST_WORDS = 3
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
 _TALK = re.compile(
-    r"^(?:this (?:tool|function|endpoint|method|api)|the (?:tool|function)|use this(?: tool)? to"
-    r"|(?:a|the) tool (?:to|for|that)|allows? (?:you |users? )?to|used to|tool (?:to|for))\s+",
+    r"^(?:(?:this (?:tool|function|endpoint|method|api)|the (?:tool|function)|(?:a|the) tool"
+    r"|use this(?: tool)? to|(?:that )?allows? (?:you |users? )?to|used to|tool (?:to|for))\s+)+",
     re.IGNORECASE,
 )
 

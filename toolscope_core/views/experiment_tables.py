@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolscope_core.datamodel import Experiment, JsonObject, Pair
+from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import pair_key
 
 SHOWN_METRICS = ("recall", "ndcg", "map", "hit")
@@ -56,12 +57,15 @@ class MergeRow:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionRow:
-    """Two tools that queries confuse; ``key`` names the pair in an address."""
+    """Two tools that queries confuse, by their ids and ``texts``; ``key`` names the pair in an
+    address.
+    """
 
     left: str
     right: str
     cost: float
     queries: tuple[str, ...]
+    texts: tuple[str, ...]
     key: str
 
 
@@ -73,6 +77,28 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
         _count("tokens of all tools", before, after, "tokens"),
         _count("tokens a query sends (mean of 10 tools)", before, after, "tokens_sent"),
     ]
+    if result["joined"]:
+        count, share = len(result["joined"]), len(result["joined"]) / len(result["queries"])
+        rows.append(
+            FigureRow(
+                "queries that need two tools which are one now",
+                "0",
+                f"{count:,}",
+                f"{share:.1%}",
+                better=False,
+            )
+        )
+    if result["never"]:
+        broken = len(result["forbidden"])
+        rows.append(
+            FigureRow(
+                f"merged against {quantity(result['never'], 'never-merge rule')}",
+                "0",
+                f"{broken:,}",
+                f"{broken:+,}" if broken else "0",
+                better=False if broken else None,
+            )
+        )
     if before["calls"]:
         for name, key in (("gold calls that run (TCCR)", "tccr"), ("capabilities (UCC)", "ucc")):
             rows.append(
@@ -147,12 +173,14 @@ def merge_rows(result: JsonObject) -> list[MergeRow]:
 
 def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
     """The pairs that queries confuse before the merge, the costliest first."""
+    texts = {row["id"]: row["query"] for row in result["queries"]}
     return [
         ConfusionRow(
             row["left"],
             row["right"],
             row["cost"],
             tuple(row["queries"]),
+            tuple(texts[one] for one in row["queries"]),
             pair_key(Pair.of(row["left"], row["right"])),
         )
         for row in result["confusions"]

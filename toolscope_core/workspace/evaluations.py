@@ -21,6 +21,7 @@ from toolscope_core.datamodel import (
     Tool,
     digest,
 )
+from toolscope_core.decision_log import constraints
 from toolscope_core.errors import ConfigError, DecisionError
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.experiments.comparison import Trial, compared, measured
@@ -267,7 +268,8 @@ class Evaluations:
             effects = merge_effects(plan, trial, came, left, ranker, progress)
         confused = pair_confusions(came.golds, came.rankings)[:MOST_CONFUSIONS]
         left = replace(left, toolset=after)
-        return comparison_result(compared(trial, came, left), effects, confused)
+        never = constraints(trial.catalog, self._review.log(catalog_id)).cannot
+        return comparison_result(compared(trial, came, left), effects, confused, never)
 
     def _stress(
         self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress

@@ -59,8 +59,8 @@ def figures_panel(experiment: Experiment) -> None:
         alt="The figures of both toolsets",
     )
     st.caption(
-        "In brackets the 95 % interval over the queries. A query of which two answers were merged "
-        "needs one tool less afterwards: see *joins* under *Merges*."
+        "In brackets the 95 % interval over the queries. Fewer tools are always easier to search: "
+        "a merge is good only if queries that need two of its tools stay rare and gold calls run."
     )
     if not before["calls"]:
         st.caption(
@@ -210,10 +210,11 @@ def confusions_panel(experiment: Experiment) -> None:
                 query_params={"catalog": page_frame.current().name, "pair": row.key},
                 width=140,
             )
+            count = f", and {len(row.queries) - 1:,} more" if len(row.queries) > 1 else ""
             st.markdown(
-                f"**{row.cost:.2f}** · {safe_text.untrusted(row.left)} and "
-                f"{safe_text.untrusted(row.right)} · {quantity(len(row.queries), 'query')}: "
-                f"{safe_text.untrusted(', '.join(row.queries[:5]))}"
+                f"**{row.cost:.2f}** · **{safe_text.untrusted(row.left)}** and "
+                f"**{safe_text.untrusted(row.right)}** · "
+                f"“{safe_text.untrusted(row.texts[0][:90])}”{count}"
             )
     if len(rows) > MOST_LINKED:
         st.caption(f"And {len(rows) - MOST_LINKED:,} more; all are in the JSON of the experiment.")

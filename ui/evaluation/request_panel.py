@@ -34,24 +34,24 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
         sets,
         key="set",
         bind="query-params",
-        width=230,
+        width=190,
         help="Query sets are added on the Catalog page. Without one, requests are made from the "
         "descriptions of the tools: such figures are too good, and only good to compare.",
     )
     knob: Knob = "theta"
     before = ORIGINAL
     if kind == "sweep":
-        knob = KNOBS[bar.selectbox("Move", list(KNOBS), key="knob", bind="query-params", width=290)]
+        knob = KNOBS[bar.selectbox("Move", list(KNOBS), key="knob", bind="query-params", width=260)]
         after = bar.selectbox(
             "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
         )
     else:
-        before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=170)
+        before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=155)
         after = bar.selectbox(
-            "against", sides, index=2, key="after", bind="query-params", width=190
+            "against", sides, index=2, key="after", bind="query-params", width=165
         )
     rerank = bar.selectbox(
-        "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=130
+        "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=120
     )
     is_split = bar.toggle("Split requests", True, key="split", bind="query-params")
     wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], is_split, knob)
@@ -93,7 +93,8 @@ def described(experiment: Experiment) -> str:
     asked = experiment.configuration
     what = f"{asked['before']} against {asked['after']}"
     if experiment.kind == "sweep":
-        what = f"{asked['knob']} moved, merges: {asked['after']}"
+        names = {value: name for name, value in KNOBS.items()}
+        what = f"{names.get(asked['knob'], '')} moved, merges: {asked['after']}"
     rerank = "" if asked["rerank"] == "auto" else ", no reranking"
     whole = "" if asked["is_split"] else ", requests not split"
     return safe_text.untrusted(
