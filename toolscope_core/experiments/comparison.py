@@ -50,7 +50,7 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """What the queries find in one toolset, in their order. ``tokens`` are those of all its
-    definitions, ``sent`` the mean of those of the tools that a query finds.
+    definitions, ``sent`` by cut-off the mean of those of the tools that a query finds.
     """
 
     toolset: Toolset
@@ -59,7 +59,7 @@ class Measured:
     rows: tuple[MetricRow, ...]
     coverage: Coverage
     tokens: int
-    sent: float
+    sent: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,10 @@ def measured(
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
-    sent = sum(costs[one] for ranking in rankings for one in ranking)
+    sent = {
+        k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
+        for k in trial.cutoffs
+    }
     return Measured(
         toolset=toolset,
         golds=golds,
@@ -116,7 +119,7 @@ def measured(
         rows=metric_rows(golds, rankings, trial.cutoffs),
         coverage=coverage(gold_calls(trial.queries, trial.catalog), toolset),
         tokens=sum(costs.values()),
-        sent=sent / len(rankings),
+        sent=sent,
     )
 
 

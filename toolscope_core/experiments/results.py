@@ -86,7 +86,7 @@ def measured_result(one: Measured) -> JsonObject:
         "version": one.toolset.version,
         "tools": len(one.toolset.tools),
         "tokens": one.tokens,
-        "tokens_sent": round(one.sent, 3),
+        "tokens_sent": round(one.sent[max(one.sent)], 3),
         "calls": one.coverage.calls,
         "tccr": one.coverage.tccr,
         "ucc": one.coverage.ucc,
@@ -122,6 +122,7 @@ def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
         "k": point.k,
         "configuration": asdict(point.config),
         **{key: value for key, value in found.items() if key not in ("metrics", "name")},
+        "tokens_sent": round(point.measured.sent[point.k], 3),
         "reduction": round(1 - found["tools"] / tools, 6),
         "metrics": at_k,
         "recalls": _rounded(

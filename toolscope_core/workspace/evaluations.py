@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +23,7 @@ from toolscope_core.datamodel import (
     digest,
 )
 from toolscope_core.decision_log import constraints
-from toolscope_core.errors import ConfigError, DecisionError
+from toolscope_core.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.experiments.comparison import Trial, compared, measured
 from toolscope_core.experiments.confusions import pair_confusions
@@ -66,6 +67,13 @@ POLICIES: dict[str, AcceptPolicy] = {
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
 MOST_CONFUSIONS = 200
+_PARTS = {
+    "comparison": ("before", "after", "p", "queries", "merges", "confusions", "joined", "never"),
+    "stress": ("toolsets",),
+    "sweep": ("points",),
+}
+"""What the result of a finished experiment has."""
+_ASKED = ("queries", "before", "after", "rerank", "is_split", "knob", "query_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +185,19 @@ class Evaluations:
         return list_experiments(self._store, catalog_id)
 
     def get(self, number: int) -> Experiment:
-        """An experiment with its result. Raises ``StoreError`` where there is none."""
-        return get_experiment(self._store, number)
+        """An experiment with its result. Raises ``StoreError`` where there is none, or one that
+        somebody else wrote in another form.
+        """
+        kept = get_experiment(self._store, number)
+        result, asked = kept.result or {}, kept.configuration
+        missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
+        missing += [key for key in _ASKED if key not in asked]
+        if kept.is_done and missing:
+            raise StoreError(
+                f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
+                "Experiments and measure again"
+            )
+        return kept
 
     def delete(self, number: int) -> None:
         """Delete an experiment."""
@@ -189,6 +208,19 @@ class Evaluations:
         return experiment.catalog_id == catalog_id and experiment.configuration.get(
             "decisions"
         ) == self._decided(catalog_id)
+
+    def as_json(self, experiment: Experiment) -> str:
+        """All of an experiment."""
+        return json.dumps(
+            {
+                "kind": experiment.kind,
+                "at": experiment.at,
+                "seconds": round(experiment.seconds, 3),
+                "configuration": experiment.configuration,
+                "result": experiment.result,
+            },
+            indent=1,
+        )
 
     def spreadsheet(self, experiment: Experiment) -> bytes:
         """The rows of an experiment as CSV in UTF-8."""

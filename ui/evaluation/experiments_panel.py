@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
 from toolscope_core.datamodel import Experiment
@@ -25,7 +23,7 @@ def experiments_panel(catalog_id: int) -> None:
         {
             "number": [one.number for one in kept],
             "kind": [one.kind for one in kept],
-            "what": [described(one).replace("\\", "") for one in kept],
+            "what": [described(one) for one in kept],
             "state": [_state(catalog_id, one) for one in kept],
             "at": [one.at[:16].replace("T", " ") for one in kept],
             "seconds": [round(one.seconds, 1) for one in kept],
@@ -72,18 +70,13 @@ def _compared(one: Experiment, other: Experiment) -> None:
 
 
 def _actions(chosen: Experiment) -> None:
-    evaluations = page_frame.workspace().evaluations
-    number = chosen.number
-    whole = evaluations.get(number)
-    content = {
-        "kind": whole.kind,
-        "at": whole.at,
-        "seconds": whole.seconds,
-        "configuration": whole.configuration,
-        "result": whole.result,
-    }
+    evaluations, number = page_frame.workspace().evaluations, chosen.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Experiment **{number}**", width="content")
+        if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
+            evaluations.delete(number)
+            st.rerun()
+        whole = evaluations.get(number)
         st.page_link(
             "pages/evaluation.py",
             label="Open",
@@ -96,7 +89,7 @@ def _actions(chosen: Experiment) -> None:
         )
         st.download_button(
             "JSON",
-            json.dumps(content, indent=1),
+            evaluations.as_json(whole),
             f"experiment-{number}.json",
             "application/json",
             key=f"json_{number}",
@@ -108,6 +101,3 @@ def _actions(chosen: Experiment) -> None:
             "text/csv",
             key=f"csv_{number}",
         )
-        if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
-            evaluations.delete(number)
-            st.rerun()

@@ -89,17 +89,16 @@ def shown_experiment(catalog_id: int, wanted: Wanted) -> Experiment | None:
 
 
 def described(experiment: Experiment) -> str:
-    """What an experiment measured, in words safe in markdown."""
+    """What an experiment measured, in words; the names in it are those of users."""
     asked = experiment.configuration
-    what = f"{asked['before']} against {asked['after']}"
+    what = f"{asked.get('before')} against {asked.get('after')}"
     if experiment.kind == "sweep":
         names = {value: name for name, value in KNOBS.items()}
-        what = f"{names.get(asked['knob'], '')} moved, merges: {asked['after']}"
-    rerank = "" if asked["rerank"] == "auto" else ", no reranking"
-    whole = "" if asked["is_split"] else ", requests not split"
-    return safe_text.untrusted(
-        f"{what}: {quantity(asked['query_count'], 'query')} of {asked['queries']}{rerank}{whole}"
-    )
+        what = f"{names.get(asked.get('knob', 'theta'))} moved, merges: {asked.get('after')}"
+    rerank = "" if asked.get("rerank") == "auto" else ", no reranking"
+    whole = "" if asked.get("is_split") else ", requests not split"
+    queries = quantity(asked.get("query_count", 0), "query")
+    return f"{what}: {queries} of {asked.get('queries')}{rerank}{whole}"
 
 
 def _describe(catalog_id: int, experiment: Experiment) -> None:
@@ -107,7 +106,7 @@ def _describe(catalog_id: int, experiment: Experiment) -> None:
     state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
     st.caption(
         f"Experiment {experiment.number}, {experiment.at[:16].replace('T', ' ')} UTC, "
-        f"{experiment.seconds:,.0f} s. {described(experiment)}.{state}"
+        f"{experiment.seconds:,.0f} s. {safe_text.untrusted(described(experiment))}.{state}"
     )
     if experiment.configuration["queries"] == SYNTHETIC:
         st.warning(

@@ -1,0 +1,140 @@
+"""Evaluation: measured by jobs, shown as tables and pictures, merges taken back."""
+
+import json
+
+import pytest
+
+from tests.workspace.desk import MAIL, WEATHER, by_name, tool
+from toolscope_core.store import keep_result
+from toolscope_core.workspace.evaluations import Wanted
+
+QUERIES = [
+    {
+        "id": "a",
+        "query": "send a mail to a person",
+        "gold": ["beta/send_mail"],
+        "calls": [{"tool": "beta/send_mail", "arguments": {"to": "ann"}}],
+    },
+    {"id": "b", "query": "two mails", "gold": ["alpha/send_mail", "gamma/send_mail"]},
+]
+
+
+@pytest.fixture
+def page(bench):
+    made = bench()
+    made.work.queries.add(made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    return made
+
+
+def measure(page, **wanted):
+    return page.work.evaluations.run(page.catalog_id, Wanted(queries="q.jsonl", **wanted))
+
+
+def table(page, column):
+    return next(one.value for one in page.at.dataframe if column in one.value)
+
+
+def test_nothing_is_measured_until_somebody_asks(page):
+    page.open("evaluation")
+    assert "Nothing is measured yet" in page.text
+    page.at.button(key="measure").click().run()
+    job = page.work.evaluations.job(page.catalog_id, "comparison")
+    page.work.analyses.wait(job.id)
+    page.at.run()
+    assert "as it is against accepted and safe\\: 2 queries of q" in page.text
+    assert len(page.work.evaluations.all(page.catalog_id)) == 1
+
+
+def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
+    measure(page, after="all proposals")
+    page.open("evaluation")
+    rows = table(page, "figure")
+    figures = dict(zip(rows["figure"], rows["after"], strict=True))
+    assert figures["tools"] == "4"
+    assert figures["gold calls that run (TCCR)"] == "1.000"
+    assert figures["queries that need two tools which are one now"] == "1"
+    assert figures["recall@1"].startswith("1.000 [")
+    assert "queries won" in page.text
+
+
+def test_queries_that_changed_lead_to_the_search(page):
+    measure(page, after="all proposals")
+    page.open("evaluation", view="Queries", outcome="won")
+    rows = table(page, "moved")
+    assert list(rows["query"]) == ["send a mail to a person"]
+    assert rows["moved"].iloc[0].endswith("→ 1")
+
+
+def test_each_merge_with_what_it_does(page):
+    measure(page, after="all proposals")
+    page.open("evaluation", view="Merges")
+    rows = table(page, "members")
+    mails = next(row for row in rows["members"] if "send_mail" in row)
+    assert mails == "alpha/send_mail, beta/send_mail, gamma/send_mail"
+    assert list(rows["joins"])[list(rows["members"]).index(mails)] == "b"
+
+
+def test_pairs_that_queries_confuse_have_links(page):
+    measure(page)
+    page.open("evaluation", view="Confusions")
+    assert "send\\_mail" in page.text or "send_mail" in page.text
+    assert "send a mail to a person" in page.text
+
+
+@pytest.mark.parametrize(("view", "kind"), [("Stress", "stress"), ("Sweep", "sweep")])
+def test_series_have_a_picture_and_a_table(page, view, kind):
+    measure(page, kind=kind)
+    page.open("evaluation", view=view)
+    assert any("recall" in one.value for one in page.at.dataframe)
+    assert page.at.get("plotly_chart")
+
+
+def test_experiments_are_listed_with_what_is_out_of_date(page):
+    first = measure(page)
+    mails = by_name(page.work, page.catalog_id, "send_mail")
+    page.review.decide(page.catalog_id, "accept", mails, "ann")
+    second = measure(page, kind="stress")
+    page.open("evaluation", x=str(first))
+    assert "The catalog or the decisions have changed since" in page.text
+    page.at.session_state["view"] = "Experiments"
+    page.at.run()
+    rows = table(page, "state")
+    assert list(rows["number"]) == [second, first]
+    assert list(rows["state"]) == ["current", "decisions changed"]
+
+
+def test_a_half_finished_sweep_is_shown_and_said(page):
+    number = measure(page, kind="sweep")
+    whole = page.work.evaluations.get(number).result
+    keep_result(page.work.store, number, {"points": whole["points"][:2]}, 1.0, is_done=False)
+    page.open("evaluation", view="Sweep")
+    assert "Not finished" in page.text
+    assert len(table(page, "smaller by")) == 2
+    keep_result(page.work.store, number, {}, 1.0, is_done=False)
+    page.open("evaluation", view="Sweep")
+    assert "No value is measured yet" in page.text
+
+
+def test_a_damaged_experiment_is_said_and_not_drawn(through_the_app, page):
+    keep_result(page.work.store, measure(page), {"x": 1}, 1.0, is_done=True)
+    page.open("evaluation")
+    assert "is damaged" in page.text
+
+
+def test_synthetic_requests_are_called_so(page):
+    page.work.evaluations.run(page.catalog_id, Wanted())
+    page.open("evaluation")
+    assert "Synthetic: these requests are made from the descriptions" in page.text
+
+
+def test_what_a_stranger_wrote_stays_text(bench):
+    strange = tool("evil", "x", "![x](http://attacker/x.png) send a mail **now**")
+    page = bench(MAIL, WEATHER, strange)
+    rows = [{"id": "<b>", "query": "![y](http://attacker/y.png)", "gold": ["evil/x"]}]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    page.work.queries.add(page.catalog_id, content, "![q](http://attacker/q.png).jsonl")
+    name = page.work.evaluations.query_sets(page.catalog_id)[0]
+    page.work.evaluations.run(page.catalog_id, Wanted(queries=name))
+    for view in ("Before and after", "Confusions", "Experiments"):
+        page.open("evaluation", view=view)
+        assert "](http" not in page.text
