@@ -19,6 +19,7 @@ PAGES = {
         for page in ("graph", "review", "documents", "export", "history", "settings")
     },
     "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
+    "evaluation": ("evaluation", {}),
     "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
 }
 NOT_OURS = {

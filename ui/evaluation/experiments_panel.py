@@ -69,6 +69,12 @@ def _compared(one: Experiment, other: Experiment) -> None:
     st.dataframe(rows, key="compared", hide_index=True, alt="Two experiments side by side")
 
 
+def _open(chosen: Experiment) -> None:
+    """Show it on its view; the address names it."""
+    st.session_state["view"] = VIEWS.get(chosen.kind, "Before and after")
+    st.query_params["x"] = str(chosen.number)
+
+
 def _actions(chosen: Experiment) -> None:
     evaluations, number = page_frame.workspace().evaluations, chosen.number
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -77,15 +83,12 @@ def _actions(chosen: Experiment) -> None:
             evaluations.delete(number)
             st.rerun()
         whole = evaluations.get(number)
-        st.page_link(
-            "pages/evaluation.py",
-            label="Open",
+        st.button(
+            "Open",
             icon=":material/open_in_new:",
-            query_params={
-                "catalog": page_frame.current().name,
-                "view": VIEWS.get(chosen.kind, "Before and after"),
-                "x": str(number),
-            },
+            key=f"open_{number}",
+            on_click=_open,
+            args=(chosen,),
         )
         st.download_button(
             "JSON",

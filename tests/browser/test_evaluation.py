@@ -1,0 +1,34 @@
+"""Evaluation in Chromium: measure, read, open an experiment again, take a merge back."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_main_job import PROPOSALS
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
+    page = watched.open("")
+    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    page = watched.open("evaluation", catalog="Example")
+    expect(page.get_by_text("Nothing is measured yet")).to_be_visible()
+    page.get_by_role("button", name="Measure").click()
+    expect(page.get_by_text(re.compile("queries won"))).to_be_visible(timeout=120_000)
+    watched.settled()
+    page.get_by_role("radio", name="Merges").click()
+    expect(page.get_by_text("Select a merge to take it back")).to_be_visible()
+    table = page.get_by_test_id("stDataFrame").first
+    table.click(position={"x": 20, "y": 54})
+    page.get_by_role("button", name="Take this merge back").click()
+    expect(page.get_by_text(re.compile("decisions have changed since"))).to_be_visible()
+    page = watched.open("evaluation", catalog="Example", view="Experiments")
+    expect(page.get_by_text("Select an experiment to open")).to_be_visible()
+    table = page.get_by_test_id("stDataFrame").first
+    table.click(position={"x": 20, "y": 54})
+    expect(page.get_by_role("button", name="JSON")).to_be_visible()
+    page.get_by_test_id("stMain").get_by_role("button", name="Open").click()
+    expect(page.get_by_text(re.compile("queries won"))).to_be_visible()
+    assert "x=1" in watched.settled().url
