@@ -8,7 +8,17 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 
-PAGES = ["catalog", "overlap", "graph", "review", "documents", "export", "history", "retrieval", "evaluation"]
+PAGES = [
+    "catalog",
+    "overlap",
+    "graph",
+    "review",
+    "documents",
+    "export",
+    "history",
+    "retrieval",
+    "evaluation",
+]
 ASKED = {"retrieval": {"q": "send a mail"}}
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolscope_core.commands.evaluate_command import EvaluationReport
     from toolscope_core.commands.search_command import SearchReport
     from toolscope_core.evaluation.intervals import Interval
+    from toolscope_core.experiments.comparison import Comparison
 
 
 class Corpus(StrEnum):
@@ -239,7 +240,22 @@ def _tell_evaluation(report: EvaluationReport) -> None:
         if row.name in after:
             line += f"  after {_interval(after[row.name].interval)}  p {report.p[row.name]:.3f}"
         say(line)
+    if report.comparison is not None:
+        _tell_comparison(report.comparison)
     say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
+
+
+def _tell_comparison(comparison: Comparison) -> None:
+    before, after = comparison.before, comparison.after
+    say(f"tokens of all tools: {before.tokens:,}, after {after.tokens:,}")
+    if before.coverage.calls:
+        say(
+            f"gold calls that run: {before.coverage.runnable:,} of {before.coverage.calls:,}, "
+            f"after {after.coverage.runnable:,} (TCCR {before.coverage.tccr:.3f}, "
+            f"{after.coverage.tccr:.3f}; UCC {before.coverage.ucc:.3f}, {after.coverage.ucc:.3f})"
+        )
+    won, lost = comparison.count("won"), comparison.count("lost")
+    say(f"queries won {won:,}, lost {lost:,}, unchanged {comparison.count('unchanged'):,}")
 
 
 def _interval(one: Interval) -> str:

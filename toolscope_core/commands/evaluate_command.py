@@ -9,6 +9,8 @@ from pathlib import Path
 
 from toolscope_core.backends import Progress, silent
 from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.commands.search_command import Searcher, SearchOptions
 from toolscope_core.config import Settings
 from toolscope_core.datamodel import Catalog, JsonObject
@@ -19,10 +21,12 @@ from toolscope_core.evaluation.query_sets import (
     Query,
     owners_after,
     read_queries,
-    relabelled,
     with_gold_among,
 )
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
+from toolscope_core.experiments.comparison import Comparison, Trial, compared, of_rankings
+from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_bundle
+from toolscope_core.experiments.results import comparison_result
 from toolscope_core.relabelling import read_relabelling
 
 
@@ -44,7 +48,8 @@ class EvaluationReport:
     given: ``p`` has by metric the paired p-value of no change, corrected by Holm. ``unjudged`` is
     the number of queries without gold answers, ``skipped`` of those whose answers are not there,
     ``whole`` of those that were searched whole since they have no steps; ``from_tools`` is the
-    share of places that a tool led to, of servers less than 1.
+    share of places that a tool led to, of servers less than 1. Where tools were searched before and
+    after, the ``comparison`` has every query, tokens and gold calls.
     """
 
     queries: int
@@ -56,10 +61,11 @@ class EvaluationReport:
     from_tools: float = 1.0
     tools_after: int | None = None
     rows_after: tuple[MetricRow, ...] = ()
+    comparison: Comparison | None = None
     p: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
-        """Everything but the values of the single queries."""
+        """Everything; before and after a merge each query too."""
         before = {row.name: asdict(row.interval) for row in self.rows}
         after = {row.name: asdict(row.interval) for row in self.rows_after}
         return {
@@ -72,6 +78,7 @@ class EvaluationReport:
             "metrics": before,
             **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
             **({"p": dict(self.p)} if self.p else {}),
+            **({"result": comparison_result(self.comparison, (), ())} if self.comparison else {}),
         }
 
     def recall_below(self, least: Mapping[int, float]) -> str:
@@ -127,30 +134,39 @@ def evaluate_files(
     )
     if options.bundle is None:
         return report
-    merged, phi = _merged(options.bundle, catalog)
-    if options.search.servers:
-        new_owners = owners_after(owners, {tool.id: tool.owner for tool in merged.tools}, phi)
-        gold_after = [one.server_gold(new_owners) for one in kept]
-    else:
-        gold_after = [one.gold for one in relabelled(kept, phi)]
+    toolset = merged_toolset(options.bundle, catalog)
+    merged = Catalog(toolset.tools)
     found = Searcher(merged, options.search, settings).rankings(
         kept, max(options.cutoffs), progress
     )
-    after = metric_rows(gold_after, found.names, options.cutoffs)
-    raw = p_values(rows, after)
-    corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
-    return replace(report, tools_after=len(merged.tools), rows_after=after, p=corrected)
+    report = replace(report, tools_after=len(merged.tools))
+    if options.search.servers:
+        new_owners = owners_after(
+            owners, {tool.id: tool.owner for tool in merged.tools}, toolset.phi
+        )
+        gold_after = [one.server_gold(new_owners) for one in kept]
+        after = metric_rows(gold_after, found.names, options.cutoffs)
+        raw = p_values(rows, after)
+        corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
+        return replace(report, rows_after=after, p=corrected)
+    trial, costs = Trial(catalog, tuple(kept), searched.requests, options.cutoffs), Costs()
+    before, later = (
+        of_rankings(side, trial, names, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
+        for side, names in ((as_it_is(catalog), searched.names), (toolset, found.names))
+    )
+    comparison = compared(trial, before, later)
+    return replace(report, rows_after=later.rows, p=comparison.p, comparison=comparison)
 
 
 def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:
     return query.server_gold(owners) if servers else query.gold
 
 
-def _merged(bundle: Path, catalog: Catalog) -> tuple[Catalog, dict[str, str | None]]:
-    """A bundle's toolset and φ. Raises ``ConfigError`` for a bundle of other tools."""
-    phi = dict(read_relabelling(bundle).phi)
-    if foreign := sorted({tool.id for tool in catalog.tools} - phi.keys()):
+def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
+    """A bundle's toolset. Raises ``ConfigError`` for a bundle of other tools."""
+    relabelling = read_relabelling(bundle)
+    if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
         raise ConfigError(
             f"{bundle} says nothing of {foreign[0]}; give a bundle that was made of this catalog"
         )
-    return read_isolated(load_paths([bundle])), phi
+    return of_bundle(read_isolated(load_paths([bundle])), relabelling, "merged")

@@ -17,6 +17,7 @@ from toolscope_core.experiments.coverage import Coverage, coverage, gold_calls
 from toolscope_core.experiments.measured_toolsets import Toolset
 from toolscope_core.experiments.ranking import Ranker, Rankings
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
 
 Outcome = Literal["won", "lost", "unchanged"]
 
@@ -96,6 +97,17 @@ class Comparison:
         return sum(one.outcome == outcome for one in self.queries)
 
 
+def request_of(is_split: bool) -> Callable[[Query], ToolRequest]:
+    """What is searched for a query: split by its own steps, else by rule, or whole."""
+    if not is_split:
+        return lambda query: ToolRequest(query.text)
+    return lambda query: (
+        ToolRequest(query.text, query.steps, by_rule=False)
+        if query.steps
+        else ToolRequest(query.text, decompose(query.text))
+    )
+
+
 def measured(
     toolset: Toolset,
     trial: Trial,
@@ -106,6 +118,13 @@ def measured(
     """What the queries of a trial find in a toolset; ``tokens`` counts those of a definition."""
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
+    return of_rankings(toolset, trial, rankings, tokens)
+
+
+def of_rankings(
+    toolset: Toolset, trial: Trial, rankings: Rankings, tokens: Callable[[Tool], int]
+) -> Measured:
+    """The figures of rankings that are there, of at least the largest cut-off."""
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
     sent = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -25,7 +25,7 @@ from toolscope_core.datamodel import (
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.experiments.comparison import Trial, compared, measured
+from toolscope_core.experiments.comparison import Trial, compared, measured, request_of
 from toolscope_core.experiments.confusions import pair_confusions
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
@@ -38,8 +38,6 @@ from toolscope_core.experiments.results import (
 from toolscope_core.experiments.stress import stress_test
 from toolscope_core.experiments.sweeps import SettingSweep, plan_at, values_of
 from toolscope_core.experiments.synthetic import synthetic_queries
-from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.store import (
     Job,
     Store,
@@ -267,7 +265,7 @@ class Evaluations:
                 queries = view.content.queries if view.name == wanted.queries else queries
         if not queries:
             raise ConfigError(f"there is no query set {wanted.queries!r}; choose another")
-        return Trial.of(catalog, queries, _requests(wanted.is_split), CUTOFFS)
+        return Trial.of(catalog, queries, request_of(wanted.is_split), CUTOFFS)
 
     def _side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
         """A toolset by its name in ``sides``, with its plan where it is a merge."""
@@ -345,13 +343,3 @@ def job_kind(kind: Kind) -> str:
 
 def _retrieval(wanted: Wanted) -> RetrievalConfig:
     return RetrievalConfig(rerank=wanted.rerank)
-
-
-def _requests(is_split: bool) -> Callable[[Query], ToolRequest]:
-    if not is_split:
-        return lambda query: ToolRequest(query.text)
-    return lambda query: (
-        ToolRequest(query.text, query.steps, by_rule=False)
-        if query.steps
-        else ToolRequest(query.text, decompose(query.text))
-    )

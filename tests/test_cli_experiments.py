@@ -1,0 +1,68 @@
+"""``stress`` and ``sweep`` over the bundled example, and what ``evaluate`` says of a merge."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import EXAMPLE, run
+
+QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("merged") / "bundle"
+    run("merge", EXAMPLE, "--out", folder, "--accept", "all")
+    return folder
+
+
+def test_both_toolsets_are_searched_among_distractors(bundle):
+    done = run("stress", EXAMPLE, "--queries", QUERIES, "--bundle", bundle)
+    lines = done.output.splitlines()
+    assert lines[0] == "26 queries; 95 % bootstrap intervals in brackets"
+    assert [line.split(":")[0] for line in lines if not line.startswith(" ")][1:] == [
+        "as it is",
+        "merged",
+    ]
+    assert len(lines) == 1 + 2 * 13
+    result = json.loads(run("stress", EXAMPLE, "--queries", QUERIES, "--json").output)
+    assert list(result["toolsets"]) == ["as it is"]
+    assert len(result["toolsets"]["as it is"][0]["recalls"]) == 26
+
+
+def test_without_queries_requests_are_made_and_called_so():
+    assert "made from descriptions" in run("stress", EXAMPLE, "--whole").output
+
+
+def test_a_higher_threshold_merges_less():
+    asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
+    result = json.loads(run(*asked, "--json").output)
+    sizes = [point["tools"] for point in result["points"]]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
+    assert all(point["tccr"] == 1.0 for point in result["points"])
+    table = run(*asked, "--move", "k").output.splitlines()
+    assert table[1].split()[0] == "k"
+    assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
+
+
+def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
+    text = run(*asked).output
+    assert "gold calls that run: 14 of 14, after 14 (TCCR 1.000, 1.000; UCC 1.000, 1.000)" in text
+    assert "queries won" in text
+    report = json.loads(run(*asked, "--json").output)
+    assert len(report["result"]["queries"]) == 26
+    assert report["result"]["after"]["metrics"] == report["merged"]["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl cannot be read"),
+        (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
+        (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(args, message):
+    assert message in run(*args, code=2).output

@@ -1,0 +1,136 @@
+"""The commands that measure a catalog under stress and under other settings."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toolscope_core.cli.merge_commands import Accept
+from toolscope_core.cli.terminal import (
+    Catalogs,
+    EmbedderName,
+    app,
+    errors_as_sentences,
+    progress,
+    say,
+)
+from toolscope_core.config import RetrievalConfig, read_environment
+
+if TYPE_CHECKING:
+    from toolscope_core.datamodel import JsonObject
+
+
+class Setting(StrEnum):
+    """What a sweep moves."""
+
+    theta = "theta"
+    alpha = "alpha"
+    candidates = "candidates"
+    k = "k"
+
+
+Queries = Annotated[
+    Path | None,
+    typer.Option(
+        help="JSONL or CSV with `id`, `query` and `gold`; without it requests are made from the "
+        "descriptions of the tools."
+    ),
+]
+Whole = Annotated[bool, typer.Option("--whole", help="Search requests without splitting them.")]
+SkipUnknown = Annotated[
+    bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+
+
+@app.command()
+@errors_as_sentences
+def stress(
+    catalogs: Catalogs,
+    queries: Queries = None,
+    bundle: Annotated[
+        Path | None, typer.Option(help="Folder that merge wrote: its toolset as well.")
+    ] = None,
+    whole: Whole = False,
+    skip_unknown: SkipUnknown = False,
+    embedder: EmbedderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find tools among more and more distractors, drawn at random or the closest."""
+    from toolscope_core.commands.experiment_command import ExperimentOptions, stress_files
+
+    options = ExperimentOptions(queries, not whole, skip_unknown, embedder)
+    result = stress_files(catalogs, options, bundle, read_environment(), progress())
+    if as_json:
+        typer.echo(json.dumps(result, indent=1))
+        return
+    _say_source(queries, len(result["queries"]))
+    for name, points in result["toolsets"].items():
+        say(f"{name}: noise, distractors, precision, recall, F1")
+        for point in points:
+            figures = "  ".join(_interval(point[key]) for key in ("precision", "recall", "f1"))
+            say(f"  {point['noise']:8} {point['distractors']:3}  {figures}")
+
+
+@app.command()
+@errors_as_sentences
+def sweep(
+    catalogs: Catalogs,
+    setting: Annotated[
+        Setting,
+        typer.Option(
+            "--move",
+            help="What is moved: the least similarity of merges (theta), the weight of dense "
+            "scores (alpha), how many are reranked (candidates), how many are given (k).",
+        ),
+    ] = Setting.theta,
+    accept: Annotated[
+        Accept, typer.Option(help="Clusters accepted without a recorded decision.")
+    ] = Accept.auto,
+    queries: Queries = None,
+    rerank: Annotated[
+        str, typer.Option(metavar="<auto|none|late>", help="How the best are scored anew.")
+    ] = "auto",
+    whole: Whole = False,
+    skip_unknown: SkipUnknown = False,
+    embedder: EmbedderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move one setting and measure each value: size, recall, gold calls that run."""
+    from toolscope_core.commands.experiment_command import ExperimentOptions, sweep_files
+
+    options = ExperimentOptions(
+        queries, not whole, skip_unknown, embedder, RetrievalConfig(rerank=rerank)
+    )
+    result = sweep_files(
+        catalogs, setting.value, accept.value, options, read_environment(), progress()
+    )
+    if as_json:
+        typer.echo(json.dumps(result, indent=1))
+        return
+    _say_source(queries, result["queries"])
+    say(f"{setting.value:>10}  tools  smaller  recall@k              nDCG@k                TCCR")
+    for point in result["points"]:
+        say(_point(point))
+
+
+def _point(point: JsonObject) -> str:
+    metrics = point["metrics"]
+    calls = "-" if point["tccr"] is None else f"{point['tccr']:.3f}"
+    return (
+        f"{point['value']:10g}  {point['tools']:5}  {point['reduction']:6.1%}   "
+        f"{_interval(metrics['recall'])}  {_interval(metrics['ndcg'])}  {calls}"
+    )
+
+
+def _say_source(queries: Path | None, count: int) -> None:
+    made = "" if queries else " made from descriptions: good only to compare"
+    say(f"{count:,} queries{made}; 95 % bootstrap intervals in brackets")
+
+
+def _interval(one: Any) -> str:
+    return f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
