@@ -17,6 +17,7 @@ from ui.deciding import (
     shortcuts,
     sticky_question,
 )
+from ui.evaluation.measured_effects import merge_line
 from ui.frame import page_frame, tool_selection
 from ui.models import ask_panel
 from ui.pairs import undecided_panel
@@ -192,6 +193,7 @@ with body:
     if together is not None:
         server_pair_panel.open_link(together)
     cluster_card.objections(card)
+    merge_line(catalog_id, shown.members)
     cluster_card.differing(card)
     cluster_card.members(card, drop_button)
     members = cluster_card.all_members(shown)

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from tests.workspace.desk import MAIL, WEATHER, by_name, tool
+from toolscope_core.datamodel import Pair
 from toolscope_core.store import keep_result
+from toolscope_core.views.address_keys import pair_key
 from toolscope_core.workspace.evaluations import Wanted
 
 QUERIES = [
@@ -138,3 +140,18 @@ def test_what_a_stranger_wrote_stays_text(bench):
     for view in ("Before and after", "Confusions", "Experiments"):
         page.open("evaluation", view=view)
         assert "](http" not in page.text
+
+
+def test_what_was_measured_stands_where_people_decide(page):
+    number = measure(page, after="all proposals")
+    mails = by_name(page.work, page.catalog_id, "send_mail")
+    page.open("review", cluster=mails.id)
+    assert f"Measured (experiment {number}): 1 query of the query set moves" in page.text
+    assert "1 gain, 0 lose; b need two of these tools" in page.text
+    pair = Pair.of("alpha/send_mail", "beta/send_mail")
+    page.open("overlap", pair=pair_key(pair))
+    assert f"1 query of experiment {number} confuses these two" in page.text
+    rain = by_name(page.work, page.catalog_id, "get_weather")
+    work = page.work.evaluations
+    assert work.effect_of(page.catalog_id, ("x", "y")) is None
+    assert work.confusion_of(page.catalog_id, Pair.of(*rain.members)) is None

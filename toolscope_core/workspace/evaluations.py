@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -19,6 +19,7 @@ from toolscope_core.datamodel import (
     Experiment,
     JsonObject,
     MergePlan,
+    Pair,
     Tool,
     digest,
 )
@@ -48,9 +49,16 @@ from toolscope_core.store import (
     list_experiments,
     open_experiment,
 )
+from toolscope_core.views.experiment_tables import (
+    ConfusionRow,
+    MergeRow,
+    confusion_rows,
+    merge_rows,
+)
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.loaded_queries import LoadedQueries
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.searches import Searches
 
@@ -64,7 +72,9 @@ POLICIES: dict[str, AcceptPolicy] = {
 }
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
-MOST_CONFUSIONS = 200
+MOST_CONFUSIONS = 5_000
+MOST_READ = 5
+"""Comparisons that are looked through for a merge."""
 _PARTS = {
     "comparison": ("before", "after", "p", "queries", "merges", "confusions", "joined", "never"),
     "stress": ("toolsets",),
@@ -90,6 +100,14 @@ class Wanted:
     knob: Knob = "theta"
 
 
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What a comparison found of merges, by their members, and of pairs."""
+
+    merges: Mapping[tuple[str, ...], MergeRow]
+    confusions: Mapping[Pair, ConfusionRow]
+
+
 class Evaluations:
     """Experiments on analysed catalogs."""
 
@@ -109,6 +127,7 @@ class Evaluations:
         self._queries = queries
         self._searches = searches
         self._costs = Costs()
+        self._read: Memo[_Findings] = Memo(most=MOST_READ)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
@@ -225,6 +244,50 @@ class Evaluations:
         rows = table_of(experiment.kind, experiment.result or {})
         names = list(dict.fromkeys(name for row in rows for name in row))
         return csv_bytes(names, ([row.get(name, "") for name in names] for row in rows))
+
+    def effect_of(self, catalog_id: int, members: Sequence[str]) -> tuple[int, MergeRow] | None:
+        """What the newest comparison on this version that left out the merge of these tools found,
+        with the experiment's number; ``None`` where none did.
+        """
+        wanted = tuple(sorted(members))
+        for number in self._comparisons(catalog_id):
+            effect = self._findings(number).merges.get(wanted)
+            if effect is not None:
+                return number, effect
+        return None
+
+    def confusion_of(self, catalog_id: int, pair: Pair) -> tuple[int, ConfusionRow] | None:
+        """The queries of the newest comparison on this version that confuse two tools, with its
+        number; ``None`` where none does.
+        """
+        for number in self._comparisons(catalog_id)[:1]:
+            confusion = self._findings(number).confusions.get(pair)
+            if confusion is not None:
+                return number, confusion
+        return None
+
+    def _comparisons(self, catalog_id: int) -> list[int]:
+        """The finished comparisons on this version with the catalog as it is, newest first."""
+        return [
+            one.number
+            for one in self.all(catalog_id)
+            if one.kind == "comparison"
+            and one.is_done
+            and one.catalog_id == catalog_id
+            and one.configuration.get("before") == ORIGINAL
+        ][:MOST_READ]
+
+    def _findings(self, number: int) -> _Findings:
+        def read() -> _Findings:
+            try:
+                result = self.get(number).result or {}
+            except StoreError:
+                return _Findings({}, {})
+            merges = {tuple(sorted(row.members)): row for row in merge_rows(result)}
+            confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
+            return _Findings(merges, confusions)
+
+        return self._read.get(number, (), read)
 
     def take_back(self, catalog_id: int, members: Sequence[str], reviewer: str) -> Decision:
         """Undo the merge of these tools: the decision that accepted it, or where nobody decided a

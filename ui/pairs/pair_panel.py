@@ -8,6 +8,7 @@ from toolscope_core.datamodel import Action, Decision, Pair
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.views.pair_view import PairView
 from ui.deciding import decision_buttons, outcome_badges
+from ui.evaluation.measured_effects import confused_line
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.pairs.pair_evidence import evidence_panel
 from ui.pairs.pair_tools import side_by_side
@@ -23,6 +24,7 @@ def pair_view(catalog_id: int, pair: Pair) -> None:
     view = page_frame.workspace().pairs.view(catalog_id, pair)
     with st.container(border=True):
         _heading(view)
+        confused_line(catalog_id, pair)
         _buttons(catalog_id, view)
         _comparison(view)
 
