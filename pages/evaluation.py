@@ -12,7 +12,7 @@ from ui.evaluation.comparison_panel import (
 )
 from ui.evaluation.experiments_panel import experiments_panel
 from ui.evaluation.request_panel import EXPERIMENTS, request_panel, shown_experiment
-from ui.evaluation.series_panel import stress_panel, sweep_panel
+from ui.evaluation.series_panel import ablation_panel, stress_panel, sweep_panel
 from ui.frame import page_frame
 
 PANELS = {
@@ -22,6 +22,7 @@ PANELS = {
     "Confusions": confusions_panel,
     "Stress": stress_panel,
     "Sweep": sweep_panel,
+    "Ablation": ablation_panel,
 }
 
 st.title("Evaluation")

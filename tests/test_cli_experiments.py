@@ -32,7 +32,7 @@ def test_both_toolsets_are_searched_among_distractors(bundle):
 
 
 def test_without_queries_requests_are_made_and_called_so():
-    assert "made from descriptions" in run("stress", EXAMPLE, "--whole").output
+    assert "made from descriptions" in run("stress", EXAMPLE, "--decompose", "none").output
 
 
 def test_a_higher_threshold_merges_less():

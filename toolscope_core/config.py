@@ -19,6 +19,8 @@ Assembly = Literal["blend", "top1"]
 OPENAI = "https://api.openai.com"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
+Split = Literal["rules", "steps", "none"]
+"""What an experiment splits requests by."""
 Knob = Literal["theta", "alpha", "candidates", "k"]
 """A setting that a sweep moves."""
 Corpus = Literal["both", "tools", "servers"]

@@ -43,6 +43,7 @@ def test_the_figures_of_both_toolsets(both):
     assert metric(after, "ndcg@3") == pytest.approx((1 + 1 + SECOND) / 4)
     assert (metric(before, "hit@3"), metric(after, "hit@3")) == (0.75, 0.75)
     assert metric(after, "map@3") == pytest.approx((1 + 1 + 1 / 2) / 4)
+    assert (metric(before, "csr@3"), metric(after, "csr@3")) == (0.0, 0.25), "the first is right"
     assert (before.tokens, after.tokens) == (31, 25)
     assert (before.sent[3], after.sent[3]) == (14.0, 12.5)
     assert (before.sent[1], after.sent[1]) == (4.0, 4.0)

@@ -4,27 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from tests.experiments.shelf import CATALOG, MERGED, QUERIES, TOOLS
+from tests.experiments.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder
 from toolscope_core.datamodel import Catalog, Pair, Tool
 from toolscope_core.experiments.confusions import pair_confusions
 from toolscope_core.experiments.measured_toolsets import as_it_is, of_plan
 from toolscope_core.experiments.over_merging import forbidden_merges, joined_queries
-from toolscope_core.experiments.selection import best_of_each, is_correct
+from toolscope_core.experiments.selection import is_correct, selected
 from toolscope_core.experiments.synthetic import MOST, synthetic_queries
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.retriever import RankedTool
-
-
-def place(tool_id, subquery=None):
-    return RankedTool(tool_id, 1.0, 1.0, 1.0, (1.0, 0.0, 0.0), subquery)
 
 
 def test_the_best_of_each_sub_query_is_selected():
-    split = ToolRequest("a and b", ("a", "b"))
-    found = [place("x", 1), place("y", None), place("z", 0), place("w", 1)]
-    assert best_of_each(split, found) == {"x", "z"}
-    assert best_of_each(ToolRequest("a"), [place("x"), place("y")]) == {"x"}
-    assert best_of_each(ToolRequest("a"), []) == frozenset()
+    ranker = KnownOrder()
+    split = ToolRequest("both", ("look for it", "find and search"))
+    whole = ToolRequest("rain?")
+    assert selected(CATALOG.tools, [split, whole], ranker) == ({"find", "mail"}, {"find"})
+    assert ranker.asked == [["look for it", "find and search", "rain?"]]
+    assert selected((), [whole], ranker) == (frozenset(),)
 
 
 @pytest.mark.parametrize(

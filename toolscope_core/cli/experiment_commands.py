@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from toolscope_core.datamodel import JsonObject
 
 
+class Splitting(StrEnum):
+    """What requests are split by."""
+
+    none = "none"
+    rules = "rules"
+    steps = "steps"
+
+
 class Setting(StrEnum):
     """What a sweep moves."""
 
@@ -40,7 +48,13 @@ Queries = Annotated[
         "descriptions of the tools."
     ),
 ]
-Whole = Annotated[bool, typer.Option("--whole", help="Search requests without splitting them.")]
+Decompose = Annotated[
+    Splitting,
+    typer.Option(
+        "--decompose",
+        help="Split requests by rules, or by the steps that the query set gives (a bound).",
+    ),
+]
 SkipUnknown = Annotated[
     bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
 ]
@@ -55,7 +69,7 @@ def stress(
     bundle: Annotated[
         Path | None, typer.Option(help="Folder that merge wrote: its toolset as well.")
     ] = None,
-    whole: Whole = False,
+    decomposition: Decompose = Splitting.rules,
     skip_unknown: SkipUnknown = False,
     embedder: EmbedderName = None,
     as_json: AsJson = False,
@@ -63,7 +77,7 @@ def stress(
     """Find tools among more and more distractors, drawn at random or the closest."""
     from toolscope_core.commands.experiment_command import ExperimentOptions, stress_files
 
-    options = ExperimentOptions(queries, not whole, skip_unknown, embedder)
+    options = ExperimentOptions(queries, decomposition.value, skip_unknown, embedder)
     result = stress_files(catalogs, options, bundle, read_environment(), progress())
     if as_json:
         typer.echo(json.dumps(result, indent=1))
@@ -95,7 +109,7 @@ def sweep(
     rerank: Annotated[
         str, typer.Option(metavar="<auto|none|late>", help="How the best are scored anew.")
     ] = "auto",
-    whole: Whole = False,
+    decomposition: Decompose = Splitting.rules,
     skip_unknown: SkipUnknown = False,
     embedder: EmbedderName = None,
     as_json: AsJson = False,
@@ -104,7 +118,7 @@ def sweep(
     from toolscope_core.commands.experiment_command import ExperimentOptions, sweep_files
 
     options = ExperimentOptions(
-        queries, not whole, skip_unknown, embedder, RetrievalConfig(rerank=rerank)
+        queries, decomposition.value, skip_unknown, embedder, RetrievalConfig(rerank=rerank)
     )
     result = sweep_files(
         catalogs, setting.value, accept.value, options, read_environment(), progress()

@@ -13,7 +13,14 @@ from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.commands.evaluate_command import merged_toolset
-from toolscope_core.config import AcceptPolicy, AnalysisConfig, Knob, RetrievalConfig, Settings
+from toolscope_core.config import (
+    AcceptPolicy,
+    AnalysisConfig,
+    Knob,
+    RetrievalConfig,
+    Settings,
+    Split,
+)
 from toolscope_core.datamodel import Catalog, JsonObject, Tool
 from toolscope_core.embedders import embedder_of
 from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among
@@ -35,7 +42,7 @@ class ExperimentOptions:
     """
 
     queries: Path | None = None
-    is_split: bool = True
+    split: Split = "rules"
     skip_unknown: bool = False
     embedder: str | None = None
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
@@ -64,7 +71,7 @@ class Laboratory:
         if self.options.queries is not None:
             queries = [one for one in read_queries(self.options.queries) if one.gold]
             queries = with_gold_among(queries, self.catalog.by_id, self.options.skip_unknown)
-        return Trial.of(self.catalog, queries, request_of(self.options.is_split), cutoffs)
+        return Trial.of(self.catalog, queries, request_of(self.options.split), cutoffs)
 
     def ranker(self, config: RetrievalConfig) -> ToolsetRanker:
         """What searches with a configuration."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolscope_core.backends import Progress, silent
+from toolscope_core.config import Split
 from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import ConfigError
-from toolscope_core.evaluation.intervals import holm
+from toolscope_core.evaluation.intervals import holm, interval
 from toolscope_core.evaluation.metrics import Gold, ndcg
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.experiments.coverage import Coverage, coverage, gold_calls
 from toolscope_core.experiments.measured_toolsets import Toolset
 from toolscope_core.experiments.ranking import Ranker, Rankings
+from toolscope_core.experiments.selection import is_correct, selected
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 
@@ -97,15 +99,17 @@ class Comparison:
         return sum(one.outcome == outcome for one in self.queries)
 
 
-def request_of(is_split: bool) -> Callable[[Query], ToolRequest]:
-    """What is searched for a query: split by its own steps, else by rule, or whole."""
-    if not is_split:
-        return lambda query: ToolRequest(query.text)
-    return lambda query: (
-        ToolRequest(query.text, query.steps, by_rule=False)
-        if query.steps
-        else ToolRequest(query.text, decompose(query.text))
-    )
+def request_of(split: Split) -> Callable[[Query], ToolRequest]:
+    """What is searched for a query: split by *rules*, by its own *steps* where it has some, or
+    whole. Steps are part of the gold answer: what they reach is a bound.
+    """
+
+    def request(query: Query) -> ToolRequest:
+        if split == "steps" and query.steps:
+            return ToolRequest(query.text, query.steps, by_rule=False)
+        return ToolRequest(query.text, decompose(query.text) if split == "rules" else ())
+
+    return request
 
 
 def measured(
@@ -115,10 +119,16 @@ def measured(
     tokens: Callable[[Tool], int],
     progress: Progress = silent,
 ) -> Measured:
-    """What the queries of a trial find in a toolset; ``tokens`` counts those of a definition."""
+    """What the queries of a trial find in a toolset, and the rate of correct selections (*csr*);
+    ``tokens`` counts those of a definition.
+    """
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
-    return of_rankings(toolset, trial, rankings, tokens)
+    found = of_rankings(toolset, trial, rankings, tokens)
+    chosen = selected(toolset.tools, trial.requests, ranker, progress)
+    correct = [float(is_correct(ids, gold)) for ids, gold in zip(chosen, found.golds, strict=True)]
+    rate = MetricRow("csr", k, interval(correct), tuple(correct))
+    return replace(found, rows=(*found.rows, rate))
 
 
 def of_rankings(

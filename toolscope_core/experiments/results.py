@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from toolscope_core.datamodel import JsonObject, Pair
+from toolscope_core.experiments.ablation import AblationRow
 from toolscope_core.experiments.comparison import Comparison, Measured, Trial
 from toolscope_core.experiments.confusions import PairConfusion
 from toolscope_core.experiments.merge_effects import MergeEffect
@@ -131,6 +132,18 @@ def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
     }
 
 
+def ablation_row(row: AblationRow, tools: int) -> JsonObject:
+    """The figures of one row; ``reduction`` is the share of ``tools`` that the merge saves."""
+    found = measured_result(row.measured)
+    return {
+        "reranker": row.reranker,
+        "merger": row.merger,
+        "correction": row.correction,
+        **{key: value for key, value in found.items() if key != "name"},
+        "reduction": round(1 - found["tools"] / tools, 6),
+    }
+
+
 def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
     """The rows of an experiment for a spreadsheet: a query, a level of noise or a value each."""
     if kind == "comparison":
@@ -148,7 +161,8 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
             for name, points in result["toolsets"].items()
             for point in points
         ]
-    return [_flat(point, ("recalls", "configuration")) for point in result["points"]]
+    key = "rows" if kind == "ablation" else "points"
+    return [_flat(point, ("recalls", "configuration")) for point in result[key]]
 
 
 def _flat(row: JsonObject, without: Sequence[str]) -> dict[str, Any]:

@@ -1,31 +1,33 @@
 """Which tools an agent would take of those it is given: Correct Selection Rate (ToolScope, eq. 6).
 
-With an offline selector: the best tool of each sub-query. A model as the selector comes with the
-prompts of ``prompts``.
+Without a model the selector is the search itself: the best tool of each sub-query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from toolscope_core.backends import Progress, silent
+from toolscope_core.datamodel import Tool
 from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.experiments.ranking import Ranker
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.retriever import RankedTool
-
-Selector = Callable[[ToolRequest, Sequence[RankedTool]], frozenset[str]]
-"""From a request and the tools that were found for it the ids of those that are taken."""
 
 
-def best_of_each(request: ToolRequest, found: Sequence[RankedTool]) -> frozenset[str]:
-    """The highest of the tools that each sub-query brought; the first tool for a request that is
-    not split.
+def selected(
+    tools: Sequence[Tool],
+    requests: Sequence[ToolRequest],
+    ranker: Ranker,
+    progress: Progress = silent,
+) -> tuple[frozenset[str], ...]:
+    """For each request the ids of the best tool of each of its sub-queries, searched by itself, or
+    of the request where it is not split.
     """
-    first: dict[int | None, str] = {}
-    for place in found:
-        first.setdefault(place.subquery, place.tool_id)
-    if len(request.texts) > 1:
-        first.pop(None, None)
-    return frozenset(first.values())
+    parts = [request.texts[1:] or (request.text,) for request in requests]
+    texts = list(dict.fromkeys(text for part in parts for text in part))
+    rankings = ranker.rankings(tools, [ToolRequest(text) for text in texts], 1, progress)
+    best = dict(zip(texts, rankings, strict=True))
+    return tuple(frozenset(one for text in part for one in best[text]) for part in parts)
 
 
 def is_correct(chosen: frozenset[str], gold: Gold) -> bool:
@@ -33,9 +35,7 @@ def is_correct(chosen: frozenset[str], gold: Gold) -> bool:
     was taken.
     """
     needs = list(dict.fromkeys(frozenset(need) for need in gold))
-    if len(chosen) != len(needs):
-        return False
-    return _matched(needs, chosen)
+    return len(chosen) == len(needs) and _matched(needs, chosen)
 
 
 def _matched(needs: Sequence[frozenset[str]], chosen: frozenset[str]) -> bool:

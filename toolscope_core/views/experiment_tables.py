@@ -10,9 +10,10 @@ from toolscope_core.datamodel import Experiment, JsonObject, Pair
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import pair_key
 
-SHOWN_METRICS = ("recall", "ndcg", "map", "hit")
-METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "mrr": "MRR"}
+SHOWN_METRICS = ("recall", "ndcg", "map", "hit", "csr")
+METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
 SIGNIFICANT = 0.05
+ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,24 @@ def sweep_rows(result: JsonObject) -> list[dict[str, Any]]:
             "tokens sent": round(point["tokens_sent"]),
         }
         for point in result.get("points", ())
+    ]
+
+
+def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each combination of parts."""
+    return [
+        {
+            **{part: "on" if row[part] else "" for part in ("reranker", "merger", "correction")},
+            "tools": row["tools"],
+            "smaller by": f"{row['reduction']:.1%}",
+            **{
+                METRIC_NAMES[name.partition("@")[0]] + f"@{name.partition('@')[2]}": _interval(one)
+                for name, one in row["metrics"].items()
+                if name in ABLATED
+            },
+            **({"TCCR": round(row["tccr"], 3)} if row["calls"] else {}),
+        }
+        for row in result["rows"]
     ]
 
 

@@ -12,7 +12,7 @@ from toolscope_core.backends import Progress, silent
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.config import AcceptPolicy, Knob, PlanConfig, RetrievalConfig
+from toolscope_core.config import AcceptPolicy, Knob, PlanConfig, RetrievalConfig, Split
 from toolscope_core.datamodel import (
     Cluster,
     Decision,
@@ -26,11 +26,13 @@ from toolscope_core.datamodel import (
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.experiments.ablation import Ablation
 from toolscope_core.experiments.comparison import Trial, compared, measured, request_of
 from toolscope_core.experiments.confusions import pair_confusions
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
 from toolscope_core.experiments.results import (
+    ablation_row,
     comparison_result,
     stress_result,
     sweep_point,
@@ -62,7 +64,7 @@ from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.searches import Searches
 
-Kind = Literal["comparison", "stress", "sweep"]
+Kind = Literal["comparison", "stress", "sweep", "ablation"]
 
 ORIGINAL = "as it is"
 POLICIES: dict[str, AcceptPolicy] = {
@@ -79,9 +81,10 @@ _PARTS = {
     "comparison": ("before", "after", "p", "queries", "merges", "confusions", "joined", "never"),
     "stress": ("toolsets",),
     "sweep": ("points",),
+    "ablation": ("rows",),
 }
 """What the result of a finished experiment has."""
-_ASKED = ("queries", "before", "after", "rerank", "is_split", "knob", "query_count")
+_ASKED = ("queries", "before", "after", "rerank", "split", "knob", "query_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Wanted:
     before: str = ORIGINAL
     after: str = "accepted and safe"
     rerank: str = "auto"
-    is_split: bool = True
+    split: Split = "rules"
     knob: Knob = "theta"
 
 
@@ -178,6 +181,12 @@ class Evaluations:
             keep(self._compare(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "stress":
             keep(self._stress(catalog_id, wanted, trial, progress), is_done=True)
+        elif wanted.kind == "ablation":
+            log, searches = self._review.log(catalog_id), self._searches
+            ablation = Ablation(analysis, log, trial, searches.ranker, self._tokens)
+            size = len(analysis.catalog.tools)
+            rows = [ablation_row(row, size) for row in ablation.rows(progress)]
+            keep({"rows": rows}, is_done=True)
         else:
             points = list((kept.result or {}).get("points", ()))
             sweep = SettingSweep(
@@ -328,7 +337,7 @@ class Evaluations:
                 queries = view.content.queries if view.name == wanted.queries else queries
         if not queries:
             raise ConfigError(f"there is no query set {wanted.queries!r}; choose another")
-        return Trial.of(catalog, queries, request_of(wanted.is_split), CUTOFFS)
+        return Trial.of(catalog, queries, request_of(wanted.split), CUTOFFS)
 
     def _side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
         """A toolset by its name in ``sides``, with its plan where it is a merge."""

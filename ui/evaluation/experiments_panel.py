@@ -9,7 +9,12 @@ from toolscope_core.views.experiment_tables import compared_rows
 from ui.evaluation.request_panel import described
 from ui.frame import page_frame
 
-VIEWS = {"comparison": "Before and after", "stress": "Stress", "sweep": "Sweep"}
+VIEWS = {
+    "comparison": "Before and after",
+    "stress": "Stress",
+    "sweep": "Sweep",
+    "ablation": "Ablation",
+}
 
 
 def experiments_panel(catalog_id: int) -> None:

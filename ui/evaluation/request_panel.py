@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.config import Knob
+from toolscope_core.config import Knob, Split
 from toolscope_core.datamodel import Experiment
 from toolscope_core.errors import JobError
 from toolscope_core.numbers import quantity
@@ -12,13 +12,14 @@ from toolscope_core.workspace.evaluations import ORIGINAL, SYNTHETIC, Kind, Want
 from ui.frame import page_frame, safe_text
 
 EXPERIMENTS = "Experiments"
-KINDS: dict[str, Kind] = {"Stress": "stress", "Sweep": "sweep"}
+KINDS: dict[str, Kind] = {"Stress": "stress", "Sweep": "sweep", "Ablation": "ablation"}
 KNOBS: dict[str, Knob] = {
     "least similarity of merges (θ)": "theta",
     "weight of meaning against words (α)": "alpha",
     "how many are reranked (M)": "candidates",
     "how many tools are given (k)": "k",
 }
+SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
 RERANKERS = {"automatic": "auto", "off": "none"}
 
 
@@ -45,16 +46,28 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
         after = bar.selectbox(
             "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
         )
+    elif kind == "ablation":
+        after = "all proposals"
     else:
         before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=155)
         after = bar.selectbox(
             "against", sides, index=2, key="after", bind="query-params", width=165
         )
-    rerank = bar.selectbox(
-        "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=120
+    rerank = "automatic"
+    if kind != "ablation":
+        rerank = bar.selectbox(
+            "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=120
+        )
+    split = bar.selectbox(
+        "Split requests",
+        list(SPLITS),
+        key="split",
+        bind="query-params",
+        width=130,
+        help="By rule: sentences and clauses that begin with a verb. By step: as the query set "
+        "says, which is part of its answer, so this shows what a perfect planner could reach.",
     )
-    is_split = bar.toggle("Split requests", True, key="split", bind="query-params")
-    wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], is_split, knob)
+    wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], SPLITS[split], knob)
     job = evaluations.job(catalog_id, kind)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -95,8 +108,13 @@ def described(experiment: Experiment) -> str:
     if experiment.kind == "sweep":
         names = {value: name for name, value in KNOBS.items()}
         what = f"{names.get(asked.get('knob', 'theta'))} moved, merges: {asked.get('after')}"
+    if experiment.kind == "ablation":
+        what = "reranker, merger and correction on and off"
     rerank = "" if asked.get("rerank") == "auto" else ", no reranking"
-    whole = "" if asked.get("is_split") else ", requests not split"
+    splits = {value: name for name, value in SPLITS.items()}
+    whole = (
+        "" if asked.get("split") == "rules" else f", split {splits.get(asked.get('split', 'none'))}"
+    )
     queries = quantity(asked.get("query_count", 0), "query")
     return f"{what}: {queries} of {asked.get('queries')}{rerank}{whole}"
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.datamodel import Experiment
 from toolscope_core.figures.experiment_charts import stress_lines, sweep_lines
-from toolscope_core.views.experiment_tables import stress_rows, sweep_rows
+from toolscope_core.views.experiment_tables import ablation_rows, stress_rows, sweep_rows
 from ui.charts.pictures import picture
 from ui.evaluation.request_panel import KNOBS
 
@@ -24,6 +24,17 @@ def stress_panel(experiment: Experiment) -> None:
     rows = stress_rows(result)
     picture(stress_lines(result["toolsets"]), lambda: rows, "stress", "Recall among distractors")
     st.dataframe(rows, key="stress_rows", hide_index=True, alt="The stress test")
+
+
+def ablation_panel(experiment: Experiment) -> None:
+    """What the reranker, the merger and its correction give, one by one and together."""
+    st.caption(
+        "The reranker compares the best 50 again; the merger takes all proposals; the correction "
+        "takes groups apart that do not hold together. CSR counts the queries for which the best "
+        "tool of each sub-query is exactly what is needed."
+    )
+    rows = ablation_rows(experiment.result or {"rows": ()})
+    st.dataframe(rows, key="ablation_rows", hide_index=True, alt="The ablation")
 
 
 def sweep_panel(experiment: Experiment) -> None:
