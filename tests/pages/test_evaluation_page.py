@@ -91,6 +91,13 @@ def test_series_have_a_picture_and_a_table(page, view, kind):
     assert page.at.get("plotly_chart")
 
 
+def test_the_ablation_is_a_table(page):
+    measure(page, kind="ablation")
+    page.open("evaluation", view="Ablation")
+    rows = table(page, "reranker")
+    assert len(rows) == 6 and "CSR@10" in rows
+
+
 def test_experiments_are_listed_with_what_is_out_of_date(page):
     first = measure(page)
     mails = by_name(page.work, page.catalog_id, "send_mail")

@@ -108,6 +108,22 @@ def test_every_setting_can_be_swept(desk, knob):
         assert sent == sorted(sent) and sent[0] < sent[-1], "and send more"
 
 
+def test_the_parts_are_switched_on_and_off(desk):
+    rows = run(desk, kind="ablation").result["rows"]
+    parts = [(row["reranker"], row["merger"], row["correction"]) for row in rows]
+    assert len(set(parts)) == 6
+    sizes = {row["tools"] for row in rows if row["merger"]}
+    assert all(row["reduction"] == 0.0 for row in rows if not row["merger"])
+    assert max(sizes) < 8
+    assert work_table(desk).startswith("reranker,merger,correction")
+
+
+def work_table(desk):
+    work, catalog_id = desk
+    (newest, *_) = work.evaluations.all(catalog_id)
+    return work.evaluations.spreadsheet(work.evaluations.get(newest.number)).decode()
+
+
 def test_the_stress_test_has_both_toolsets(desk):
     result = run(desk, kind="stress", after="all proposals").result
     assert list(result["toolsets"]) == ["as it is", "all proposals"]

@@ -6,15 +6,11 @@ import streamlit as st
 
 from toolscope_core.datamodel import Experiment
 from toolscope_core.views.experiment_tables import compared_rows
-from ui.evaluation.request_panel import described
+from ui.evaluation.request_panel import KINDS, described
 from ui.frame import page_frame
 
-VIEWS = {
-    "comparison": "Before and after",
-    "stress": "Stress",
-    "sweep": "Sweep",
-    "ablation": "Ablation",
-}
+VIEWS = {kind: view for view, kind in KINDS.items()}
+"""The view of each kind of experiment; a comparison's is the first."""
 
 
 def experiments_panel(catalog_id: int) -> None:
