@@ -9,7 +9,7 @@ from toolscope_core.views.experiment_tables import compared_rows
 from ui.evaluation.request_panel import KINDS, described
 from ui.frame import page_frame
 
-VIEWS = {kind: view for view, kind in KINDS.items()}
+VIEWS: dict[str, str] = {kind: view for view, kind in KINDS.items()}
 """The view of each kind of experiment; a comparison's is the first."""
 
 

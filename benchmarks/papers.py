@@ -1,0 +1,118 @@
+"""What the papers report and can be measured without a model, beside ours.
+
+    TOOLSCOPE_DATA=../shared/data python -m benchmarks.papers [bfcl ultratool seal-tools]
+
+ToolScope, tables 3, 6 and 9: how much smaller the toolset gets, gold calls that still run (TCCR,
+UCC), and Correct Selection Rate with the reranker, the merger and its correction on and off.
+Retrieval–Plan–Select, table 7: recall among the closest distractors. What differs: the paper's
+merger and correction ask GPT-4o and merge by gte-large at θ .82, its selector is GPT-4o that sees k
+tools; here the judge is offline, the encoder MiniLM, and the selector takes the best tool of each
+sub-query. Its queries are the whole benchmarks, ours their development part. TCCR here sends each
+call through its argument map and validates it; *by name* is the paper's definition.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolscope_core.commands.experiment_command import ExperimentOptions, Laboratory
+from toolscope_core.config import AnalysisConfig, RetrievalConfig, read_environment
+from toolscope_core.evaluation.intervals import Interval
+from toolscope_core.experiments.ablation import Ablation, AblationRow
+from toolscope_core.experiments.coverage import GoldCall, gold_calls, mapped
+from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is
+from toolscope_core.experiments.stress import LEVELS, stress_test
+from toolscope_core.pipeline import analyse
+from toolscope_core.retrieval.retriever import Retriever
+
+SETS = ("bfcl", "ultratool", "seal-tools")
+SMALLER = {"bfcl": 0.140, "ultratool": 0.253, "seal-tools": 0.021}
+CALLS = {"bfcl": (0.82, 0.83), "ultratool": (0.91, 0.80), "seal-tools": (0.95, 0.96)}
+CSR = {
+    "bfcl": {
+        (True, True): 0.938,
+        (True, False): 0.888,
+        (False, True): 0.938,
+        (False, False): 0.888,
+    },
+    "ultratool": {
+        **{(True, True): 0.752, (True, False): 0.622},
+        **{(False, True): 0.743, (False, False): 0.673},
+    },
+    "seal-tools": {
+        **{(True, True): 0.931, (True, False): 0.912},
+        **{(False, True): 0.918, (False, False): 0.694},
+    },
+}
+"""The papers' figures; CSR by whether the reranker and the corrected merger are on."""
+
+
+def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> float | None:
+    """TCCR as the paper has it: some tool declares all arguments of the call, by name, after α."""
+    if not calls:
+        return None
+    declared = [{one.name for one in tool.parameters} for tool in toolset.tools]
+    kept = 0
+    for call in calls:
+        arguments, _ = mapped(call, toolset.arguments.get(call.tool))
+        kept += any(set(arguments) <= names for names in declared)
+    return kept / len(calls)
+
+
+def report(name: str, folder: Path) -> None:
+    start = time.perf_counter()
+    options = ExperimentOptions(folder / "queries.dev.jsonl")
+    laboratory = Laboratory([folder / "tools.jsonl"], options, read_environment())
+    trial = laboratory.trial((1, 5, 10))
+    analysis = analyse(laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache)
+    print(f"\n{name}: {len(laboratory.catalog.tools):,} tools, {len(trial.queries):,} queries")
+    print("  reranker merger correction   tools  smaller   CSR                   paper  TCCR   UCC")
+    calls = gold_calls(trial.queries, trial.catalog)
+    ablation = Ablation(analysis, (), trial, laboratory.ranker, laboratory.tokens)
+    for row in ablation.rows():
+        print(line(name, row, len(laboratory.catalog.tools)), flush=True)
+        last = row
+    names = by_name(calls, last.measured.toolset)
+    tccr, ucc = CALLS[name]
+    shown = "no gold calls here" if names is None else f"ours by name {names:.3f}"
+    print(f"  paper: smaller by {SMALLER[name]:.1%}, TCCR {tccr}, UCC {ucc}; {shown}")
+    config = RetrievalConfig(rerank="none")
+    for toolset in (as_it_is(laboratory.catalog), last.measured.toolset):
+        retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
+        test = stress_test(toolset, retriever, trial)
+        points = [one for one in test.points if one.noise == "closest"]
+        figures = "  ".join(f"{one.recall.mean:.3f}" for one in points)
+        print(f"  recall among {LEVELS} closest, {toolset.name}: {figures}")
+    print(f"  {time.perf_counter() - start:.0f} s")
+
+
+def line(name: str, row: AblationRow, tools: int) -> str:
+    csr = next(one for one in row.measured.rows if one.metric == "csr").interval
+    is_compared = row.merger == row.correction
+    paper = f"{CSR[name][row.reranker, row.merger]:.3f}" if is_compared else "-"
+    flags = "".join(f"{'on' if on else '-':>10}" for on in (row.reranker, row.merger))
+    size, kept = len(row.measured.toolset.tools), row.measured.coverage
+    counted = "  -" if kept.tccr is None else f"  {kept.tccr:.3f}  {kept.ucc:.3f}"
+    return (
+        f"{flags}{'on' if row.correction else '-':>10}  {size:6,}  {1 - size / tools:6.1%}   "
+        f"{interval(csr)}  {paper:>5}{counted}"
+    )
+
+
+def interval(one: Interval) -> str:
+    return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+
+
+def main() -> None:
+    print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
+    data = Path(read_environment().data_dir)
+    for name in sys.argv[1:] or SETS:
+        report(name, data / name)
+
+
+if __name__ == "__main__":
+    main()
