@@ -146,7 +146,7 @@ def merges_panel(experiment: Experiment) -> None:
     event = st.dataframe(
         {
             "change": [row.change for row in rows],
-            "members": [", ".join(row.members) for row in rows],
+            "members": [", ".join(map(_named, row.members)) for row in rows],
             "helped": [row.helped for row in rows],
             "hurt": [row.hurt for row in rows],
             "queries": [row.queries for row in rows],
@@ -176,8 +176,14 @@ def merges_panel(experiment: Experiment) -> None:
         st.caption("Select a merge to take it back.")
 
 
+def _named(tool_id: str) -> str:
+    """The id of a tool, after its name where the id does not say it."""
+    tool = page_frame.analysis().catalog.by_id.get(tool_id)
+    return tool_id if tool is None or tool.name in tool_id else f"{tool.name} ({tool_id})"
+
+
 def _taken_back(row: MergeRow) -> None:
-    names = ", ".join(safe_text.untrusted(name) for name in row.members[:4])
+    names = ", ".join(safe_text.untrusted(_named(name)) for name in row.members[:4])
     if st.button(
         "Take this merge back",
         icon=":material/undo:",
@@ -212,8 +218,8 @@ def confusions_panel(experiment: Experiment) -> None:
             )
             count = f", and {len(row.queries) - 1:,} more" if len(row.queries) > 1 else ""
             st.markdown(
-                f"**{row.cost:.2f}** · **{safe_text.untrusted(row.left)}** and "
-                f"**{safe_text.untrusted(row.right)}** · "
+                f"**{row.cost:.2f}** · **{safe_text.untrusted(_named(row.left))}** and "
+                f"**{safe_text.untrusted(_named(row.right))}** · "
                 f"“{safe_text.untrusted(row.texts[0][:90])}”{count}"
             )
     if len(rows) > MOST_LINKED:
