@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
 
 from toolscope_core.datamodel import Experiment, JsonObject, Pair
+from toolscope_core.evaluation.intervals import interval
 from toolscope_core.numbers import quantity
+from toolscope_core.opinions import Band, Grade
 from toolscope_core.views.address_keys import pair_key
 
 SHOWN_METRICS = ("recall", "ndcg", "map", "hit", "csr")
@@ -111,15 +113,15 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
                     better=None if after[key] == before[key] else after[key] > before[key],
                 )
             )
-    for name, interval in before["metrics"].items():
+    for name, earlier in before["metrics"].items():
         metric, _, k = name.partition("@")
         if metric in SHOWN_METRICS and not (metric == "map" and k == "1"):
             later, p = after["metrics"][name], result["p"].get(name, 1.0)
-            change = later["mean"] - interval["mean"]
+            change = later["mean"] - earlier["mean"]
             rows.append(
                 FigureRow(
                     f"{METRIC_NAMES[metric]}@{k}",
-                    _interval(interval),
+                    _interval(earlier),
                     _interval(later),
                     _signed(change),
                     "" if p == 1.0 else f"{p:.3f}",
@@ -217,6 +219,31 @@ def sweep_rows(result: JsonObject) -> list[dict[str, Any]]:
             "tokens sent": round(point["tokens_sent"]),
         }
         for point in result.get("points", ())
+    ]
+
+
+def band_rows(result: JsonObject, grades: Mapping[str, Grade]) -> list[dict[str, Any]]:
+    """How often an answer is among the first ten by how well it is documented (ToolScope, figure
+    5), as far as a model graded it; of alternatives the best documented counts.
+    """
+    found: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
+    for row in result["queries"]:
+        for need, old, new in zip(
+            row["gold"], row["places_before"], row["places_after"], strict=True
+        ):
+            graded = [grades[one] for one in need if one in grades]
+            if graded:
+                best = max(graded, key=lambda grade: grade.score)
+                found[best.band].append((old is not None, new is not None))
+    return [
+        {
+            "documentation": band,
+            "answers": len(pairs),
+            "recall before": _interval(asdict(interval([float(old) for old, _ in pairs]))),
+            "recall after": _interval(asdict(interval([float(new) for _, new in pairs]))),
+        }
+        for band, pairs in found.items()
+        if pairs
     ]
 
 

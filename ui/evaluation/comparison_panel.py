@@ -9,6 +9,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.experiment_tables import (
     MergeRow,
     QueryRow,
+    band_rows,
     confusion_rows,
     figure_rows,
     merge_rows,
@@ -62,6 +63,10 @@ def figures_panel(experiment: Experiment) -> None:
         "In brackets the 95 % interval over the queries. Fewer tools are always easier to search: "
         "a merge is good only if queries that need two of its tools stay rare and gold calls run."
     )
+    bands = band_rows(result, page_frame.workspace().judging.grades(page_frame.current().id))
+    if bands:
+        st.subheader("By documentation", anchor=False)
+        st.dataframe(bands, key="bands", hide_index=True, alt="Recall by grade of documentation")
     if not before["calls"]:
         st.caption(
             "No gold calls: with `calls` in the query set, ToolScope also measures how many of "
