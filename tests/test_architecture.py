@@ -74,6 +74,7 @@ PEERS = {
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
     ("experiments", "pipeline"),  # a merge at another threshold is measured
+    ("experiments", "questioning"),  # a model is one of those that select
     ("experiments", "relabelling"),  # so is one that was exported
     ("commands", "workspace"),  # a command that names no endpoint asks that of the store
     ("__main__", "cli"),

@@ -1,10 +1,12 @@
 """``stress`` and ``sweep`` over the bundled example, and what ``evaluate`` says of a merge."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.model_server import ModelServer
 from tests.test_cli import EXAMPLE, run
 
 QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
@@ -66,3 +68,35 @@ def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
 )
 def test_what_cannot_be_measured_is_said(args, message):
     assert message in run(*args, code=2).output
+
+
+def test_selections_of_the_search_itself_are_measured(bundle):
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
+    assert re.search(r"^csr@5 +0\.\d+", run(*asked).output, re.MULTILINE)
+    both = run(*asked, "--bundle", bundle).output
+    assert re.search(r"^csr@5 .* after 0\.\d+", both, re.MULTILINE)
+    refused = run(*asked, "--servers", code=2).output
+    assert "--select takes tools, not servers" in refused
+
+
+def test_a_model_selects_and_is_asked_once(monkeypatch):
+    """It takes the first tool that it is shown, or none."""
+
+    def answer(body):
+        user = body["messages"][-1]["content"]
+        asked = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
+        return {"answers": [{"question": one, "tool": 1} for one in asked]}
+
+    with ModelServer(answer) as server:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
+        first = run(*asked, "--select", "model").output
+        calls = len(server.received)
+        assert calls == 23 + 2 + 3 + 3, "one for each job"
+        assert server.received[0].user.count("--- begin tool") == 5
+        assert run(*asked, "--select", "model").output == first
+        assert len(server.received) == calls, "the ledger has the answers"
+        paused = run(*asked, "--select", "model", "--at", "4", "--budget-calls", 1, code=2)
+        assert "paused: budget: 1 calls" in paused.stderr
+    assert re.search(r"^csr@5 +0\.\d+", first, re.MULTILINE)

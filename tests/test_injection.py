@@ -20,12 +20,14 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.config import AnalysisConfig, ApiKey, Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Catalog, Constraints, Pair, Tool
+from toolscope_core.experiments.selection import selected_by_model
 from toolscope_core.llm import EndpointModel
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings, violations
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.prompts.synthesis_prompt import written
 from toolscope_core.questioning import Asking, ask_opinions, drafts_of, wary_of, with_documents
+from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.subqueries import splits_of_model
 
 ORDERS = (
@@ -192,6 +194,27 @@ def test_a_splitter_that_obeys_a_tool_splits_no_other_request(payload, served):
         asking(served(reply)),
     )
     assert splits == [(), ("Find notes", "Send a mail")]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_selector_that_obeys_a_tool_selects_for_no_other_job(payload, served):
+    """What it answers is a number of a tool that was shown: the worst is that this one is taken, in
+    a measurement, for the job for which the search found it.
+    """
+    hostile, notes = tool("evil_tool", f"{OTHER} {payload}"), tool("find_notes", LONG)
+
+    def reply(asked):
+        (question,) = re.findall(r"^(\w{12}): job", asked.user, re.MULTILINE)
+        obeys = "evil_tool" in asked.user
+        return {"answers": [{"question": question, "tool": 99 if obeys else 1}]}
+
+    chosen = selected_by_model(
+        (hostile, notes),
+        [ToolRequest("Find my notes"), ToolRequest("Look up my notes")],
+        {"Find my notes": ("evil_tool", "find_notes"), "Look up my notes": ("find_notes",)},
+        asking(served(reply)),
+    )
+    assert chosen == (frozenset(), {"find_notes"})
 
 
 def two_alike(cache):

@@ -42,6 +42,13 @@ class Corpus(StrEnum):
     servers = "servers"
 
 
+class Selector(StrEnum):
+    """Who takes tools of those that are found."""
+
+    best = "best"
+    model = "model"
+
+
 class Decomposition(StrEnum):
     """How a request is split into sub-queries."""
 
@@ -188,6 +195,13 @@ def evaluate(
     skip_unknown: Annotated[
         bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
     ] = False,
+    select: Annotated[
+        Selector | None,
+        typer.Option(
+            help="Measure correct selections (CSR) too: the best tool of each sub-query, or what a "
+            "model takes of the k best."
+        ),
+    ] = None,
     alpha: Alpha = DEFAULT.alpha,
     rerank: Rerank = DEFAULT.rerank,
     decomposition: Decompose = Decomposition.rules,
@@ -216,7 +230,9 @@ def evaluate(
         splits=splits,
         ask=AskRequest(base_url, model, budget_calls=budget_calls),
     )
-    options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown)
+    options = EvaluationOptions(
+        searched, tuple(ks), bundle, skip_unknown, select.value if select else None
+    )
     report = evaluate_files(catalogs, queries, options, read_environment(), progress())
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))

@@ -11,7 +11,7 @@ from toolscope_core.backends import Progress, silent
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.commands.search_command import Searcher, SearchOptions
+from toolscope_core.commands.search_command import Searcher, SearchOptions, Selection
 from toolscope_core.config import Settings
 from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.errors import ConfigError
@@ -27,19 +27,23 @@ from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.experiments.comparison import Comparison, Trial, compared, of_rankings
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_bundle
 from toolscope_core.experiments.results import comparison_result
+from toolscope_core.experiments.selection import selection_rate
 from toolscope_core.relabelling import read_relabelling
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
     """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
-    ``skip_unknown`` leaves queries out whose gold answers the catalog does not have.
+    ``skip_unknown`` leaves queries out whose gold answers the catalog does not have. ``select``
+    says who takes tools, of as many as the largest cut-off for each sub-query: see
+    ``Searcher.selected``.
     """
 
     search: SearchOptions = field(default_factory=SearchOptions)
     cutoffs: tuple[int, ...] = (1, 5, 10)
     bundle: Path | None = None
     skip_unknown: bool = False
+    select: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,8 @@ def evaluate_files(
     Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
     bundle is one of other tools.
     """
+    if options.select and options.search.servers:
+        raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
     catalog = read_isolated(load_paths(paths))
     asked = read_queries(queries)
     owners = {tool.id: tool.owner for tool in catalog.tools}
@@ -119,10 +125,13 @@ def evaluate_files(
             f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
             "or names of servers under `gold_servers` with --servers"
         )
-    searched = Searcher(catalog, options.search, settings).rankings(
-        kept, max(options.cutoffs), progress
-    )
-    rows = metric_rows(list(map(gold_of, kept)), searched.names, options.cutoffs)
+    k, searcher = max(options.cutoffs), Searcher(catalog, options.search, settings)
+    searched = searcher.rankings(kept, k, progress)
+    golds = list(map(gold_of, kept))
+    rows = metric_rows(golds, searched.names, options.cutoffs)
+    if options.select:
+        chosen = searcher.selected(searched.requests, k, options.select, progress)
+        rows = (*rows, selection_rate(chosen, golds, k))
     report = EvaluationReport(
         queries=len(kept),
         unjudged=len(asked) - len(judged),
@@ -136,9 +145,8 @@ def evaluate_files(
         return report
     toolset = merged_toolset(options.bundle, catalog)
     merged = Catalog(toolset.tools)
-    found = Searcher(merged, options.search, settings).rankings(
-        kept, max(options.cutoffs), progress
-    )
+    searcher = Searcher(merged, options.search, settings)
+    found = searcher.rankings(kept, k, progress)
     report = replace(report, tools_after=len(merged.tools))
     if options.search.servers:
         new_owners = owners_after(
@@ -154,6 +162,10 @@ def evaluate_files(
         of_rankings(side, trial, names, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
         for side, names in ((as_it_is(catalog), searched.names), (toolset, found.names))
     )
+    if options.select:
+        chosen = searcher.selected(found.requests, k, options.select, progress)
+        later = replace(later, rows=(*later.rows, selection_rate(chosen, later.golds, k)))
+        before = replace(before, rows=rows)
     comparison = compared(trial, before, later)
     return replace(report, rows_after=later.rows, p=comparison.p, comparison=comparison)
 

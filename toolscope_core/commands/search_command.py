@@ -16,6 +16,8 @@ from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.embedders import embedder_of, scorer_of
 from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.experiments.ranking import ToolsetRanker
+from toolscope_core.experiments.selection import found_for_jobs, selected, selected_by_model
 from toolscope_core.json_lines import write_rows
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
@@ -24,6 +26,7 @@ from toolscope_core.retrieval.servers import RankedServer, ServerRetriever
 from toolscope_core.subqueries import IN_VIEW, recorded_splits, splits_of_model
 
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
+Selection = Literal["best", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,20 @@ class Searcher:
             tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
             tuple(tuple(place.score for place in ranking) for ranking in tools),
         )
+
+    def selected(
+        self, requests: Sequence[ToolRequest], k: int, by: Selection, progress: Progress = silent
+    ) -> tuple[frozenset[str], ...]:
+        """For each request the tools that are taken of the k best of each of its jobs: the *best*,
+        or what a *model* takes. Raises as the model's commands do.
+        """
+        tools, config = self._catalog.tools, self._options.config
+        ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
+        if by == "best":
+            return selected(tools, requests, ranker, progress)
+        found = found_for_jobs(tools, requests, ranker, k, progress)
+        with asking(self._options.ask, self._settings, progress) as (_, model):
+            return selected_by_model(tools, requests, found, model)
 
     def requests(self, queries: Sequence[Query], progress: Progress = silent) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""

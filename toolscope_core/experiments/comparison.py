@@ -10,14 +10,14 @@ from toolscope_core.backends import Progress, silent
 from toolscope_core.config import Split
 from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import ConfigError
-from toolscope_core.evaluation.intervals import holm, interval
+from toolscope_core.evaluation.intervals import holm
 from toolscope_core.evaluation.metrics import Gold, ndcg
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.experiments.coverage import Coverage, coverage, gold_calls
 from toolscope_core.experiments.measured_toolsets import Toolset
 from toolscope_core.experiments.ranking import Ranker, Rankings
-from toolscope_core.experiments.selection import is_correct, selected
+from toolscope_core.experiments.selection import selected, selection_rate
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 
@@ -126,8 +126,7 @@ def measured(
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
     found = of_rankings(toolset, trial, rankings, tokens)
     chosen = selected(toolset.tools, trial.requests, ranker, progress)
-    correct = [float(is_correct(ids, gold)) for ids, gold in zip(chosen, found.golds, strict=True)]
-    rate = MetricRow("csr", k, interval(correct), tuple(correct))
+    rate = selection_rate(chosen, found.golds, k)
     return replace(found, rows=(*found.rows, rate))
 
 

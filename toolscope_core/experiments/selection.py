@@ -1,16 +1,26 @@
 """Which tools an agent would take of those it is given: Correct Selection Rate (ToolScope, eq. 6).
 
-Without a model the selector is the search itself: the best tool of each sub-query.
+Without a model the selector is the search itself: the best tool of each job, a job being a
+sub-query. A model chooses among the k best of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from toolscope_core.backends import Progress, silent
 from toolscope_core.datamodel import Tool
+from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.experiments.ranking import Ranker
+from toolscope_core.prompts.selection_prompt import (
+    NOBODY,
+    SelectionQuestion,
+    SelectionTask,
+    in_order,
+)
+from toolscope_core.questioning import Asker
 from toolscope_core.retrieval.assembly import ToolRequest
 
 
@@ -20,14 +30,60 @@ def selected(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> tuple[frozenset[str], ...]:
-    """For each request the ids of the best tool of each of its sub-queries, searched by itself, or
-    of the request where it is not split.
+    """For each request the ids of the best tool of each of its jobs."""
+    found = found_for_jobs(tools, requests, ranker, 1, progress)
+    return tuple(
+        frozenset(one for job in jobs_of(request) for one in found[job]) for request in requests
+    )
+
+
+def selected_by_model(
+    tools: Sequence[Tool],
+    requests: Sequence[ToolRequest],
+    found: Mapping[str, Sequence[str]],
+    asker: Asker,
+) -> tuple[frozenset[str], ...]:
+    """For each request the ids of the tools that a model takes of those ``found`` for each of its
+    jobs; none for a job where it takes none, or gave no usable answer.
     """
-    parts = [request.texts[1:] or (request.text,) for request in requests]
-    texts = list(dict.fromkeys(text for part in parts for text in part))
-    rankings = ranker.rankings(tools, [ToolRequest(text) for text in texts], 1, progress)
-    best = dict(zip(texts, rankings, strict=True))
-    return tuple(frozenset(one for text in part for one in best[text]) for part in parts)
+    by_id = {tool.id: tool for tool in tools}
+    asked = [
+        (at, SelectionQuestion(request.text, job, tuple(by_id[one] for one in found[job])))
+        for at, request in enumerate(requests)
+        for job in jobs_of(request)
+        if found[job]
+    ]
+    chosen: list[set[str]] = [set() for _ in requests]
+    answers = asker(SelectionTask(), [question for _, question in asked])
+    for (at, question), answer in zip(asked, answers, strict=True):
+        number = answer.value["tool"] if answer and answer.value else NOBODY
+        if number != NOBODY:
+            chosen[at].add(in_order(question.tools)[number - 1].id)
+    return tuple(map(frozenset, chosen))
+
+
+def found_for_jobs(
+    tools: Sequence[Tool],
+    requests: Sequence[ToolRequest],
+    ranker: Ranker,
+    k: int,
+    progress: Progress = silent,
+) -> dict[str, tuple[str, ...]]:
+    """By job of the requests the ids of its k best tools, each job searched by itself."""
+    jobs = list(dict.fromkeys(job for request in requests for job in jobs_of(request)))
+    rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], k, progress)
+    return dict(zip(jobs, rankings, strict=True))
+
+
+def jobs_of(request: ToolRequest) -> tuple[str, ...]:
+    """The sub-queries of a request, or itself where it is not split."""
+    return request.texts[1:] or (request.text,)
+
+
+def selection_rate(chosen: Sequence[frozenset[str]], golds: Sequence[Gold], k: int) -> MetricRow:
+    """CSR@k with its interval: the share of requests of which exactly what is needed was chosen."""
+    correct = [float(is_correct(ids, gold)) for ids, gold in zip(chosen, golds, strict=True)]
+    return MetricRow("csr", k, interval(correct), tuple(correct))
 
 
 def is_correct(chosen: frozenset[str], gold: Gold) -> bool:

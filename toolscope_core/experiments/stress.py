@@ -19,7 +19,7 @@ from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import relabelled
 from toolscope_core.experiments.comparison import Trial
 from toolscope_core.experiments.measured_toolsets import Toolset
-from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.experiments.selection import jobs_of
 from toolscope_core.retrieval.fusion import best_first, weighted
 from toolscope_core.retrieval.retriever import Retriever
 
@@ -98,11 +98,11 @@ def stress_test(
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     values: dict[tuple[Noise, int], list[tuple[float, float, float]]] = {}
     moved = relabelled(trial.queries, toolset.phi)
-    retriever.encode(text for one in trial.requests for text in _texts(one))
+    retriever.encode(text for one in trial.requests for text in jobs_of(one))
     for number, (query, request) in enumerate(zip(moved, trial.requests, strict=True)):
         progress(Step("stress", number, len(moved)))
         gold = sorted({rows[one] for need in query.gold for one in need if one in rows})
-        scores = retriever.base_scores(_texts(request))
+        scores = retriever.base_scores(jobs_of(request))
         most = max(LEVELS)
         noises: dict[Noise, list[int]] = {
             "random": random_noise(len(rows), gold, most, query.id),
@@ -119,11 +119,6 @@ def stress_test(
                 values.setdefault((noise, level), []).append(set_metrics(found, query.gold))
     progress(Step("stress", len(moved), len(moved)))
     return _stress(values)
-
-
-def _texts(request: ToolRequest) -> tuple[str, ...]:
-    """What is searched for a request: its sub-queries, or itself."""
-    return request.texts[1:] or (request.text,)
 
 
 def set_metrics(found: set[str], gold: Gold) -> tuple[float, float, float]:
