@@ -12,11 +12,12 @@ import numpy as np
 
 from toolscope_core.backends import Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.fusion import min_max
-from toolscope_core.retrieval.request_vectors import RequestVectors
+from toolscope_core.retrieval.request_vectors import FEW, RequestVectors
 from toolscope_core.retrieval.reranking import RowScores
 from toolscope_core.retrieval.sparse import Scores
 from toolscope_core.retrieval.token_cache import TokenCache, decoded
 
+DIGITS = 6
 TOOL_SIDE = 0.7
 """The weight of the tool's tokens, each by its best cosine in the request, in the text without
 arguments; the rest is the request's tokens, each by its best in the text with arguments.
@@ -40,9 +41,25 @@ class LateInteraction:
         self._tokens = TokenCache(folder).ensure([*short, *full], embedder, progress)
 
     def of(self, texts: Sequence[str]) -> RowScores:
-        """See ``Reranker``; the tokens of all texts are encoded at once."""
+        """See ``Reranker``; the tokens of all texts are encoded at once. What many texts are
+        compared with is remembered: they are searched in other toolsets too, which are alike.
+        """
         tokens = self._requests.tokens(texts, self._embedder)
-        return lambda text, rows: self.scores(decoded(tokens[text]), rows)
+        if len(texts) <= FEW:
+            return lambda text, rows: self.scores(decoded(tokens[text]), rows)
+
+        def scored(text: str, rows: Sequence[int]) -> Scores:
+            pairs = [(self._short[row], self._full[row]) for row in rows]
+            known = self._requests.compared(text)
+            new = [row for row, pair in zip(rows, pairs, strict=True) if pair not in known]
+            if new:
+                both = self.directions(decoded(tokens[text]), new)
+                own = ((self._short[row], self._full[row]) for row in new)
+                known.update(zip(own, zip(*both, strict=True), strict=True))
+            directions = np.array([known[pair] for pair in pairs], dtype=np.float32)
+            return _mixed(*directions.T) if len(rows) else np.zeros(0, dtype=np.float32)
+
+        return scored
 
     def scores(self, asked: Vectors, rows: Sequence[int]) -> Scores:
         """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.
@@ -50,12 +67,23 @@ class LateInteraction:
         """
         if not rows or not len(asked):
             return np.zeros(len(rows), dtype=np.float32)
+        return _mixed(*self.directions(asked, rows))
+
+    def directions(self, asked: Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
+        """The mean of the best cosines of the tool's tokens, and of the request's, each float32 of
+        shape (len(rows),), rounded so that a pair's does not depend on what it is computed beside.
+        """
+        if not len(asked):
+            nothing = np.zeros(len(rows), dtype=np.float32)
+            return nothing, nothing
         starts, cosines = self._cosines([self._short[row] for row in rows], asked)
         by_tool = np.add.reduceat(cosines.max(axis=1), starts) / np.diff([*starts, len(cosines)])
         starts, cosines = self._cosines([self._full[row] for row in rows], asked)
         by_request = np.maximum.reduceat(cosines, starts).mean(axis=1)
-        mixed: Scores = TOOL_SIDE * min_max(by_tool) + (1 - TOOL_SIDE) * min_max(by_request)
-        return mixed.astype(np.float32)
+        return (
+            np.round(by_tool, DIGITS).astype(np.float32),
+            np.round(by_request, DIGITS).astype(np.float32),
+        )
 
     def _cosines(self, texts: Sequence[str], asked: Vectors) -> tuple[list[int], Vectors]:
         """The cosine of every token of the texts to every token of the request, one text after the
@@ -65,3 +93,8 @@ class LateInteraction:
         tokens = [one if len(one) else np.zeros_like(asked[:1]) for one in tokens]
         ends = np.cumsum([len(one) for one in tokens])
         return [0, *ends[:-1].tolist()], np.concatenate(tokens) @ asked.T
+
+
+def _mixed(by_tool: Scores, by_request: Scores) -> Scores:
+    mixed: Scores = TOOL_SIDE * min_max(by_tool) + (1 - TOOL_SIDE) * min_max(by_request)
+    return mixed.astype(np.float32)

@@ -14,6 +14,10 @@ MOST = 8_192
 """Requests whose vectors stay in memory."""
 
 
+Comparisons = dict[tuple[str, str], tuple[float, float]]
+"""By the two texts of a tool its scores in both directions (``late``)."""
+
+
 class RequestVectors:
     """Requests encoded by one embedder. Tokens are rounded as those of tools are, so that a request
     scores the same alone and among others.
@@ -23,6 +27,7 @@ class RequestVectors:
         self._embedder, self.cache = embedder, cache
         self._vectors: dict[str, Vectors] = {}
         self._codes: dict[str, TokenCodes] = {}
+        self._compared: dict[str, Comparisons] = {}
 
     def of(self, texts: Sequence[str], progress: Progress = silent) -> list[Vectors]:
         """The vector of each text. Raises ``ModelError`` as the embedder does."""
@@ -35,6 +40,12 @@ class RequestVectors:
             found = self._embedder.encode(new)
         self._vectors |= dict(zip(new, found, strict=True))
         return [self._vectors[text] for text in texts]
+
+    def compared(self, text: str) -> Comparisons:
+        """What a request was compared with token by token, to be read and added to."""
+        if len(self._compared) >= MOST:
+            self._compared = {}
+        return self._compared.setdefault(text, {})
 
     def tokens(self, texts: Sequence[str], embedder: TokenEmbedder) -> dict[str, TokenCodes]:
         """By text the vectors of its tokens, in whole numbers of 127ths (``decoded``)."""
