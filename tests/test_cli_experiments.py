@@ -48,6 +48,14 @@ def test_a_higher_threshold_merges_less():
     assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
 
 
+def test_encoders_are_measured_by_their_names():
+    asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "encoder", "--rerank", "none")
+    table = run(*asked, "--encoder", "all-MiniLM-L6-v2").output.splitlines()
+    assert table[2].split()[:2] == ["all-MiniLM", "60"]
+    gone = run(*asked, "--encoder", "no/such model", code=2)
+    assert "no/such model" in gone.stderr
+
+
 def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
     asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
     text = run(*asked).output
@@ -64,6 +72,8 @@ def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
         (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl cannot be read"),
         (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
         (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
+        (("sweep", EXAMPLE, "--move", "encoder"), "--move encoder and --encoder go together"),
+        (("sweep", EXAMPLE, "--encoder", "x"), "--move encoder and --encoder go together"),
     ],
 )
 def test_what_cannot_be_measured_is_said(args, message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -19,8 +19,10 @@ from toolscope_core.cli.terminal import (
     say,
 )
 from toolscope_core.config import RetrievalConfig, read_environment
+from toolscope_core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from toolscope_core.config import Knob
     from toolscope_core.datamodel import JsonObject
 
 
@@ -39,6 +41,7 @@ class Setting(StrEnum):
     alpha = "alpha"
     candidates = "candidates"
     k = "k"
+    encoder = "encoder"
 
 
 Queries = Annotated[
@@ -99,9 +102,18 @@ def sweep(
         typer.Option(
             "--move",
             help="What is moved: the least similarity of merges (theta), the weight of dense "
-            "scores (alpha), how many are reranked (candidates), how many are given (k).",
+            "scores (alpha), how many are reranked (candidates), how many are given (k), or the "
+            "embedding model (encoder, with --encoder).",
         ),
     ] = Setting.theta,
+    encoders: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--encoder",
+            help="With --move encoder: a sentence-transformers model, by name or folder; again for "
+            "each.",
+        ),
+    ] = None,
     accept: Annotated[
         Accept, typer.Option(help="Clusters accepted without a recorded decision.")
     ] = Accept.auto,
@@ -115,14 +127,25 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
-    from toolscope_core.commands.experiment_command import ExperimentOptions, sweep_files
+    from toolscope_core.commands.experiment_command import (
+        ExperimentOptions,
+        encoder_files,
+        sweep_files,
+    )
 
+    if bool(encoders) != (setting is Setting.encoder):
+        raise ConfigError("--move encoder and --encoder go together; give both, or neither")
     options = ExperimentOptions(
         queries, decomposition.value, skip_unknown, embedder, RetrievalConfig(rerank=rerank)
     )
-    result = sweep_files(
-        catalogs, setting.value, accept.value, options, read_environment(), progress()
-    )
+    settings = read_environment()
+    if setting is Setting.encoder:
+        result = encoder_files(
+            catalogs, encoders or [], accept.value, options, settings, progress()
+        )
+    else:
+        knob = cast("Knob", setting.value)
+        result = sweep_files(catalogs, knob, accept.value, options, settings, progress())
     if as_json:
         typer.echo(json.dumps(result, indent=1))
         return
@@ -136,9 +159,13 @@ def _point(point: JsonObject) -> str:
     metrics = point["metrics"]
     calls = "-" if point["tccr"] is None else f"{point['tccr']:.3f}"
     return (
-        f"{point['value']:10g}  {point['tools']:5}  {point['reduction']:6.1%}   "
+        f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
         f"{_interval(metrics['recall'])}  {_interval(metrics['ndcg'])}  {calls}"
     )
+
+
+def _value(value: float | str) -> str:
+    return f"{value:10.10}" if isinstance(value, str) else f"{value:10g}"
 
 
 def _say_source(queries: Path | None, count: int) -> None:
