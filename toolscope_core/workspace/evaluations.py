@@ -63,6 +63,7 @@ from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.searches import Searches
+from toolscope_core.workspace.uploaded_bundles import PREFIX, UploadedBundles
 
 Kind = Literal["comparison", "stress", "sweep", "ablation"]
 
@@ -129,6 +130,7 @@ class Evaluations:
         self._review = review
         self._queries = queries
         self._searches = searches
+        self._bundles = UploadedBundles(searches.cache_dir)
         self._costs = Costs()
         self._read: Memo[_Findings] = Memo(most=MOST_READ)
 
@@ -142,12 +144,20 @@ class Evaluations:
         return (*judged, SYNTHETIC)
 
     def sides(self, catalog_id: int) -> tuple[str, ...]:
-        """The toolsets that can be compared: as it is, under each accept policy, at each θ that is
-        swept, and the other versions of the catalog.
+        """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
+        at each θ that is swept, and the other versions of the catalog.
         """
         analysis = self._analyses.required(catalog_id)
         thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
-        return (ORIGINAL, *POLICIES, *thetas, *self._versions(catalog_id))
+        bundles = self._bundles.names(self._name(catalog_id))
+        return (ORIGINAL, *POLICIES, *bundles, *thetas, *self._versions(catalog_id))
+
+    def add_bundle(self, catalog_id: int, content: bytes, file: str) -> str:
+        """Keep an exported bundle, as a zip, to be measured; its name in ``sides``. Raises as
+        ``UploadedBundles.add`` does.
+        """
+        catalog = self._analyses.required(catalog_id).catalog
+        return self._bundles.add(catalog, self._name(catalog_id), content, file)
 
     def start(self, catalog_id: int, wanted: Wanted) -> str:
         """Run an experiment in the background; returns the job's id (that of a running one of its
@@ -317,6 +327,9 @@ class Evaluations:
         clusters = self._review.plan(catalog_id, PlanConfig(accept="all")).clusters
         return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
 
+    def _name(self, catalog_id: int) -> str:
+        return next(one.name for one in list_catalogs(self._store) if one.id == catalog_id)
+
     def _versions(self, catalog_id: int) -> dict[str, int]:
         """The other versions of the catalog by what they are called."""
         records = {one.id: one for one in list_catalogs(self._store)}
@@ -348,6 +361,9 @@ class Evaluations:
             plan = self._review.plan(catalog_id, PlanConfig(accept=POLICIES[side]))
         elif side.startswith("θ "):
             plan = plan_at(analysis, self._review.log(catalog_id), float(side[2:]), "auto")
+        elif side.startswith(PREFIX):
+            bundle = self._bundles.toolset(analysis.catalog, self._name(catalog_id), side)
+            return replace(bundle, name=side), None
         elif side in (versions := self._versions(catalog_id)):
             other = self._catalogs.open(versions[side])
             return of_version(other, analysis.catalog, side), None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from toolscope_core.backends import Embedder, Progress, Step, silent
 from toolscope_core.cache import VectorCache
@@ -140,6 +141,11 @@ class Searches:
     def run(self, catalog_id: int, asked: Lookup, progress: Progress = silent) -> None:
         """Build here and now what ``look`` needs."""
         self._both(catalog_id, asked, progress)
+
+    @property
+    def cache_dir(self) -> Path:
+        """Where vectors and indexes are kept."""
+        return self._cache.folder
 
     @property
     def embedder_name(self) -> str:

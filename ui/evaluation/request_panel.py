@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from toolscope_core.config import Knob, Split
 from toolscope_core.datamodel import Experiment
-from toolscope_core.errors import JobError
+from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.evaluations import ORIGINAL, SYNTHETIC, Kind, Wanted
 from ui.frame import page_frame, safe_text
@@ -68,6 +70,8 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
         "says, which is part of its answer, so this shows what a perfect planner could reach.",
     )
     wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], SPLITS[split], knob)
+    if kind in ("comparison", "stress"):
+        _upload(catalog_id, sides)
     job = evaluations.job(catalog_id, kind)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -79,6 +83,26 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
             evaluations.start(catalog_id, wanted)
             st.rerun()
     return wanted
+
+
+def _upload(catalog_id: int, sides: Sequence[str]) -> None:
+    """A place for a bundle that somebody exported; then it is one of the toolsets."""
+    with st.expander("Measure an exported bundle", icon=":material/folder_zip:", key="bundle"):
+        file = st.file_uploader(
+            "A zip from the Export page, of this catalog", type=["zip"], key="bundle_file"
+        )
+        if file is None:
+            return
+        try:
+            side = page_frame.workspace().evaluations.add_bundle(
+                catalog_id, file.getvalue(), file.name
+            )
+        except ToolScopeError as error:
+            safe_text.show_error(error)
+            return
+        if side not in sides:
+            st.rerun()
+        st.caption(f"It is among the toolsets now: **{safe_text.untrusted(side)}**.")
 
 
 def shown_experiment(catalog_id: int, wanted: Wanted) -> Experiment | None:

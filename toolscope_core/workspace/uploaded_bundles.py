@@ -1,0 +1,102 @@
+"""Exported bundles that were uploaded to be measured, kept as folders in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import shutil
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from toolscope_core.cache import put, unusable
+from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.datamodel import Catalog, digest
+from toolscope_core.errors import ConfigError
+from toolscope_core.experiments.measured_toolsets import Toolset, of_bundle
+from toolscope_core.relabelling import read_relabelling
+
+MOST_BYTES = 200_000_000
+"""Of all files of a bundle together, unpacked."""
+PREFIX = "bundle "
+_ANCHOR = "relabel.json"
+_FILE = re.compile(r"[\w.-]{1,80}\.json")
+_UNSAFE = re.compile(r"[^A-Za-z0-9-]+")
+
+
+class UploadedBundles:
+    """Bundles by catalog, each under a name made of its file's name and a hash of its content."""
+
+    def __init__(self, cache_dir: Path) -> None:
+        self._folder = cache_dir / "bundles"
+
+    def add(self, catalog: Catalog, name: str, content: bytes, file: str) -> str:
+        """Keep the bundle of a catalog called ``name``; what it is called as a toolset.
+
+        Raises ``ConfigError`` for a file that is no zip of a bundle, or a bundle of other tools;
+        ``ExportError`` and ``CatalogError`` for a damaged one.
+        """
+        stem = _UNSAFE.sub("-", Path(file).stem)[:40].strip("-") or "bundle"
+        called = f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}"
+        folder, members = self._of(name) / called, _members(content, file)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for member, body in members:
+                put(folder / member, body)
+        except OSError as error:
+            raise unusable(self._folder, error) from error
+        try:
+            self._read(folder, catalog, called)
+        except Exception:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return PREFIX + called
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """What the bundles of a catalog are called as toolsets, sorted."""
+        folder = self._of(name)
+        found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        return tuple(PREFIX + one for one in found)
+
+    def toolset(self, catalog: Catalog, name: str, side: str) -> Toolset:
+        """The toolset of a bundle in ``names``. Raises as ``add`` does."""
+        if side not in self.names(name):
+            raise ConfigError(f"there is no toolset {side!r}; choose another")
+        return self._read(self._of(name) / side.removeprefix(PREFIX), catalog, side)
+
+    def _of(self, name: str) -> Path:
+        return self._folder / digest(name)[:16]
+
+    def _read(self, folder: Path, catalog: Catalog, called: str) -> Toolset:
+        relabelling = read_relabelling(folder)
+        if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
+            raise ConfigError(
+                f"{called} says nothing of {foreign[0]}; give a bundle that was exported from this "
+                "catalog"
+            )
+        return of_bundle(read_isolated(load_paths([folder])), relabelling, called)
+
+
+def _members(content: bytes, file: str) -> list[tuple[str, bytes]]:
+    """The JSON files that lie beside φ in a zip. Raises ``ConfigError`` where there is none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            files = [one for one in archive.infolist() if not one.is_dir()]
+            paths = [PurePosixPath(one.filename) for one in files]
+            homes = [path.parent for path in paths if path.name == _ANCHOR]
+            if not homes:
+                raise ConfigError(f"{file} has no {_ANCHOR}; give the zip that Export makes")
+            beside = [
+                (path.name, one)
+                for path, one in zip(paths, files, strict=True)
+                if path.parent == homes[0] and _FILE.fullmatch(path.name)
+            ]
+            if sum(one.file_size for _, one in beside) > MOST_BYTES:
+                raise ConfigError(
+                    f"{file} holds more than {MOST_BYTES:,} bytes; give the zip that Export makes"
+                )
+            return [(name, archive.read(one)) for name, one in beside]
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise ConfigError(
+            f"{file} cannot be read as a zip ({error}); give the zip that Export makes"
+        ) from error
