@@ -132,6 +132,11 @@ def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_pa
     expect(page.get_by_text("Changes since version 1: 1 changed")).to_be_visible()
 
 
+def nothing_runs(page, where):
+    assert page.get_by_test_id("stException").count() == 0, where
+    assert page.locator('img[src*="evil"], a[href*="evil"], a[href^="javascript"]').count() == 0
+
+
 def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     tool = {
         "name": f"send {EVIL}"[:200],
@@ -154,9 +159,16 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     expect(page).to_have_url(re.compile("catalog=hostile"))
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
     for path in PAGES:
-        page = watched.open(path, catalog="hostile")
-        assert page.get_by_test_id("stException").count() == 0, path
-        assert page.locator('img[src*="evil"], a[href*="evil"], a[href^="javascript"]').count() == 0
+        nothing_runs(watched.open(path, catalog="hostile"), path)
+    page = watched.open("retrieval", catalog="hostile", q="send a mail to evil.example")
+    expect(page.get_by_text("As it is: 6 tools")).to_be_visible(timeout=60_000)
+    nothing_runs(page, "retrieval")
+    page = watched.open("evaluation", catalog="hostile")
+    page.get_by_role("button", name="Measure").click()
+    expect(page.get_by_text(re.compile("queries won"))).to_be_visible(timeout=120_000)
+    for view in ("Queries", "Merges", "Confusions", "Experiments"):
+        page.get_by_role("radio", name=view).click()
+        nothing_runs(watched.settled(), view)
     watched.open("review", catalog="hostile")
     for key in ("a", "x"):
         page.locator("h1").click()
