@@ -31,4 +31,4 @@ def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
     expect(page.get_by_role("button", name="JSON")).to_be_visible()
     page.get_by_test_id("stMain").get_by_role("button", name="Open").click()
     expect(page.get_by_text(re.compile("queries won"))).to_be_visible()
-    assert "x=1" in watched.settled().url
+    assert re.search("x=[0-9]", watched.settled().url)
