@@ -57,6 +57,8 @@ def test_what_became_of_each_query(both):
     assert [one.places_after for one in result.queries] == [(1,), (1, 2), (2, 2), (None,)]
     assert (result.count("won"), result.count("lost")) == (2, 1)
     assert set(result.p) == {row.name for row in result.before.rows}
+    gained = result.changes["recall@1"]
+    assert gained.mean == 0.25 and 0.0 <= gained.low <= gained.mean <= gained.high <= 1.0
     assert all(0.0 < p <= 1.0 for p in result.p.values())
 
 

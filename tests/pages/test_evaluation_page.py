@@ -64,7 +64,7 @@ def test_queries_that_changed_lead_to_the_search(page):
     page.open("evaluation", view="Queries", outcome="won")
     rows = table(page, "moved")
     assert list(rows["query"]) == ["send a mail to a person"]
-    assert rows["moved"].iloc[0].endswith("→ 1")
+    assert rows["moved"].iloc[0].endswith("→ 1 beta/send_mail")
 
 
 def test_each_merge_with_what_it_does(page):

@@ -10,7 +10,7 @@ from toolscope_core.backends import Progress, silent
 from toolscope_core.config import Split
 from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import ConfigError
-from toolscope_core.evaluation.intervals import holm
+from toolscope_core.evaluation.intervals import Interval, holm, interval
 from toolscope_core.evaluation.metrics import Gold, ndcg
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
@@ -86,12 +86,13 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two toolsets under the same queries. ``p`` has by metric the paired p-value of no change,
-    corrected by Holm.
+    """Two toolsets under the same queries. ``changes`` has by metric the mean difference with its
+    paired interval, ``p`` the paired p-value of no change, corrected by Holm.
     """
 
     before: Measured
     after: Measured
+    changes: Mapping[str, Interval]
     p: Mapping[str, float]
     queries: tuple[QueryChange, ...]
 
@@ -155,7 +156,13 @@ def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
     """Two measurements of one trial side by side."""
     raw = p_values(before.rows, after.rows)
     corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
-    return Comparison(before, after, corrected, _query_changes(trial, before, after))
+    changes = {
+        old.name: interval(
+            [new_value - value for value, new_value in zip(old.values, new.values, strict=True)]
+        )
+        for old, new in zip(before.rows, after.rows, strict=True)
+    }
+    return Comparison(before, after, changes, corrected, _query_changes(trial, before, after))
 
 
 def _query_changes(trial: Trial, before: Measured, after: Measured) -> tuple[QueryChange, ...]:

@@ -32,6 +32,7 @@ def comparison_result(
     return {
         "before": measured_result(comparison.before),
         "after": measured_result(comparison.after),
+        "changes": {name: asdict(one) for name, one in comparison.changes.items()},
         "p": dict(comparison.p),
         "joined": [queries[place].query.id for place in joined],
         "forbidden": [[one.left, one.right] for one in forbidden_merges(after, never)],

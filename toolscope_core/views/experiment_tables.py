@@ -34,7 +34,7 @@ class FigureRow:
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """A query on both toolsets; ``moved`` says where its answers stood and stand."""
+    """A query on both toolsets; ``moved`` says which of its answers stand at another place."""
 
     id: str
     text: str
@@ -117,15 +117,15 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
         metric, _, k = name.partition("@")
         if metric in SHOWN_METRICS and not (metric == "map" and k == "1"):
             later, p = after["metrics"][name], result["p"].get(name, 1.0)
-            change = later["mean"] - earlier["mean"]
+            change = result["changes"][name]
             rows.append(
                 FigureRow(
                     f"{METRIC_NAMES[metric]}@{k}",
                     _interval(earlier),
                     _interval(later),
-                    _signed(change),
+                    _difference(change),
                     "" if p == 1.0 else f"{p:.3f}",
-                    change > 0 if change and p < SIGNIFICANT else None,
+                    change["mean"] > 0 if change["mean"] and p < SIGNIFICANT else None,
                 )
             )
     return rows
@@ -138,10 +138,7 @@ def query_rows(result: JsonObject, outcome: str = "") -> list[QueryRow]:
             row["id"],
             row["query"],
             row["outcome"],
-            "; ".join(
-                f"{_place(old)} → {_place(new)}"
-                for old, new in zip(row["places_before"], row["places_after"], strict=True)
-            ),
+            _moved(row),
             round(row["ndcg_after"] - row["ndcg_before"], 4),
         )
         for row in result["queries"]
@@ -275,8 +272,24 @@ def _interval(one: Mapping[str, float]) -> str:
     return f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
 
 
+def _difference(one: Mapping[str, float]) -> str:
+    if not (one["mean"] or one["low"] or one["high"]):
+        return "0"
+    return f"{one['mean']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+
+
 def _signed(change: float) -> str:
     return f"{change:+.3f}" if round(change, 3) else "0"
+
+
+def _moved(row: JsonObject) -> str:
+    """The answers that stand at another place, each with both places."""
+    moves = zip(row["gold"], row["places_before"], row["places_after"], strict=True)
+    return "; ".join(
+        f"{_place(old)} → {_place(new)} {need[0]}{' or another' if len(need) > 1 else ''}"
+        for need, old, new in moves
+        if old != new
+    )
 
 
 def _place(rank: int | None) -> str:

@@ -79,7 +79,17 @@ MOST_CONFUSIONS = 5_000
 MOST_READ = 5
 """Comparisons that are looked through for a merge."""
 _PARTS = {
-    "comparison": ("before", "after", "p", "queries", "merges", "confusions", "joined", "never"),
+    "comparison": (
+        "before",
+        "after",
+        "changes",
+        "p",
+        "queries",
+        "merges",
+        "confusions",
+        "joined",
+        "never",
+    ),
     "stress": ("toolsets",),
     "sweep": ("points",),
     "ablation": ("rows",),

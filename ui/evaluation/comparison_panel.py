@@ -46,10 +46,12 @@ def figures_panel(experiment: Experiment) -> None:
         hide_index=True,
         height="content",
         column_config={
-            "figure": st.column_config.TextColumn(width=290),
-            "before": st.column_config.TextColumn(before["name"], width=190),
-            "after": st.column_config.TextColumn(after["name"], width=190),
-            "change": st.column_config.TextColumn(width=130),
+            "figure": st.column_config.TextColumn(width=250),
+            "before": st.column_config.TextColumn(before["name"], width=165),
+            "after": st.column_config.TextColumn(after["name"], width=165),
+            "change": st.column_config.TextColumn(
+                width=180, help="With the 95 % interval of the difference, paired by query."
+            ),
             "p": st.column_config.TextColumn(
                 width=60,
                 help="How often chance alone would show such a change: paired bootstrap over the "
@@ -104,11 +106,11 @@ def queries_panel(experiment: Experiment) -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "query": st.column_config.TextColumn(width=560),
+            "query": st.column_config.TextColumn(width=430),
             "moved": st.column_config.TextColumn(
-                "places of its answers",
-                width=170,
-                help="Before → after, for each answer; - is not among the first 10.",
+                "answers that moved",
+                width=300,
+                help="Place before → after, and the tool; - is not among the first 10.",
             ),
             "change": st.column_config.NumberColumn("nDCG", format="%+.3f", width=80),
             "id": st.column_config.TextColumn(width=120),
