@@ -78,7 +78,7 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
     rows = [
         _count("tools", before, after, "tools"),
         _count("tokens of all tools", before, after, "tokens"),
-        _count("tokens a query sends (mean of 10 tools)", before, after, "tokens_sent"),
+        _count("tokens of 10 tools found (mean)", before, after, "tokens_sent"),
     ]
     if result["joined"]:
         count, share = len(result["joined"]), len(result["joined"]) / len(result["queries"])

@@ -62,7 +62,7 @@ def figures_panel(experiment: Experiment) -> None:
         alt="The figures of both toolsets",
     )
     st.caption(
-        "In brackets the 95 % interval over the queries. Fewer tools are always easier to search: "
+        "In brackets the 95 % interval over the queries. Fewer tools are mostly easier to search: "
         "a merge is good only if queries that need two of its tools stay rare and gold calls run."
     )
     bands = band_rows(result, page_frame.workspace().judging.grades(page_frame.current().id))
