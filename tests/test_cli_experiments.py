@@ -24,13 +24,15 @@ def test_both_toolsets_are_searched_among_distractors(bundle):
     lines = done.output.splitlines()
     assert lines[0] == "26 queries; 95 % bootstrap intervals in brackets"
     assert [line.split(":")[0] for line in lines if not line.startswith(" ")][1:] == [
-        "as it is",
-        "merged",
+        "as it is, whole",
+        "as it is, by rule",
+        "merged, whole",
+        "merged, by rule",
     ]
-    assert len(lines) == 1 + 2 * 13
+    assert len(lines) == 1 + 4 * 13
     result = json.loads(run("stress", EXAMPLE, "--queries", QUERIES, "--json").output)
-    assert list(result["toolsets"]) == ["as it is"]
-    assert len(result["toolsets"]["as it is"][0]["recalls"]) == 26
+    assert list(result["toolsets"]) == ["as it is, whole", "as it is, by rule"]
+    assert len(result["toolsets"]["as it is, whole"][0]["recalls"]) == 26
 
 
 def test_without_queries_requests_are_made_and_called_so():
@@ -78,6 +80,25 @@ def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
 )
 def test_what_cannot_be_measured_is_said(args, message):
     assert message in run(*args, code=2).output
+
+
+def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
+    files = ["cellar-files/read_file", "attic-archive/read_file"]
+    rows = [
+        {"left": files[0], "right": files[1], "label": "keep"},
+        {"left": "pinboard-notes/get_note", "right": "pinboard-notes/fetch_note", "label": "merge"},
+        {"left": "pinboard-notes/get_note", "right": "odds-and-ends/calculate", "label": "merge"},
+    ]
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("\n".join(map(json.dumps, rows)))
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
+    told = run(*asked, "--bundle", bundle).output
+    assert "labelled pairs merged: 1 right, 1 wrong (attic-archive/read_file + cellar" in told
+    assert "1 left apart that may be merged" in told
+    assert "--labels are of merges; give --bundle" in run(*asked, code=2).output
+    labels.write_text(json.dumps({"left": "a", "right": "b", "label": "no"}))
+    refused = run(*asked, "--bundle", bundle, code=2).output
+    assert "line 1: give `left` and `right` as tool ids" in refused
 
 
 def test_selections_of_the_search_itself_are_measured(bundle):

@@ -126,7 +126,11 @@ def work_table(desk):
 
 def test_the_stress_test_has_both_toolsets(desk):
     result = run(desk, kind="stress", after="all proposals").result
-    assert list(result["toolsets"]) == ["as it is", "all proposals"]
+    assert list(result["toolsets"]) == [
+        f"{side}, {split}"
+        for side in ("as it is", "all proposals")
+        for split in ("whole", "by rule")
+    ]
 
 
 def test_without_a_query_set_requests_are_made(desk):

@@ -202,6 +202,13 @@ def evaluate(
             "model takes of the k best."
         ),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --bundle: JSONL of pairs with `left`, `right` and `label` (merge or keep); "
+            "how many merges are right and wrong."
+        ),
+    ] = None,
     alpha: Alpha = DEFAULT.alpha,
     rerank: Rerank = DEFAULT.rerank,
     decomposition: Decompose = Decomposition.rules,
@@ -231,7 +238,7 @@ def evaluate(
         ask=AskRequest(base_url, model, budget_calls=budget_calls),
     )
     options = EvaluationOptions(
-        searched, tuple(ks), bundle, skip_unknown, select.value if select else None
+        searched, tuple(ks), bundle, skip_unknown, select.value if select else None, labels
     )
     report = evaluate_files(catalogs, queries, options, read_environment(), progress())
     if as_json:
@@ -258,6 +265,13 @@ def _tell_evaluation(report: EvaluationReport) -> None:
         say(line)
     if report.comparison is not None:
         _tell_comparison(report.comparison)
+    if report.labelled is not None:
+        wrong = ", ".join(f"{one.left} + {one.right}" for one in report.labelled.wrong[:5])
+        say(
+            f"labelled pairs merged: {report.labelled.right:,} right, "
+            f"{len(report.labelled.wrong):,} wrong{f' ({wrong})' if wrong else ''}; "
+            f"{report.labelled.missed:,} left apart that may be merged"
+        )
     say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
 
 

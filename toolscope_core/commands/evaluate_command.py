@@ -26,6 +26,11 @@ from toolscope_core.evaluation.query_sets import (
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.experiments.comparison import Comparison, Trial, compared, of_rankings
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_bundle
+from toolscope_core.experiments.over_merging import (
+    LabelledMerges,
+    labelled_merges,
+    read_labels,
+)
 from toolscope_core.experiments.results import comparison_result
 from toolscope_core.experiments.selection import selection_rate
 from toolscope_core.relabelling import read_relabelling
@@ -36,7 +41,7 @@ class EvaluationOptions:
     """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
     ``skip_unknown`` leaves queries out whose gold answers the catalog does not have. ``select``
     says who takes tools, of as many as the largest cut-off for each sub-query: see
-    ``Searcher.selected``.
+    ``Searcher.selected``. ``labels`` are pairs of which people said whether they may be merged.
     """
 
     search: SearchOptions = field(default_factory=SearchOptions)
@@ -44,6 +49,7 @@ class EvaluationOptions:
     bundle: Path | None = None
     skip_unknown: bool = False
     select: Selection | None = None
+    labels: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class EvaluationReport:
     tools_after: int | None = None
     rows_after: tuple[MetricRow, ...] = ()
     comparison: Comparison | None = None
+    labelled: LabelledMerges | None = None
     p: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
@@ -82,6 +89,7 @@ class EvaluationReport:
             "metrics": before,
             **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
             **({"p": dict(self.p)} if self.p else {}),
+            **({"labelled": asdict(self.labelled)} if self.labelled else {}),
             **({"result": comparison_result(self.comparison, (), ())} if self.comparison else {}),
         }
 
@@ -111,6 +119,8 @@ def evaluate_files(
     Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
     bundle is one of other tools.
     """
+    if options.labels and (options.bundle is None or options.search.servers):
+        raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
     catalog = read_isolated(load_paths(paths))
@@ -167,7 +177,14 @@ def evaluate_files(
         later = replace(later, rows=(*later.rows, selection_rate(chosen, later.golds, k)))
         before = replace(before, rows=rows)
     comparison = compared(trial, before, later)
-    return replace(report, rows_after=later.rows, p=comparison.p, comparison=comparison)
+    labelled = labelled_merges(toolset, read_labels(options.labels)) if options.labels else None
+    return replace(
+        report,
+        rows_after=later.rows,
+        p=comparison.p,
+        comparison=comparison,
+        labelled=labelled,
+    )
 
 
 def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:

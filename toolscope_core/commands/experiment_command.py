@@ -25,7 +25,7 @@ from toolscope_core.config import (
 from toolscope_core.datamodel import Catalog, JsonObject, Tool
 from toolscope_core.embedders import embedder_of
 from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among
-from toolscope_core.experiments.comparison import Trial, measured, request_of
+from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, measured, request_of
 from toolscope_core.experiments.measured_toolsets import as_it_is, of_plan
 from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.experiments.results import stress_result, sweep_point
@@ -104,7 +104,9 @@ def stress_files(
     tests = {}
     for toolset in toolsets:
         retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
-        tests[toolset.name] = stress_test(toolset, retriever, trial, progress)
+        for split in dict.fromkeys(("none", options.split)):
+            name = f"{toolset.name}, {SPLIT_NAMES[split]}"
+            tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress)
     return stress_result(trial, tests)
 
 

@@ -21,6 +21,7 @@ from toolscope_core.experiments.selection import selected, selection_rate
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 
+SPLIT_NAMES: dict[Split, str] = {"none": "whole", "rules": "by rule", "steps": "by step"}
 Outcome = Literal["won", "lost", "unchanged"]
 
 
@@ -48,6 +49,10 @@ class Trial:
         if not judged:
             raise ConfigError("no query has a gold answer; give tool ids under `gold`")
         return cls(catalog, judged, tuple(map(request_of, judged)), tuple(cutoffs))
+
+    def split_by(self, split: Split) -> Trial:
+        """The same queries, split in another way."""
+        return replace(self, requests=tuple(map(request_of(split), self.queries)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from toolscope_core.decision_log import constraints
 from toolscope_core.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.experiments.ablation import Ablation
-from toolscope_core.experiments.comparison import Trial, compared, measured, request_of
+from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.experiments.confusions import pair_confusions
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
@@ -407,7 +407,11 @@ class Evaluations:
         for side in dict.fromkeys((wanted.before, wanted.after)):
             toolset, _ = self._side(catalog_id, side)
             retriever = self._searches.retriever(toolset.tools, config)
-            tests[side] = stress_test(toolset, retriever, trial, progress)
+            for split in dict.fromkeys(("none", wanted.split)):
+                asked = trial.split_by(split)
+                tests[f"{side}, {SPLIT_NAMES[split]}"] = stress_test(
+                    toolset, retriever, asked, progress
+                )
         return stress_result(trial, tests)
 
     def _configuration(self, catalog_id: int, wanted: Wanted, trial: Trial) -> JsonObject:
