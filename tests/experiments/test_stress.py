@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.experiments.shelf import CATALOG, MERGED, QUERIES, TOOLS, trial
+from tests.experiments.shelf import CATALOG, MERGED, trial
 from tests.fakes import WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
@@ -88,4 +88,3 @@ def test_after_a_merge_the_pool_is_of_the_merged_toolset(retriever):
     assert len(rows) == 2 * len(LEVELS)
     assert rows[0]["toolset"] == "merged" and rows[0]["recall_mean"] == 1.0
     assert "recalls" not in rows[0]
-    assert len(QUERIES) == 5 and len(TOOLS) == 6

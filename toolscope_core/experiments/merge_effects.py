@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.backends import Progress, Step, silent
@@ -129,13 +129,3 @@ def _effect(
         ),
         joins=tuple(joins),
     )
-
-
-def effects_by_query(effects: Sequence[MergeEffect]) -> Mapping[int, tuple[str, ...]]:
-    """By a query's place the merges that change it, that which harms most first."""
-    by_query: dict[int, list[str]] = {}
-    for effect in effects:
-        for one in effect.queries:
-            if one.with_it != one.without:
-                by_query.setdefault(one.query, []).append(effect.tool)
-    return {place: tuple(tools) for place, tools in by_query.items()}

@@ -31,15 +31,16 @@ class RequestVectors:
 
     def of(self, texts: Sequence[str], progress: Progress = silent) -> list[Vectors]:
         """The vector of each text. Raises ``ModelError`` as the embedder does."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if len(self._vectors) + len(new) > MOST:
-            self._vectors, new = {}, list(dict.fromkeys(texts))
+        kept, new = self._vectors, [one for one in dict.fromkeys(texts) if one not in self._vectors]
+        if len(kept) + len(new) > MOST:  # another thread may still read the old ones
+            kept, new = {}, list(dict.fromkeys(texts))
+            self._vectors = kept
         if len(new) > FEW:
-            found = embed_cached(new, self._embedder, self.cache, progress)
+            encoded = embed_cached(new, self._embedder, self.cache, progress)
         else:
-            found = self._embedder.encode(new)
-        self._vectors |= dict(zip(new, found, strict=True))
-        return [self._vectors[text] for text in texts]
+            encoded = self._embedder.encode(new)
+        kept.update(zip(new, encoded, strict=True))
+        return [kept[text] for text in texts]
 
     def compared(self, text: str) -> Comparisons:
         """What a request was compared with token by token, to be read and added to."""
@@ -49,12 +50,13 @@ class RequestVectors:
 
     def tokens(self, texts: Sequence[str], embedder: TokenEmbedder) -> dict[str, TokenCodes]:
         """By text the vectors of its tokens, in whole numbers of 127ths (``decoded``)."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._codes]
-        if len(self._codes) + len(new) > MOST:
-            self._codes, new = {}, list(dict.fromkeys(texts))
+        kept, new = self._codes, [one for one in dict.fromkeys(texts) if one not in self._codes]
+        if len(kept) + len(new) > MOST:
+            kept, new = {}, list(dict.fromkeys(texts))
+            self._codes = kept
         if len(new) > FEW:
-            kept = TokenCache(self.cache.folder).ensure(new, embedder)
-            self._codes |= {text: kept.codes(text) for text in new}
+            vectors = TokenCache(self.cache.folder).ensure(new, embedder)
+            kept.update((text, vectors.codes(text)) for text in new)
         else:
-            self._codes |= dict(zip(new, map(coded, embedder.encode_tokens(new)), strict=True))
-        return {text: self._codes[text] for text in texts}
+            kept.update(zip(new, map(coded, embedder.encode_tokens(new)), strict=True))
+        return {text: kept[text] for text in texts}

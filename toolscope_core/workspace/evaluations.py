@@ -143,6 +143,7 @@ class Evaluations:
         self._bundles = UploadedBundles(searches.cache_dir)
         self._costs = Costs()
         self._read: Memo[_Findings] = Memo(most=MOST_READ)
+        self._hashes: Memo[str] = Memo()
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
@@ -387,17 +388,16 @@ class Evaluations:
         before, _ = self._side(catalog_id, wanted.before)
         after, plan = self._side(catalog_id, wanted.after)
         ranker = self._searches.ranker(_retrieval(wanted))
-        came = measured(before, trial, ranker, self._tokens, progress)
-        left = came
+        first = second = measured(before, trial, ranker, self._tokens, progress)
         if after.version != before.version:
-            left = measured(after, trial, ranker, self._tokens, progress)
+            second = measured(after, trial, ranker, self._tokens, progress)
         effects: Sequence[MergeEffect] = ()
         if plan is not None and wanted.before == ORIGINAL:
-            effects = merge_effects(plan, trial, came, left, ranker, progress)
-        confused = pair_confusions(came.golds, came.rankings)[:MOST_CONFUSIONS]
-        left = replace(left, toolset=after)
+            effects = merge_effects(plan, trial, first, second, ranker, progress)
+        confused = pair_confusions(first.golds, first.rankings)[:MOST_CONFUSIONS]
+        second = replace(second, toolset=after)
         never = constraints(trial.catalog, self._review.log(catalog_id)).cannot
-        return comparison_result(compared(trial, came, left), effects, confused, never)
+        return comparison_result(compared(trial, first, second), effects, confused, never)
 
     def _stress(
         self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
@@ -431,8 +431,13 @@ class Evaluations:
         }
 
     def _decided(self, catalog_id: int) -> str:
-        log = self._review.log(catalog_id)
-        return digest([(one.seq, one.action) for one in log])
+        """A hash of the decisions and of the merges that follow from them and from the judge."""
+        log = [(one.seq, one.action) for one in self._review.log(catalog_id)]
+        policies: tuple[AcceptPolicy, ...] = ("auto", "all")
+        plans = [self._review.plan(catalog_id, PlanConfig(accept=one)) for one in policies]
+        return self._hashes.get(
+            catalog_id, tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
+        )
 
     def _tokens(self, tool: Tool) -> int:
         return self._costs.of(tool, PROMPT_SHAPES[0])

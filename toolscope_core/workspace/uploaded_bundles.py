@@ -6,7 +6,9 @@ import hashlib
 import io
 import re
 import shutil
+import tempfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from toolscope_core.cache import put, unusable
@@ -38,25 +40,25 @@ class UploadedBundles:
         """
         stem = _UNSAFE.sub("-", Path(file).stem)[:40].strip("-") or "bundle"
         called = f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}"
-        folder, members = self._of(name) / called, _members(content, file)
+        if PREFIX + called in self.names(name):
+            return PREFIX + called
+        members, folder = _members(content, file), self._of(name)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for member, body in members:
-                put(folder / member, body)
+            with tempfile.TemporaryDirectory(prefix=".", dir=folder) as partial:
+                for member, body in members:
+                    put(Path(partial) / member, body)
+                self._read(Path(partial), catalog, called)
+                shutil.copytree(partial, folder / called, dirs_exist_ok=True)
         except OSError as error:
             raise unusable(self._folder, error) from error
-        try:
-            self._read(folder, catalog, called)
-        except Exception:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
         return PREFIX + called
 
     def names(self, name: str) -> tuple[str, ...]:
         """What the bundles of a catalog are called as toolsets, sorted."""
         folder = self._of(name)
-        found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-        return tuple(PREFIX + one for one in found)
+        kept = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        return tuple(PREFIX + one for one in sorted(kept) if not one.startswith("."))
 
     def toolset(self, catalog: Catalog, name: str, side: str) -> Toolset:
         """The toolset of a bundle in ``names``. Raises as ``add`` does."""
@@ -96,7 +98,7 @@ def _members(content: bytes, file: str) -> list[tuple[str, bytes]]:
                     f"{file} holds more than {MOST_BYTES:,} bytes; give the zip that Export makes"
                 )
             return [(name, archive.read(one)) for name, one in beside]
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
         raise ConfigError(
             f"{file} cannot be read as a zip ({error}); give the zip that Export makes"
         ) from error

@@ -56,7 +56,7 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
             "against", sides, index=2, key="after", bind="query-params", width=165
         )
     rerank = "automatic"
-    if kind != "ablation":
+    if kind in ("comparison", "sweep"):
         rerank = bar.selectbox(
             "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=120
         )
