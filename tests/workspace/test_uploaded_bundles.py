@@ -73,6 +73,16 @@ def test_anything_else_is_refused_and_leaves_nothing(opened, files, reason):
     assert not [one for one in work.evaluations.sides(catalog_id) if one.startswith("bundle")]
 
 
+def test_a_zip_of_damaged_data_is_refused(opened):
+    work, catalog_id = opened
+    content = bytearray(exported(work, catalog_id))
+    for at in range(200, len(content) - 400, 97):
+        content[at] ^= 0xFF
+    with pytest.raises((ConfigError, ExportError)):
+        work.evaluations.add_bundle(catalog_id, bytes(content), "b.zip")
+    assert not [one for one in work.evaluations.sides(catalog_id) if one.startswith("bundle")]
+
+
 def test_a_bundle_of_other_tools_is_refused(opened):
     work, catalog_id = opened
     files = unzipped(exported(work, catalog_id))
