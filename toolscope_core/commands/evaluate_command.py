@@ -156,24 +156,24 @@ def evaluate_files(
     toolset = merged_toolset(options.bundle, catalog)
     merged = Catalog(toolset.tools)
     searcher = Searcher(merged, options.search, settings)
-    found = searcher.rankings(kept, k, progress)
+    searched_after = searcher.rankings(kept, k, progress)
     report = replace(report, tools_after=len(merged.tools))
     if options.search.servers:
         new_owners = owners_after(
             owners, {tool.id: tool.owner for tool in merged.tools}, toolset.phi
         )
         gold_after = [one.server_gold(new_owners) for one in kept]
-        after = metric_rows(gold_after, found.names, options.cutoffs)
+        after = metric_rows(gold_after, searched_after.names, options.cutoffs)
         raw = p_values(rows, after)
         corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
         return replace(report, rows_after=after, p=corrected)
     trial, costs = Trial(catalog, tuple(kept), searched.requests, options.cutoffs), Costs()
     before, later = (
         of_rankings(side, trial, names, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
-        for side, names in ((as_it_is(catalog), searched.names), (toolset, found.names))
+        for side, names in ((as_it_is(catalog), searched.names), (toolset, searched_after.names))
     )
     if options.select:
-        chosen = searcher.selected(found.requests, k, options.select, progress)
+        chosen = searcher.selected(searched_after.requests, k, options.select, progress)
         later = replace(later, rows=(*later.rows, selection_rate(chosen, later.golds, k)))
         before = replace(before, rows=rows)
     comparison = compared(trial, before, later)

@@ -154,10 +154,10 @@ def encoder_files(
             laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress
         )
         toolset = of_plan(plan_merge(analysis, (), PlanConfig(accept=accept)), name)
-        found = measured(
+        figures = measured(
             toolset, trial, laboratory.ranker(options.config), laboratory.tokens, progress
         )
         size, count = len(laboratory.catalog.tools), len(trial.queries)
-        point = sweep_point(SweepPoint(0.0, K, options.config, found), size)
+        point = sweep_point(SweepPoint(0.0, K, options.config, figures), size)
         points.append({**point, "value": name})
     return {"knob": "encoder", "accept": accept, "queries": count, "points": points}

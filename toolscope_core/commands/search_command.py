@@ -198,9 +198,9 @@ class Searcher:
         ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
         if by == "best":
             return selected(tools, requests, ranker, progress)
-        found = found_for_jobs(tools, requests, ranker, k, progress)
+        by_job = found_for_jobs(tools, requests, ranker, k, progress)
         with asking(self._options.ask, self._settings, progress) as (_, model):
-            return selected_by_model(tools, requests, found, model)
+            return selected_by_model(tools, requests, by_job, model)
 
     def requests(self, queries: Sequence[Query], progress: Progress = silent) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""

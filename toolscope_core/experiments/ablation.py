@@ -58,6 +58,6 @@ class Ablation:
             ranker = self.ranker_of(replace(config, rerank="auto" if is_reranked else "none"))
             for number, ((merger, correction), toolset) in enumerate(toolsets.items()):
                 progress(Step("sweep", half * len(toolsets) + number, steps))
-                found = measured(toolset, self.trial, ranker, self.tokens)
-                yield AblationRow(is_reranked, merger, correction, found)
+                figures = measured(toolset, self.trial, ranker, self.tokens)
+                yield AblationRow(is_reranked, merger, correction, figures)
         progress(Step("sweep", steps, steps))

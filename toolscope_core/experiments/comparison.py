@@ -130,10 +130,10 @@ def measured(
     """
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
-    found = of_rankings(toolset, trial, rankings, tokens)
+    figures = of_rankings(toolset, trial, rankings, tokens)
     chosen = selected(toolset.tools, trial.requests, ranker, progress)
-    rate = selection_rate(chosen, found.golds, k)
-    return replace(found, rows=(*found.rows, rate))
+    rate = selection_rate(chosen, figures.golds, k)
+    return replace(figures, rows=(*figures.rows, rate))
 
 
 def of_rankings(

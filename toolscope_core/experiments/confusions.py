@@ -43,8 +43,8 @@ def pair_confusions(
                 pair = Pair.of(answer, other)
                 queries.setdefault(pair, []).append(place)
                 costs[pair] = costs.get(pair, 0.0) + 1 / rank
-    found = [
+    confused = [
         PairConfusion(pair, tuple(dict.fromkeys(places)), costs[pair])
         for pair, places in queries.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.cost, one.pair.left, one.pair.right)))
+    return tuple(sorted(confused, key=lambda one: (-one.cost, one.pair.left, one.pair.right)))

@@ -113,19 +113,19 @@ def stress_result(trial: Trial, tests: Mapping[str, Stress]) -> JsonObject:
 
 def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
     """The figures of one value; ``reduction`` is the share of ``tools`` that the merge saves."""
-    found = measured_result(point.measured)
+    figures = measured_result(point.measured)
     at_k = {
         name.partition("@")[0]: interval
-        for name, interval in found["metrics"].items()
+        for name, interval in figures["metrics"].items()
         if name.endswith(f"@{point.k}")
     }
     return {
         "value": point.value,
         "k": point.k,
         "configuration": asdict(point.config),
-        **{key: value for key, value in found.items() if key not in ("metrics", "name")},
+        **{key: value for key, value in figures.items() if key not in ("metrics", "name")},
         "tokens_sent": round(point.measured.sent[point.k], 3),
-        "reduction": round(1 - found["tools"] / tools, 6),
+        "reduction": round(1 - figures["tools"] / tools, 6),
         "metrics": at_k,
         "recalls": _rounded(
             next(row for row in point.measured.rows if row.name == f"recall@{point.k}").values
@@ -135,13 +135,13 @@ def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
 
 def ablation_row(row: AblationRow, tools: int) -> JsonObject:
     """The figures of one row; ``reduction`` is the share of ``tools`` that the merge saves."""
-    found = measured_result(row.measured)
+    figures = measured_result(row.measured)
     return {
         "reranker": row.reranker,
         "merger": row.merger,
         "correction": row.correction,
-        **{key: value for key, value in found.items() if key != "name"},
-        "reduction": round(1 - found["tools"] / tools, 6),
+        **{key: value for key, value in figures.items() if key != "name"},
+        "reduction": round(1 - figures["tools"] / tools, 6),
     }
 
 

@@ -31,9 +31,9 @@ def selected(
     progress: Progress = silent,
 ) -> tuple[frozenset[str], ...]:
     """For each request the ids of the best tool of each of its jobs."""
-    found = found_for_jobs(tools, requests, ranker, 1, progress)
+    by_job = found_for_jobs(tools, requests, ranker, 1, progress)
     return tuple(
-        frozenset(one for job in jobs_of(request) for one in found[job]) for request in requests
+        frozenset(one for job in jobs_of(request) for one in by_job[job]) for request in requests
     )
 
 

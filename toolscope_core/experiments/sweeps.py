@@ -102,9 +102,9 @@ class SettingSweep:
             ):
                 if ranker is None or last is None or last.config != config:
                     ranker = self.ranker_of(config)
-                found = measured(toolset, trial, ranker, self.tokens)
+                figures = measured(toolset, trial, ranker, self.tokens)
             k = int(value) if knob == "k" else self.k
-            last = SweepPoint(value, k, config, replace(found, toolset=toolset))
+            last = SweepPoint(value, k, config, replace(figures, toolset=toolset))
             yield last
         progress(Step("sweep", len(values), len(values)))
 

@@ -50,13 +50,13 @@ class LateInteraction:
 
         def scored(text: str, rows: Sequence[int]) -> Scores:
             pairs = [(self._short[row], self._full[row]) for row in rows]
-            known = self._requests.compared(text)
-            new = [row for row, pair in zip(rows, pairs, strict=True) if pair not in known]
+            directions_of = self._requests.compared(text)
+            new = [row for row, pair in zip(rows, pairs, strict=True) if pair not in directions_of]
             if new:
                 both = self.directions(decoded(tokens[text]), new)
                 own = ((self._short[row], self._full[row]) for row in new)
-                known.update(zip(own, zip(*both, strict=True), strict=True))
-            directions = np.array([known[pair] for pair in pairs], dtype=np.float32)
+                directions_of.update(zip(own, zip(*both, strict=True), strict=True))
+            directions = np.array([directions_of[pair] for pair in pairs], dtype=np.float32)
             return _mixed(*directions.T) if len(rows) else np.zeros(0, dtype=np.float32)
 
         return scored

@@ -148,7 +148,7 @@ def side(
     catalog as it is.
     """
     right = {name for need in searched.answers for name in need}
-    found = []
+    places = []
     for rank, place in enumerate(searched.ranking[:k], 1):
         own = _id(place)
         others = [elsewhere[old] for old in searched.origins(own) if old in elsewhere]
@@ -161,7 +161,7 @@ def side(
             "elsewhere": min(others, default=None),
             "stands_for": len(searched.origins(own)),
         }
-        found.append(Found(**base, **_shown(searched, place, tokens)))
+        places.append(Found(**base, **_shown(searched, place, tokens)))
     ranks = searched.ranks
     needs = (
         Need(
@@ -170,7 +170,7 @@ def side(
         )
         for need in searched.answers
     )
-    return FoundSide(searched.size, tuple(found), tuple(needs), searched.seconds)
+    return FoundSide(searched.size, tuple(places), tuple(needs), searched.seconds)
 
 
 def _id(place: RankedTool | RankedServer) -> str:
@@ -239,8 +239,10 @@ def confusions(analysis: Analysis, places: Sequence[Found]) -> tuple[Confusion, 
         )
         for (one, other), verdict in zip(near, verdicts, strict=True)
     ]
-    told = (tie for tie in ties if tie.kind)
-    return tuple(sorted(told, key=lambda tie: (not tie.hides, tie.first.rank, tie.second.rank)))
+    confusing = (tie for tie in ties if tie.kind)
+    return tuple(
+        sorted(confusing, key=lambda tie: (not tie.hides, tie.first.rank, tie.second.rank))
+    )
 
 
 def _kind(verdict: Verdict) -> str:

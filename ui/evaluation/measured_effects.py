@@ -15,10 +15,10 @@ MOST_SHOWN = 3
 
 def merge_line(catalog_id: int, members: Sequence[str]) -> None:
     """How many queries move by the merge of these tools, if an experiment measured it."""
-    found = page_frame.workspace().evaluations.effect_of(catalog_id, members)
-    if found is None:
+    measured = page_frame.workspace().evaluations.effect_of(catalog_id, members)
+    if measured is None:
         return
-    number, row = found
+    number, row = measured
     joins = f"; {safe_text.untrusted(row.joins)} need two of these tools" if row.joins else ""
     st.markdown(
         f":material/query_stats: Measured (experiment {number}): "
@@ -30,10 +30,10 @@ def merge_line(catalog_id: int, members: Sequence[str]) -> None:
 
 def confused_line(catalog_id: int, pair: Pair) -> None:
     """The queries that confuse two tools, if an experiment measured it."""
-    found = page_frame.workspace().evaluations.confusion_of(catalog_id, pair)
-    if found is None:
+    measured = page_frame.workspace().evaluations.confusion_of(catalog_id, pair)
+    if measured is None:
         return
-    number, row = found
+    number, row = measured
     shown = "; ".join(f"“{safe_text.untrusted(text[:90])}”" for text in row.texts[:MOST_SHOWN])
     more = f" and {len(row.texts) - MOST_SHOWN:,} more" if len(row.texts) > MOST_SHOWN else ""
     st.markdown(
