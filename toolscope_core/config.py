@@ -21,7 +21,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
 Split = Literal["rules", "steps", "none"]
 """What an experiment splits requests by."""
-Knob = Literal["theta", "alpha", "candidates", "k"]
+Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""
 Corpus = Literal["both", "tools", "servers"]
 CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")

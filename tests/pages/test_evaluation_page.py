@@ -91,6 +91,17 @@ def test_series_have_a_picture_and_a_table(page, view, kind):
     assert page.at.get("plotly_chart")
 
 
+def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
+    page.open("evaluation", view="Sweep", knob="what embeds (the encoder)")
+    (names,) = page.at.text_area
+    own = page.work.evaluations.encoder
+    assert names.value == own
+    number = measure(page, kind="sweep", knob="encoder", encoders=(own,))
+    page.open("evaluation", view="Sweep", knob="what embeds (the encoder)", x=str(number))
+    assert list(table(page, "smaller by")["value"]) == [own]
+    assert page.at.get("plotly_chart")
+
+
 def test_the_ablation_is_a_table(page):
     measure(page, kind="ablation")
     page.open("evaluation", view="Ablation")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.workspace import desk as tools_of
 from tests.workspace.desk import by_name
-from toolscope_core.errors import ConfigError, DecisionError, StoreError
+from toolscope_core.errors import ConfigError, DecisionError, ModelError, StoreError
 from toolscope_core.store import keep_result
 from toolscope_core.workspace.evaluations import SYNTHETIC, Wanted
 
@@ -106,6 +106,21 @@ def test_every_setting_can_be_swept(desk, knob):
         sent = [point["tokens_sent"] for point in result["points"]]
         assert [point["k"] for point in result["points"]] == [p["value"] for p in result["points"]]
         assert sent == sorted(sent) and sent[0] < sent[-1], "and send more"
+
+
+def test_encoders_are_swept_by_name_and_one_that_is_not_there_is_an_error(desk):
+    work, catalog_id = desk
+    own = work.evaluations.encoder
+    asked = {"kind": "sweep", "knob": "encoder", "after": "all proposals"}
+    points = run(desk, **asked, encoders=(own, "all-MiniLM-L6-v2")).result["points"]
+    assert [point["value"] for point in points] == [own, "all-MiniLM-L6-v2"]
+    swept = run(desk, **{**asked, "knob": "k"}).result["points"]
+    at_ten = next(point for point in swept if point["k"] == 10)
+    assert points[0]["metrics"]["ndcg"] == at_ten["metrics"]["ndcg"], "the loaded one is used"
+    with pytest.raises(ModelError, match="no/such"):
+        run(desk, **asked, encoders=(own, "no/such model"))
+    broken = work.evaluations.get(work.evaluations.all(catalog_id)[0].number)
+    assert not broken.is_done and len(broken.result["points"]) == 1, "the first is kept"
 
 
 def test_the_parts_are_switched_on_and_off(desk):

@@ -17,7 +17,6 @@ from toolscope_core.config import (
     AcceptPolicy,
     AnalysisConfig,
     Knob,
-    PlanConfig,
     RetrievalConfig,
     Settings,
     Split,
@@ -25,14 +24,15 @@ from toolscope_core.config import (
 from toolscope_core.datamodel import Catalog, JsonObject, Tool
 from toolscope_core.embedders import embedder_of
 from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among
-from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, measured, request_of
-from toolscope_core.experiments.measured_toolsets import as_it_is, of_plan
+from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, request_of
+from toolscope_core.experiments.encoders import EncoderSweep
+from toolscope_core.experiments.measured_toolsets import as_it_is
 from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.experiments.results import stress_result, sweep_point
 from toolscope_core.experiments.stress import stress_test
-from toolscope_core.experiments.sweeps import SettingSweep, SweepPoint
+from toolscope_core.experiments.sweeps import SettingSweep
 from toolscope_core.experiments.synthetic import synthetic_queries
-from toolscope_core.pipeline import analyse, plan_merge
+from toolscope_core.pipeline import analyse
 from toolscope_core.retrieval.retriever import Retriever
 
 K = 10
@@ -146,18 +146,18 @@ def encoder_files(
     ``sweep_files``, the name of the encoder as the value. Raises ``ModelError`` for one that cannot
     be loaded.
     """
-    points, count = [], 0
-    for name in encoders:
-        laboratory = Laboratory(paths, replace(options, embedder=name), settings)
-        trial = laboratory.trial((K,))
-        analysis = analyse(
-            laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress
-        )
-        toolset = of_plan(plan_merge(analysis, (), PlanConfig(accept=accept)), name)
-        figures = measured(
-            toolset, trial, laboratory.ranker(options.config), laboratory.tokens, progress
-        )
-        size, count = len(laboratory.catalog.tools), len(trial.queries)
-        point = sweep_point(SweepPoint(0.0, K, options.config, figures), size)
-        points.append({**point, "value": name})
-    return {"knob": "encoder", "accept": accept, "queries": count, "points": points}
+    laboratory = Laboratory(paths, options, settings)
+    trial = laboratory.trial((K,))
+    sweep = EncoderSweep(
+        trial,
+        (),
+        lambda name: embedder_of(settings, name),
+        laboratory.cache,
+        laboratory.tokens,
+        accept,
+        options.config,
+        K,
+    )
+    size = len(laboratory.catalog.tools)
+    points = [sweep_point(point, size) for point in sweep.points(encoders, progress=progress)]
+    return {"knob": "encoder", "accept": accept, "queries": len(trial.queries), "points": points}

@@ -8,18 +8,11 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.config import AcceptPolicy, Cut, Knob, PlanConfig, RetrievalConfig
 from toolscope_core.datamodel import Decision, MergePlan, Tool
-from toolscope_core.errors import ConfigError
 from toolscope_core.experiments.comparison import Measured, Trial, measured
 from toolscope_core.experiments.measured_toolsets import of_plan
 from toolscope_core.experiments.ranking import Ranker
 from toolscope_core.pipeline import Analysis, own_cut, plan_of, proposed
 
-KNOBS: dict[Knob, str] = {
-    "theta": "the least cosine of pairs that merge (θ)",
-    "alpha": "the weight of the dense score (α)",
-    "candidates": "how many of the best are scored anew (M)",
-    "k": "how many tools are given (k)",
-}
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
 ALPHAS = tuple(step / 10 for step in range(11))
 CANDIDATES = (5, 10, 15, 20, 30, 40, 50)
@@ -28,23 +21,23 @@ THETAS, HIGHEST_THETA = 12, 0.95
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """What one value gives: a toolset measured under a configuration of the search. ``k`` is the
-    cut-off that its figures are read at.
+    """What one value, a number or the name of an encoder, gives: a toolset measured under a
+    configuration of the search. ``k`` is the cut-off that its figures are read at.
     """
 
-    value: float
+    value: float | str
     k: int
     config: RetrievalConfig
     measured: Measured
 
 
 def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
-    """The values that a sweep goes through, ascending."""
+    """The values that a sweep goes through, ascending; none for encoders, which have names."""
     if knob == "theta":
         least = analysis.threshold
         step = (HIGHEST_THETA - least) / (THETAS - 1)
         return tuple(round(least + step * number, 4) for number in range(THETAS))
-    return {"alpha": ALPHAS, "candidates": CANDIDATES, "k": KS}[knob]
+    return {"alpha": ALPHAS, "candidates": CANDIDATES, "k": KS}.get(knob, ())
 
 
 def plan_at(
@@ -72,16 +65,14 @@ class SettingSweep:
     k: int = 10
 
     def points(
-        self, knob: Knob, done: Collection[float] = (), progress: Progress = silent
+        self, knob: Knob, done: Collection[float | str] = (), progress: Progress = silent
     ) -> Iterator[SweepPoint]:
         """A point for each value that is not ``done``, as soon as it is there. *theta* measures
         what the merge exports, the others the toolset under the standing decisions. Two values with
         the same toolset and search are searched once.
 
-        Reports ``Step("sweep", …)`` in points. Raises ``ConfigError`` for a knob that there is not.
+        Reports ``Step("sweep", …)`` in points. For encoders see ``encoders.EncoderSweep``.
         """
-        if knob not in KNOBS:
-            raise ConfigError(f"{knob!r} cannot be swept; give one of {', '.join(KNOBS)}")
         values = values_of(knob, self.analysis)
         trial = replace(self.trial, cutoffs=KS if knob == "k" else (self.k,))
         plan = plan_of(

@@ -78,7 +78,7 @@ def _line(
             "thickness": 1,
             "width": 3,
         },
-        hovertemplate="%{x:g}: %{y:.3f}<extra></extra>",
+        hovertemplate="%{x}: %{y:.3f}<extra></extra>",
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from toolscope_core.backends import Progress, silent
+from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
@@ -29,6 +29,7 @@ from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.experiments.ablation import Ablation
 from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.experiments.confusions import pair_confusions
+from toolscope_core.experiments.encoders import EncoderSweep
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
 from toolscope_core.experiments.results import (
@@ -39,8 +40,9 @@ from toolscope_core.experiments.results import (
     table_of,
 )
 from toolscope_core.experiments.stress import stress_test
-from toolscope_core.experiments.sweeps import SettingSweep, plan_at, values_of
+from toolscope_core.experiments.sweeps import SettingSweep, SweepPoint, plan_at, values_of
 from toolscope_core.experiments.synthetic import synthetic_queries
+from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import (
     Job,
     Store,
@@ -102,7 +104,8 @@ _ASKED = ("queries", "before", "after", "rerank", "split", "knob", "query_count"
 class Wanted:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
     ``before`` and ``after`` are toolsets, see ``Evaluations.sides``; ``knob`` is what a sweep
-    moves, of the merge under the policy of ``after``.
+    moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
+    sentence-transformers models.
     """
 
     kind: Kind = "comparison"
@@ -112,6 +115,7 @@ class Wanted:
     rerank: str = "auto"
     split: Split = "rules"
     knob: Knob = "theta"
+    encoders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class Evaluations:
         self._review = review
         self._queries = queries
         self._searches = searches
-        self._bundles = UploadedBundles(searches.cache_dir)
+        self._bundles = UploadedBundles(searches.cache.folder)
         self._costs = Costs()
         self._read: Memo[_Findings] = Memo(most=MOST_READ)
         self._hashes: Memo[str] = Memo()
@@ -153,6 +157,11 @@ class Evaluations:
             if any(query.gold for query in view.content.queries)
         )
         return (*judged, SYNTHETIC)
+
+    @property
+    def encoder(self) -> str:
+        """The name of the encoder that searches."""
+        return self._searches.embedder.name
 
     def sides(self, catalog_id: int) -> tuple[str, ...]:
         """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
@@ -210,19 +219,9 @@ class Evaluations:
             keep({"rows": rows}, is_done=True)
         else:
             points = list((kept.result or {}).get("points", ()))
-            sweep = SettingSweep(
-                analysis,
-                self._review.log(catalog_id),
-                trial,
-                self._searches.ranker,
-                self._tokens,
-                POLICIES.get(wanted.after, "auto"),
-                _retrieval(wanted),
-            )
             done = [point["value"] for point in points]
-            for point in sweep.points(wanted.knob, done, progress):
+            for point in self._sweep(catalog_id, wanted, trial, done, progress):
                 points.append(sweep_point(point, len(analysis.catalog.tools)))
-                points.sort(key=lambda one: one["value"])
                 keep({"points": points}, is_done=False)
             keep({"points": points}, is_done=True)
         return kept.number
@@ -399,6 +398,38 @@ class Evaluations:
         never = constraints(trial.catalog, self._review.log(catalog_id)).cannot
         return comparison_result(compared(trial, first, second), effects, confused, never)
 
+    def _sweep(
+        self,
+        catalog_id: int,
+        wanted: Wanted,
+        trial: Trial,
+        done: Sequence[float | str],
+        progress: Progress,
+    ) -> Iterator[SweepPoint]:
+        """The points of a sweep that are not ``done``."""
+        log, accept = self._review.log(catalog_id), POLICIES.get(wanted.after, "auto")
+        searches, config = self._searches, _retrieval(wanted)
+        if wanted.knob == "encoder":
+            encoders = EncoderSweep(
+                trial, log, self._encoder, searches.cache, self._tokens, accept, config
+            )
+            return encoders.points(wanted.encoders, done, progress)
+        settings = SettingSweep(
+            self._analyses.required(catalog_id),
+            log,
+            trial,
+            searches.ranker,
+            self._tokens,
+            accept,
+            config,
+        )
+        return settings.points(wanted.knob, done, progress)
+
+    def _encoder(self, name: str) -> Embedder:
+        """The one that is loaded already, or another."""
+        own = self._searches.embedder
+        return own if name == own.name else SentenceEmbedder(name)
+
     def _stress(
         self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
     ) -> JsonObject:
@@ -423,7 +454,7 @@ class Evaluations:
         return {
             **asdict(wanted),
             "retrieval": asdict(_retrieval(wanted)),
-            "embedder": self._searches.embedder_name,
+            "embedder": self._searches.embedder.name,
             "tools": len(trial.catalog.tools),
             "decisions": self._decided(catalog_id),
             "query_count": len(trial.queries),

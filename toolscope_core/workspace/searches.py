@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from toolscope_core.backends import Embedder, Progress, Step, silent
 from toolscope_core.cache import VectorCache
@@ -92,8 +91,8 @@ class Searches:
         self._analyses = analyses
         self._review = review
         self._queries = queries
-        self._embedder = embedder
-        self._cache = cache
+        self.embedder = embedder
+        self.cache = cache
         self._costs = Costs()
         self._retrievers: Memo[Retriever | ServerRetriever] = Memo(most=8)
         self._merged: Memo[Catalog] = Memo()
@@ -107,7 +106,7 @@ class Searches:
         except _LongWaitError:
             return None
         analysis = self._analyses.required(catalog_id)
-        self._embedder.encode([asked.text])  # the first text loads the model: not the search's time
+        self.embedder.encode([asked.text])  # the first text loads the model: not the search's time
         query = self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
         request = _request(asked, query)
         before, after = (
@@ -142,22 +141,13 @@ class Searches:
         """Build here and now what ``look`` needs."""
         self._both(catalog_id, asked, progress)
 
-    @property
-    def cache_dir(self) -> Path:
-        """Where vectors and indexes are kept."""
-        return self._cache.folder
-
-    @property
-    def embedder_name(self) -> str:
-        return self._embedder.name
-
     def ranker(self, config: RetrievalConfig) -> ToolsetRanker:
         """What searches many requests on several toolsets."""
-        return ToolsetRanker(self._embedder, self._cache, config)
+        return ToolsetRanker(self.embedder, self.cache, config)
 
     def retriever(self, tools: Iterable[Tool], config: RetrievalConfig) -> Retriever:
         """The search of a toolset that is looked at once."""
-        return Retriever(tools, self._embedder, self._cache, config)
+        return Retriever(tools, self.embedder, self.cache, config)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest building of indexes for this catalog."""
@@ -196,9 +186,9 @@ class Searches:
         def make() -> Retriever | ServerRetriever:
             if asked.servers:
                 return ServerRetriever(
-                    catalog, self._embedder, self._cache, config, progress=progress
+                    catalog, self.embedder, self.cache, config, progress=progress
                 )
-            return Retriever(catalog.tools, self._embedder, self._cache, config, progress=progress)
+            return Retriever(catalog.tools, self.embedder, self.cache, config, progress=progress)
 
         return self._retrievers.get(
             (catalog_id, side_name, asked.servers, config), (catalog,), make

@@ -17,6 +17,7 @@ from toolscope_core.views.experiment_tables import (
     query_rows,
 )
 from ui.frame import page_frame, safe_text
+from ui.pairs.pair_links import pair_link
 
 MOST_ROWS = 2_000
 MOST_LINKED = 25
@@ -216,13 +217,7 @@ def confusions_panel(experiment: Experiment) -> None:
     )
     for row in rows[:MOST_LINKED]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link(
-                "pages/overlap.py",
-                label="Open the pair",
-                icon=":material/join_inner:",
-                query_params={"catalog": page_frame.current().name, "pair": row.key},
-                width=140,
-            )
+            pair_link(row.key)
             count = f", and {len(row.queries) - 1:,} more" if len(row.queries) > 1 else ""
             st.markdown(
                 f"**{row.cost:.2f}** · **{safe_text.untrusted(_named(row.left))}** and "

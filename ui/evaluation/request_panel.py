@@ -20,6 +20,7 @@ KNOBS: dict[str, Knob] = {
     "weight of meaning against words (α)": "alpha",
     "how many are reranked (M)": "candidates",
     "how many tools are given (k)": "k",
+    "what embeds (the encoder)": "encoder",
 }
 SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
 RERANKERS = {"automatic": "auto", "off": "none"}
@@ -43,11 +44,13 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
     )
     knob: Knob = "theta"
     before = ORIGINAL
+    encoders: tuple[str, ...] = ()
     if kind == "sweep":
         knob = KNOBS[bar.selectbox("Move", list(KNOBS), key="knob", bind="query-params", width=260)]
         after = bar.selectbox(
             "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
         )
+        encoders = _encoders() if knob == "encoder" else ()
     elif kind == "ablation":
         after = "all proposals"
     else:
@@ -69,7 +72,7 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
         help="By rule: sentences and clauses that begin with a verb. By step: as the query set "
         "says, which is part of its answer, so this shows what a perfect planner could reach.",
     )
-    wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], SPLITS[split], knob)
+    wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], SPLITS[split], knob, encoders)
     if kind in ("comparison", "stress"):
         _upload(catalog_id, sides)
     job = evaluations.job(catalog_id, kind)
@@ -83,6 +86,21 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
             evaluations.start(catalog_id, wanted)
             st.rerun()
     return wanted
+
+
+def _encoders() -> tuple[str, ...]:
+    """The names of the encoders to compare, one a line."""
+    names = st.text_area(
+        "Encoders, one a line",
+        page_frame.workspace().evaluations.encoder,
+        key="encoders",
+        help="Names or folders of sentence-transformers models, such as "
+        "*BAAI/bge-small-en-v1.5*. One that is not on this machine is downloaded from the Hugging "
+        "Face hub when you press *Measure*. Each tool is embedded again: four thousand take "
+        "minutes.",
+    )
+    own = (page_frame.workspace().evaluations.encoder,)
+    return tuple(dict.fromkeys(filter(None, map(str.strip, names.splitlines())))) or own
 
 
 def _upload(catalog_id: int, sides: Sequence[str]) -> None:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from toolscope_core.numbers import quantity
 from toolscope_core.views.searched import Confusion, Found
-from ui.frame import page_frame, safe_text
+from ui.frame import safe_text
+from ui.pairs.pair_links import pair_link
 
 MOST_LINKED = 8
 
@@ -28,13 +29,7 @@ def confusion_panel(ties: Sequence[Confusion]) -> None:
     )
     for tie in ties[:MOST_LINKED]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link(
-                "pages/overlap.py",
-                label="Open the pair",
-                icon=":material/join_inner:",
-                query_params={"catalog": page_frame.current().name, "pair": tie.key},
-                width=140,
-            )
+            pair_link(tie.key)
             hidden = " :orange[One of them answers the request, the other does not.]"
             st.markdown(
                 f"{_named(tie.first)} and {_named(tie.second)}: {tie.kind}, scores "
