@@ -18,6 +18,7 @@ LAYERS = (
     {"config", "backends", "source_words"},
     {
         "catalog",
+        "augmentation",
         "similarity",
         "projection",
         "cache",
@@ -65,6 +66,7 @@ PEERS = {
     ("retrieval", "cache"),  # its vectors are those of the merge
     ("retrieval", "merging"),  # verbs begin a sub-query as they begin a name
     ("evaluation", "json_lines"),  # a query set is JSON Lines
+    ("augmentation", "json_lines"),  # and so are variants
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle

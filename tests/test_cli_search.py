@@ -132,3 +132,26 @@ def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
     assert "what the catalog does not have: gone/tool" in done.output
     done = run("evaluate", EXAMPLE, "--queries", file, "--skip-unknown", code=2)
     assert "has a gold answer in the catalog" in done.output
+
+
+def test_document_variants_are_searched_and_counted(queries, tmp_path):
+    variants = tmp_path / "variants.jsonl"
+    rows = [
+        {"tool": FRENCH, "expanded": "Says things en français.", "questions": ["Bonjour, Paris!"]},
+        {"tool": "gone", "expanded": "x", "questions": []},
+    ]
+    variants.write_text("\n".join(map(json.dumps, rows)))
+    asked = ("search", EXAMPLE, "Bonjour to all of Paris", "-k", 1)
+    assert "translate_to_french" in run(*asked, "--variants", variants).output
+    evaluated = ("evaluate", EXAMPLE, "--queries", queries, "--variants", variants)
+    assert "1 tool with a document variant, 1 of no tool here" in run(*evaluated).output
+    merged = tmp_path / "merged"
+    run("merge", EXAMPLE, "--out", merged, "--accept", "all")
+    report = json.loads(run(*evaluated, "--bundle", merged, "--json").output)
+    assert (report["augmented"], report["unknown_variants"]) == (1, 1)
+    stressed = run("stress", EXAMPLE, "--queries", queries, "--variants", variants)
+    assert "closest" in stressed.output
+    swept = ("sweep", EXAMPLE, "--queries", queries, "--move", "k", "--rerank", "none")
+    assert run(*swept, "--variants", variants).output != run(*swept).output
+    refused = run("search", EXAMPLE, "x", "--variants", queries, code=2)
+    assert "`tool` is None" in refused.stderr

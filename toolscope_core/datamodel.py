@@ -84,17 +84,27 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Augmentation:
+    """What was written about a tool so that searches find it, beside what its server says: an
+    expanded description, and questions that it answers (Retrieval–Plan–Select, §3.1).
+    """
+
+    expanded: str
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool as its server declares it.
 
     ``schema`` is the JSON Schema (an object) of the arguments, types normalised; ``None`` means
     that the record does not say what the tool takes, ``{"type": "object", "properties": {}}``
     that it takes nothing. ``server`` is empty in a catalog without servers; ``implied_server`` is
-    the vendor or product that its name implies there, a guess that is no part of equality, ids or
-    fingerprints. ``annotations`` uses the MCP hint names. ``raw`` is the record as it was read,
-    unknown fields included. ``parameters`` are the declared top-level ones in the order given,
-    none if none are declared. ``fingerprint`` hashes server, name and definition;
-    ``content_hash`` leaves the server out.
+    the vendor or product that its name implies there, a guess; ``augmentation`` is what searches
+    read too. Neither is a part of equality, ids or fingerprints. ``annotations`` uses the MCP hint
+    names. ``raw`` is the record as it was read, unknown fields included. ``parameters`` are the
+    declared top-level ones in the order given, none if none are declared. ``fingerprint`` hashes
+    server, name and definition; ``content_hash`` leaves the server out.
     """
 
     id: str
@@ -106,6 +116,7 @@ class Tool:
     annotations: JsonObject = field(default_factory=dict)
     raw: JsonObject = field(default_factory=dict, repr=False)
     implied_server: str = field(default="", compare=False)
+    augmentation: Augmentation | None = field(default=None, repr=False, compare=False)
     parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
     fingerprint: str = field(init=False, repr=False)
     content_hash: str = field(init=False, repr=False)

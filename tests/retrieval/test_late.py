@@ -10,6 +10,7 @@ from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.request_vectors import RequestVectors
 from toolscope_core.retrieval.retriever import Retriever
@@ -126,8 +127,13 @@ def test_scores_by_hand(tmp_path):
             return [np.eye(3, dtype=np.float32)[["abc".index(w) for w in t.split()]] for t in texts]
 
     late = LateInteraction(
-        ["a b", "c", "a", ""],
-        ["a b", "b c", "a", ""],
+        [
+            SearchDocument("1", "a b", "a b"),
+            SearchDocument("2", "c", "b c"),
+            SearchDocument("3", "a", "a"),
+            SearchDocument("4", "", ""),
+            SearchDocument("5", "a c", "a c b", "c", plain=SearchDocument("5", "a b", "a b")),
+        ],
         Axes(),
         RequestVectors(Axes(), VectorCache(tmp_path)),
     )
@@ -139,6 +145,9 @@ def test_scores_by_hand(tmp_path):
     )
     assert of_rows("a", [3, 2])[0] == 0.0  # a text without tokens
     assert of_rows("", [0, 1]).tolist() == [0.0, 0.0]
+    by_tool, by_request = late.directions(np.eye(3, dtype=np.float32)[[0]], [4, 0])
+    assert by_tool.tolist() == [0.25, 0.5], "an augmented tool: one half and none, the mean"
+    assert by_request.tolist() == [1.0, 1.0]
     assert of_rows("a", []).shape == (0,)
 
 

@@ -13,6 +13,7 @@ from toolscope_core.cli.merge_commands import Accept
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
+    VariantsFile,
     app,
     errors_as_sentences,
     progress,
@@ -74,13 +75,16 @@ def stress(
     ] = None,
     decomposition: Decompose = Splitting.rules,
     skip_unknown: SkipUnknown = False,
+    variants: VariantsFile = None,
     embedder: EmbedderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Find tools among more and more distractors, drawn at random or the closest."""
     from toolscope_core.commands.experiment_command import ExperimentOptions, stress_files
 
-    options = ExperimentOptions(queries, decomposition.value, skip_unknown, embedder)
+    options = ExperimentOptions(
+        queries, decomposition.value, skip_unknown, embedder, variants=variants
+    )
     result = stress_files(catalogs, options, bundle, read_environment(), progress())
     if as_json:
         typer.echo(json.dumps(result, indent=1))
@@ -123,6 +127,7 @@ def sweep(
     ] = "auto",
     decomposition: Decompose = Splitting.rules,
     skip_unknown: SkipUnknown = False,
+    variants: VariantsFile = None,
     embedder: EmbedderName = None,
     as_json: AsJson = False,
 ) -> None:
@@ -136,7 +141,12 @@ def sweep(
     if bool(encoders) != (setting is Setting.encoder):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
     options = ExperimentOptions(
-        queries, decomposition.value, skip_unknown, embedder, RetrievalConfig(rerank=rerank)
+        queries,
+        decomposition.value,
+        skip_unknown,
+        embedder,
+        RetrievalConfig(rerank=rerank),
+        variants,
     )
     settings = read_environment()
     if setting is Setting.encoder:

@@ -16,6 +16,7 @@ from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
     ModelName,
+    VariantsFile,
     app,
     errors_as_sentences,
     fail_for,
@@ -111,6 +112,7 @@ def search(
     splits: Splits = None,
     servers: Servers = False,
     corpus: CorpusOption = Corpus.both,
+    variants: VariantsFile = None,
     embedder: EmbedderName = None,
     model: ModelName = None,
     base_url: BaseUrl = None,
@@ -132,6 +134,7 @@ def search(
         embedder=embedder,
         servers=servers,
         splits=splits,
+        variants=variants,
         ask=AskRequest(base_url, model, budget_calls=budget_calls),
     )
     settings = read_environment()
@@ -215,6 +218,7 @@ def evaluate(
     splits: Splits = None,
     servers: Servers = False,
     corpus: CorpusOption = Corpus.both,
+    variants: VariantsFile = None,
     embedder: EmbedderName = None,
     model: ModelName = None,
     base_url: BaseUrl = None,
@@ -235,6 +239,7 @@ def evaluate(
         embedder=embedder,
         servers=servers,
         splits=splits,
+        variants=variants,
         ask=AskRequest(base_url, model, budget_calls=budget_calls),
     )
     options = EvaluationOptions(
@@ -253,6 +258,9 @@ def _tell_evaluation(report: EvaluationReport) -> None:
     left += more(report.skipped, "of answers that are not there, left out")
     left += more(report.whole, "without steps, searched whole")
     say(f"{quantity(report.queries, 'query')}{left}; {quantity(report.tools, 'tool')}")
+    if report.augmented:
+        strange = more(report.unknown_variants, "of no tool here")
+        say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
     if report.from_tools < 1.0:
         say(f"places that a tool led to: {report.from_tools:.1%}; the others a server's own text")
     if report.tools_after is not None:

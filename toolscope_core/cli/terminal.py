@@ -31,6 +31,13 @@ Catalogs = Annotated[
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
 ]
+VariantsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--variants",
+        help="JSONL of document variants with `tool`, `expanded` and `questions`: searched too.",
+    ),
+]
 ModelName = Annotated[
     str | None, typer.Option("--model", help="Name of the model; default TOOLSCOPE_MODEL.")
 ]

@@ -11,7 +11,12 @@ from toolscope_core.backends import Progress, silent
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.commands.search_command import Searcher, SearchOptions, Selection
+from toolscope_core.commands.search_command import (
+    Searcher,
+    SearchOptions,
+    Selection,
+    searched_catalog,
+)
 from toolscope_core.config import Settings
 from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.errors import ConfigError
@@ -25,7 +30,12 @@ from toolscope_core.evaluation.query_sets import (
 )
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.experiments.comparison import Comparison, Trial, compared, of_rankings
-from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_bundle
+from toolscope_core.experiments.measured_toolsets import (
+    Toolset,
+    as_it_is,
+    augmented,
+    of_bundle,
+)
 from toolscope_core.experiments.over_merging import (
     LabelledMerges,
     labelled_merges,
@@ -57,9 +67,10 @@ class EvaluationReport:
     """The metrics of a query set, and of the same queries on the merged toolset where a bundle was
     given: ``p`` has by metric the paired p-value of no change, corrected by Holm. ``unjudged`` is
     the number of queries without gold answers, ``skipped`` of those whose answers are not there,
-    ``whole`` of those that were searched whole since they have no steps; ``from_tools`` is the
-    share of places that a tool led to, of servers less than 1. Where tools were searched before and
-    after, the ``comparison`` has every query, tokens and gold calls.
+    ``whole`` of those that were searched whole since they have no steps; ``augmented`` is the
+    number of tools with a document variant, ``unknown_variants`` of variants of no tool;
+    ``from_tools`` is the share of places that a tool led to, of servers less than 1. Where tools
+    were searched before and after, the ``comparison`` has every query, tokens and gold calls.
     """
 
     queries: int
@@ -67,6 +78,8 @@ class EvaluationReport:
     skipped: int
     whole: int
     tools: int
+    augmented: int
+    unknown_variants: int
     rows: tuple[MetricRow, ...]
     from_tools: float = 1.0
     tools_after: int | None = None
@@ -85,6 +98,8 @@ class EvaluationReport:
             "skipped": self.skipped,
             "whole": self.whole,
             "tools": self.tools,
+            "augmented": self.augmented,
+            "unknown_variants": self.unknown_variants,
             "from_tools": self.from_tools,
             "metrics": before,
             **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
@@ -123,7 +138,8 @@ def evaluate_files(
         raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
-    catalog = read_isolated(load_paths(paths))
+    searched_in = searched_catalog(paths, options.search.variants)
+    catalog, variants = searched_in.catalog, searched_in.variants
     asked = read_queries(queries)
     owners = {tool.id: tool.owner for tool in catalog.tools}
     names = set(owners.values()) if options.search.servers else owners.keys()
@@ -148,12 +164,14 @@ def evaluate_files(
         skipped=len(judged) - len(kept),
         whole=searched.whole,
         tools=len(catalog.tools),
+        augmented=len(variants.by_id),
+        unknown_variants=len(variants.unknown),
         rows=rows,
         from_tools=searched.from_tools,
     )
     if options.bundle is None:
         return report
-    toolset = merged_toolset(options.bundle, catalog)
+    toolset = augmented(merged_toolset(options.bundle, catalog), variants.by_id)
     merged = Catalog(toolset.tools)
     searcher = Searcher(merged, options.search, settings)
     searched_after = searcher.rankings(kept, k, progress)

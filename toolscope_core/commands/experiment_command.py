@@ -9,10 +9,10 @@ from pathlib import Path
 
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import VectorCache
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.commands.evaluate_command import merged_toolset
+from toolscope_core.commands.search_command import searched_catalog
 from toolscope_core.config import (
     AcceptPolicy,
     AnalysisConfig,
@@ -26,7 +26,7 @@ from toolscope_core.embedders import embedder_of
 from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among
 from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, request_of
 from toolscope_core.experiments.encoders import EncoderSweep
-from toolscope_core.experiments.measured_toolsets import as_it_is
+from toolscope_core.experiments.measured_toolsets import as_it_is, augmented
 from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.experiments.results import stress_result, sweep_point
 from toolscope_core.experiments.stress import stress_test
@@ -42,7 +42,8 @@ K = 10
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
     """What an experiment asks: the queries of a file, or those made from the descriptions;
-    ``skip_unknown`` leaves queries out whose gold answers the catalog does not have.
+    ``skip_unknown`` leaves queries out whose gold answers the catalog does not have; ``variants``
+    is a file of document variants.
     """
 
     queries: Path | None = None
@@ -50,6 +51,7 @@ class ExperimentOptions:
     skip_unknown: bool = False
     embedder: str | None = None
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
+    variants: Path | None = None
 
 
 class Laboratory:
@@ -58,7 +60,9 @@ class Laboratory:
     def __init__(
         self, paths: Sequence[Path], options: ExperimentOptions, settings: Settings
     ) -> None:
-        self.catalog: Catalog = read_isolated(load_paths(paths))
+        searched_in = searched_catalog(paths, options.variants)
+        self.catalog: Catalog = searched_in.catalog
+        self.variants = searched_in.variants.by_id
         self.options = options
         self._settings = settings
         self._costs = Costs()
@@ -99,7 +103,8 @@ def stress_files(
     laboratory = Laboratory(paths, options, settings)
     trial = laboratory.trial((1,))
     toolsets = [as_it_is(laboratory.catalog)]
-    toolsets += [merged_toolset(bundle, laboratory.catalog)] if bundle else []
+    if bundle:
+        toolsets.append(augmented(merged_toolset(bundle, laboratory.catalog), laboratory.variants))
     config = replace(options.config, rerank="none")
     tests = {}
     for toolset in toolsets:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from toolscope_core.augmentation.variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
@@ -36,7 +37,7 @@ class SearchOptions:
     ``decomposition`` says what splits a request: nothing, *rules*, the *steps* of its query, or a
     model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
     two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
-    them.
+    them. ``variants`` is a file of document variants.
     """
 
     k: int = 10
@@ -45,6 +46,7 @@ class SearchOptions:
     embedder: str | None = None
     servers: bool = False
     splits: Path | None = None
+    variants: Path | None = None
     ask: AskRequest = field(default_factory=AskRequest)
 
     def __post_init__(self) -> None:
@@ -100,7 +102,7 @@ def search_request(
         raise ConfigError("the request is empty; say in words what an agent is asked")
     if options.splits is not None or options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; give --queries")
-    catalog = read_isolated(load_paths(paths))
+    catalog = searched_catalog(paths, options.variants).catalog
     searcher = Searcher(catalog, options, settings)
     (asked,) = searcher.requests([Query("", request)], progress)
     if options.servers:
@@ -122,7 +124,7 @@ def search_queries(
     progress: Progress = silent,
 ) -> QueryRankings:
     """A ranking for each query of a set, written as JSONL in its order."""
-    catalog = read_isolated(load_paths(paths))
+    catalog = searched_catalog(paths, options.variants).catalog
     asked = read_queries(queries)
     found = Searcher(catalog, options, settings).rankings(asked, options.k, progress)
     rows = zip(asked, found.requests, found.names, found.scores, strict=True)
@@ -139,6 +141,24 @@ def search_queries(
         ),
     )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedCatalog:
+    """A catalog whose tools carry their document variants, where a file has some."""
+
+    catalog: Catalog
+    variants: LoadedVariants
+
+
+def searched_catalog(paths: Sequence[Path], variants: Path | None) -> SearchedCatalog:
+    """The catalog of these files with the variants of another. Raises as both readers do."""
+    catalog = read_isolated(load_paths(paths))
+    if variants is None:
+        return SearchedCatalog(catalog, LoadedVariants({}))
+    loaded = read_variants(variants, catalog)
+    tools = with_variants(catalog.tools, loaded.by_id)
+    return SearchedCatalog(replace(catalog, tools=tools), loaded)
 
 
 class Searcher:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from toolscope_core.datamodel import ArgumentMap, Catalog, MergePlan, Tool, digest
+from toolscope_core.augmentation.variants import with_variants
+from toolscope_core.datamodel import ArgumentMap, Augmentation, Catalog, MergePlan, Tool, digest
 from toolscope_core.relabelling import Relabelling
 
 
@@ -28,7 +29,15 @@ class Toolset:
     def version(self) -> str:
         """The same for toolsets of equal tools and maps, whatever their name."""
         parts = sorted((tool.id, tool.fingerprint) for tool in self.tools)
-        return digest(parts, sorted(self.phi.items()), repr(sorted(self.arguments.items())))
+        written = sorted((t.id, repr(t.augmentation)) for t in self.tools if t.augmentation)
+        return digest(
+            parts, written, sorted(self.phi.items()), repr(sorted(self.arguments.items()))
+        )
+
+
+def augmented(toolset: Toolset, variants: Mapping[str, Augmentation]) -> Toolset:
+    """The toolset with variants of the catalog's tools, see ``with_variants``."""
+    return replace(toolset, tools=with_variants(toolset.tools, variants, toolset.phi))
 
 
 def as_it_is(catalog: Catalog, name: str = "as it is") -> Toolset:
@@ -37,9 +46,11 @@ def as_it_is(catalog: Catalog, name: str = "as it is") -> Toolset:
 
 
 def of_plan(plan: MergePlan, name: str) -> Toolset:
-    """What the plan exports."""
+    """What the plan exports, with the variants that the tools of its catalog carry."""
     arguments = {one.tool_id: one for one in plan.arguments}
-    return Toolset(name, tuple(item.tool for item in plan.tools), plan.phi, arguments)
+    toolset = Toolset(name, tuple(item.tool for item in plan.tools), plan.phi, arguments)
+    written = {one.id: one.augmentation for one in plan.catalog.tools if one.augmentation}
+    return augmented(toolset, written) if written else toolset
 
 
 def of_bundle(catalog: Catalog, relabelling: Relabelling, name: str) -> Toolset:

@@ -71,14 +71,16 @@ def merge_effects(
         progress(Step("merges", number, len(merges)))
         touched = _touched(merge, trial, before, after)
         if touched:
-            effects.append(_effect(plan, merge, touched, trial, after, ranker))
+            effects.append(_effect(before.toolset, merge, touched, trial, after, ranker))
     progress(Step("merges", len(merges), len(merges)))
     return tuple(sorted(effects, key=lambda one: (one.change, one.tool)))
 
 
-def without_merge(toolset: Toolset, plan: MergePlan, merge: MergedTool) -> Toolset:
-    """The toolset with the members of one merge in place of the merged tool."""
-    members, old = set(merge.members), plan.catalog.by_id
+def without_merge(toolset: Toolset, came: Toolset, merge: MergedTool) -> Toolset:
+    """The toolset with the members of one merge, as they are in ``came``, in place of the merged
+    tool.
+    """
+    members, old = set(merge.members), came.by_id
     return replace(
         toolset,
         tools=(
@@ -102,14 +104,14 @@ def _touched(merge: MergedTool, trial: Trial, before: Measured, after: Measured)
 
 
 def _effect(
-    plan: MergePlan,
+    came: Toolset,
     merge: MergedTool,
     touched: Sequence[int],
     trial: Trial,
     after: Measured,
     ranker: Ranker,
 ) -> MergeEffect:
-    toolset, k = without_merge(after.toolset, plan, merge), max(trial.cutoffs)
+    toolset, k = without_merge(after.toolset, came, merge), max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, [trial.requests[place] for place in touched], k)
     golds = [one.gold for one in relabelled([trial.queries[at] for at in touched], toolset.phi)]
     members = set(merge.members)

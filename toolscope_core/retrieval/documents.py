@@ -20,12 +20,25 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
     """The texts of a tool or a server: ``short`` is that which the merge embeds, ``full`` has the
-    arguments too.
+    arguments too. Of an augmented tool both have its questions as well; ``expanded`` is its
+    expanded description, ``plain`` the document without what was written.
     """
 
     id: str
     short: str
     full: str
+    expanded: str = ""
+    plain: SearchDocument | None = None
+
+    @property
+    def tool_side(self) -> tuple[str, ...]:
+        """The texts whose tokens look for their best in a request."""
+        return (self.plain.short, self.expanded) if self.plain else (self.short,)
+
+    @property
+    def request_side(self) -> str:
+        """The text in which the tokens of a request look for theirs."""
+        return self.short if self.plain else self.full
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +54,22 @@ class ServerProfile:
 
 
 def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
-    """The two texts of a tool; ``with_server`` begins the full one with the name of its server."""
-    full = argument_text(tool)
+    """The texts of a tool; ``with_server`` begins the full one with the name of its server."""
     server = " ".join(split_name(tool.server)) if with_server else ""
-    return SearchDocument(tool.id, tool_text(tool), _encodable(f"{server} {full}".strip()))
+    full, own = f"{server} {argument_text(tool)}".strip(), tool_text(tool)
+    plain = SearchDocument(tool.id, own, _encodable(full))
+    if tool.augmentation is None:
+        return plain
+    words = " ".join(tool.augmentation.expanded.split())
+    questions = " ".join(" ".join(one.split()) for one in tool.augmentation.questions)
+    expanded = _encodable(f"{_name(tool)}: {words}")
+    return SearchDocument(
+        tool.id,
+        short=_encodable(f"{expanded} {questions}".strip()),
+        full=_encodable(f"{full} {words} {questions}".strip()),
+        expanded=expanded,
+        plain=plain,
+    )
 
 
 def argument_text(tool: Tool) -> str:
@@ -53,12 +78,11 @@ def argument_text(tool: Tool) -> str:
     One text for BM25 and the second of two for the dense score; see docs/design.md for the others
     that were measured.
     """
-    name = "_".join(split_name(source_name(tool))) or tool.name
     arguments = "; ".join(
         " ".join(split_name(one.name)) + (f": {one.description}" if one.description else "")
         for one in tool.parameters
     )
-    return _encodable(f"{name}: {' '.join(source_text(tool).split())} {arguments}".strip())
+    return _encodable(f"{_name(tool)}: {' '.join(source_text(tool).split())} {arguments}".strip())
 
 
 def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
@@ -90,6 +114,10 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
     words = Counter(word for tool in tools for word in dict.fromkeys(split_name(source_name(tool))))
     common = [word for word, _ in words.most_common() if word not in own]
     return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, made=True)
+
+
+def _name(tool: Tool) -> str:
+    return "_".join(split_name(source_name(tool))) or tool.name
 
 
 def _encodable(text: str) -> str:

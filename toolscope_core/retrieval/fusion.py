@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.retrieval.sparse import Scores
 
@@ -15,6 +16,18 @@ def min_max(scores: Scores) -> Scores:
         return scores.astype(np.float32)
     low, high = float(scores.min()), float(scores.max())
     return ((scores - low) / (high - low + EPSILON)).astype(np.float32)
+
+
+def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_]) -> Scores:
+    """The scores of ``augmented`` documents at the level that the same ones have as ``plain``: with
+    the mean and the deviation of those. The others have their plain scores. Longer documents are
+    closer to any request, and would rank first for that.
+    """
+    level = plain.copy()
+    own, as_plain = scores[augmented], plain[augmented]
+    deviations = (own - own.mean()) / (own.std() + EPSILON)
+    level[augmented] = as_plain.mean() + as_plain.std() * deviations
+    return level
 
 
 def weighted(dense: Scores, sparse: Scores, alpha: float) -> tuple[Scores, Scores]:

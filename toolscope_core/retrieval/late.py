@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from toolscope_core.backends import Progress, TokenEmbedder, Vectors, silent
+from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.request_vectors import FEW, RequestVectors
 from toolscope_core.retrieval.reranking import RowScores
@@ -19,26 +20,25 @@ from toolscope_core.retrieval.token_cache import TokenCache, decoded
 
 DIGITS = 6
 TOOL_SIDE = 0.7
-"""The weight of the tool's tokens, each by its best cosine in the request, in the text without
-arguments; the rest is the request's tokens, each by its best in the text with arguments.
+"""The weight of the tool's tokens, each by its best cosine in the request; the rest is the
+request's tokens, each by its best in the tool.
 """
 
 
 class LateInteraction:
-    """Scores of tools by their tokens. ``short`` and ``full`` are texts of each tool, in order."""
+    """Scores of documents by their tokens."""
 
     def __init__(
         self,
-        short: Sequence[str],
-        full: Sequence[str],
+        documents: Sequence[SearchDocument],
         embedder: TokenEmbedder,
         requests: RequestVectors,
         progress: Progress = silent,
     ) -> None:
-        self._short, self._full, self._embedder = short, full, embedder
-        self._requests = requests
-        folder = requests.cache.folder
-        self._tokens = TokenCache(folder).ensure([*short, *full], embedder, progress)
+        self._sides = [(one.tool_side, one.request_side) for one in documents]
+        self._embedder, self._requests = embedder, requests
+        texts = [text for tool, request in self._sides for text in (*tool, request)]
+        self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
 
     def of(self, texts: Sequence[str]) -> RowScores:
         """See ``Reranker``; the tokens of all texts are encoded at once. What many texts are
@@ -49,14 +49,14 @@ class LateInteraction:
             return lambda text, rows: self.scores(decoded(tokens[text]), rows)
 
         def scored(text: str, rows: Sequence[int]) -> Scores:
-            pairs = [(self._short[row], self._full[row]) for row in rows]
             directions_of = self._requests.compared(text)
-            new = [row for row, pair in zip(rows, pairs, strict=True) if pair not in directions_of]
+            new = [row for row in rows if self._sides[row] not in directions_of]
             if new:
                 both = self.directions(decoded(tokens[text]), new)
-                own = ((self._short[row], self._full[row]) for row in new)
+                own = (self._sides[row] for row in new)
                 directions_of.update(zip(own, zip(*both, strict=True), strict=True))
-            directions = np.array([directions_of[pair] for pair in pairs], dtype=np.float32)
+            both_of = [directions_of[self._sides[row]] for row in rows]
+            directions = np.array(both_of, dtype=np.float32)
             return _mixed(*directions.T) if len(rows) else np.zeros(0, dtype=np.float32)
 
         return scored
@@ -70,15 +70,19 @@ class LateInteraction:
         return _mixed(*self.directions(asked, rows))
 
     def directions(self, asked: Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
-        """The mean of the best cosines of the tool's tokens, and of the request's, each float32 of
-        shape (len(rows),), rounded so that a pair's does not depend on what it is computed beside.
+        """The mean of the best cosines of the tool's tokens (of several texts the mean of theirs),
+        and of the request's, each float32 of shape (len(rows),), rounded so that a pair's does not
+        depend on what it is computed beside.
         """
         if not len(asked):
             nothing = np.zeros(len(rows), dtype=np.float32)
             return nothing, nothing
-        starts, cosines = self._cosines([self._short[row] for row in rows], asked)
-        by_tool = np.add.reduceat(cosines.max(axis=1), starts) / np.diff([*starts, len(cosines)])
-        starts, cosines = self._cosines([self._full[row] for row in rows], asked)
+        tool_sides = [self._sides[row][0] for row in rows]
+        starts, cosines = self._cosines([text for texts in tool_sides for text in texts], asked)
+        by_text = np.add.reduceat(cosines.max(axis=1), starts) / np.diff([*starts, len(cosines)])
+        counts = [len(texts) for texts in tool_sides]
+        by_tool = np.add.reduceat(by_text, np.cumsum([0, *counts[:-1]])) / counts
+        starts, cosines = self._cosines([self._sides[row][1] for row in rows], asked)
         by_request = np.maximum.reduceat(cosines, starts).mean(axis=1)
         return (
             np.round(by_tool, DIGITS).astype(np.float32),

@@ -14,8 +14,8 @@ MOST = 8_192
 """Requests whose vectors stay in memory."""
 
 
-Comparisons = dict[tuple[str, str], tuple[float, float]]
-"""By the two texts of a tool its scores in both directions (``late``)."""
+Comparisons = dict[tuple[tuple[str, ...], str], tuple[float, float]]
+"""By the texts of either side of a tool its scores in both directions (``late``)."""
 
 
 class RequestVectors:

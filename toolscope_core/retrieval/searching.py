@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.backends import (
     Embedder,
@@ -23,8 +24,8 @@ from toolscope_core.config import RetrievalConfig
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
-from toolscope_core.retrieval.fusion import best_first, weighted
-from toolscope_core.retrieval.index_files import open_index
+from toolscope_core.retrieval.fusion import best_first, levelled, weighted
+from toolscope_core.retrieval.index_files import SearchIndex, open_index
 from toolscope_core.retrieval.late import LateInteraction
 from toolscope_core.retrieval.request_vectors import RequestVectors
 from toolscope_core.retrieval.reranking import CrossEncoding, Reranker, RowScores
@@ -72,6 +73,7 @@ class DocumentSearch:
         self._requests = RequestVectors(embedder, cache)
         self._reranker = self._reranker_of(progress)
         self._index = open_index(documents, embedder, cache, progress)
+        self._mixed = _mixed(documents, embedder, cache)
 
     def over(self, documents: Sequence[SearchDocument]) -> DocumentSearch:
         """Other documents searched in the same way, with an index that is not kept on disk."""
@@ -79,6 +81,7 @@ class DocumentSearch:
         other.documents = documents
         other._reranker = other._reranker_of(silent)
         other._index = open_index(documents, self._embedder, self._cache, keep=False)
+        other._mixed = _mixed(documents, self._embedder, self._cache)
         return other
 
     def each(
@@ -115,18 +118,25 @@ class DocumentSearch:
     def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
         """For each text the dense and the sparse scores of all documents, before any rerank."""
         vectors = self._requests.of(texts)
-        return [
-            (self._index.dense(vector), self._index.sparse.scores(text))
-            for text, vector in zip(texts, vectors, strict=True)
-        ]
+        return [self._both(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
     def _texts(self, request: ToolRequest, k: int) -> tuple[str, ...]:
         """What is to be scored for a request; nothing where nothing can be ranked."""
         return request.texts if request.text.strip() and k > 0 and self.documents else ()
 
+    def _both(self, text: str, vector: Vectors) -> tuple[Scores, Scores]:
+        """The dense and the sparse scores of all documents."""
+        dense, sparse = self._index.dense(vector), self._index.sparse.scores(text)
+        if self._mixed is None:
+            return dense, sparse
+        plain, augmented = self._mixed
+        return (
+            levelled(dense, plain.dense(vector), augmented),
+            levelled(sparse, plain.sparse.scores(text), augmented),
+        )
+
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
-        dense = self._index.dense(vector)
-        sparse = self._index.sparse.scores(text)
+        dense, sparse = self._both(text, vector)
         parts = (*weighted(dense, sparse, self._config.alpha), np.zeros_like(sparse))
         scores = parts[0] + parts[1]
         if rerank is not None:
@@ -142,13 +152,24 @@ class DocumentSearch:
             rerank = "late" if isinstance(self._embedder, TokenEmbedder) else "none"
         if rerank == "none" or not self.documents:
             return None
-        full = [one.full for one in self.documents]
         if self._scorer is not None:
-            return CrossEncoding(full, self._scorer)
+            return CrossEncoding([one.full for one in self.documents], self._scorer)
         if not isinstance(self._embedder, TokenEmbedder):
             raise ConfigError(
                 f"{self._embedder.name} gives no vectors of tokens, which rerank late needs; use a "
                 "local model, or rerank none"
             )
-        short = [one.short for one in self.documents]
-        return LateInteraction(short, full, self._embedder, self._requests, progress)
+        return LateInteraction(self.documents, self._embedder, self._requests, progress)
+
+
+def _mixed(
+    documents: Sequence[SearchDocument], embedder: Embedder, cache: VectorCache
+) -> tuple[SearchIndex, NDArray[np.bool_]] | None:
+    """Where only a part of the documents is augmented: the index of all without what was written,
+    and which are.
+    """
+    augmented = np.array([one.plain is not None for one in documents], dtype=np.bool_)
+    if augmented.all() or not augmented.any():
+        return None
+    plain = [one.plain or one for one in documents]
+    return open_index(plain, embedder, cache, keep=False), augmented
