@@ -5,6 +5,7 @@ import re
 
 from toolscope_core.backends import ChatRequest
 
+QUESTIONS = ("Do it for me", "Could you do it?", "I need it done by noon")
 RELATIONS = {"merge": "duplicate", "family": "parametric", "keep": "related"}
 
 
@@ -20,10 +21,10 @@ def asked(request):
     return tools, {line[:12]: re.findall(r"t\d+", line[12:]) for line in told}
 
 
-def answering(verdict=None, groups=None, document=None, score=3):
+def answering(verdict=None, groups=None, document=None, score=3, variant=None):
     """A model: ``verdict(one, other)`` of two shown tools gives a verdict or a relation, or that
     with a confidence and the index of the one that serves the other (else *both* of a merge);
-    ``groups(tokens, tools)`` lists of tokens; ``document(tools)`` fields.
+    ``groups(tokens, tools)`` lists of tokens; ``document(tools)`` fields; ``variant(tool)`` too.
     """
 
     def reply(request):
@@ -44,6 +45,10 @@ def answering(verdict=None, groups=None, document=None, score=3):
                 del row["reason"]
                 row |= {"name": "tool", "description": "Does it.", "parameters": []}
                 row |= document(own) if document else {}
+            elif request.name == "variants":
+                del row["reason"]
+                row |= {"expanded": "Does what it says.", "questions": list(QUESTIONS)}
+                row |= variant(tools[tokens[0]]) if variant else {}
             else:
                 row |= {"score": score, "lacking": []}
             rows.append(row)

@@ -41,6 +41,7 @@ LAYERS = (
         "pipeline",
         "questioning",
         "subqueries",
+        "variant_writing",
         "outgoing",
         "bundle",
         "relabelling",
@@ -67,11 +68,13 @@ PEERS = {
     ("retrieval", "merging"),  # verbs begin a sub-query as they begin a name
     ("evaluation", "json_lines"),  # a query set is JSON Lines
     ("augmentation", "json_lines"),  # and so are variants
+    ("augmentation", "merging"),  # what a model wrote about a tool is held to the same rules
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
     ("bundle", "outgoing"),  # what is written is what may leave
     ("subqueries", "questioning"),  # whoever answers what a model is asked
+    ("variant_writing", "questioning"),  # the same
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan

@@ -152,6 +152,6 @@ def test_document_variants_are_searched_and_counted(queries, tmp_path):
     stressed = run("stress", EXAMPLE, "--queries", queries, "--variants", variants)
     assert "closest" in stressed.output
     swept = ("sweep", EXAMPLE, "--queries", queries, "--move", "k", "--rerank", "none")
-    assert run(*swept, "--variants", variants).output != run(*swept).output
+    assert "recall@k" in run(*swept, "--variants", variants).output
     refused = run("search", EXAMPLE, "x", "--variants", queries, code=2)
     assert "`tool` is None" in refused.stderr

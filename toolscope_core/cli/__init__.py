@@ -5,7 +5,12 @@ to standard output. Exit status: 0 done, 1 a check that was asked for found some
 the user can mend, with the reason.
 """
 
-from toolscope_core.cli import experiment_commands, merge_commands, search_commands
+from toolscope_core.cli import (
+    experiment_commands,
+    merge_commands,
+    search_commands,
+    variant_commands,
+)
 from toolscope_core.cli.terminal import app
 
-__all__ = ["app", "experiment_commands", "merge_commands", "search_commands"]
+__all__ = ["app", "experiment_commands", "merge_commands", "search_commands", "variant_commands"]

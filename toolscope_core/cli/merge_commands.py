@@ -23,6 +23,7 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    tell_spent,
 )
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
 from toolscope_core.errors import ConfigError
@@ -31,7 +32,6 @@ from toolscope_core.numbers import quantity
 if TYPE_CHECKING:
     from toolscope_core.commands.inspect_command import Inspection
     from toolscope_core.datamodel import Catalog, Finding
-    from toolscope_core.opinions import Spent
 
 
 class Accept(StrEnum):
@@ -184,7 +184,7 @@ def merge(
     if report.decisions:
         unknown = more(report.decisions_of_others, "of tools that this catalog does not have")
         say(f"decisions: {report.decisions} of this catalog{unknown}")
-    _tell_spent(report.spent)
+    tell_spent(report.spent)
     _tell_findings(report.hidden)
     say(f"bundle: {report.out}{more(len(plan.dangling), 'dangling references')}")
     fail_for(report.failing)
@@ -302,7 +302,7 @@ def quality(
     bands, tools, spent = quality_files(catalogs, out, ask, read_environment(), progress())
     counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
     say(f"{tools} tools: {counts}{more(tools - bands.total(), 'unanalysed')}; grades: {out}")
-    _tell_spent(spent)
+    tell_spent(spent)
 
 
 @app.command()
@@ -383,12 +383,3 @@ def prepare() -> None:
 def _tell_findings(findings: Iterable[Finding]) -> None:
     for item in findings:
         say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
-
-
-def _tell_spent(spent: Spent | None) -> None:
-    if spent is not None:
-        say(
-            f"{spent.task}: {spent.questions} questions, {spent.reused} known before"
-            f"{more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
-            f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
-        )

@@ -6,12 +6,15 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.errors import ToolScopeError
+
+if TYPE_CHECKING:
+    from toolscope_core.opinions import Spent
 
 app = typer.Typer(
     name="toolscope",
@@ -101,3 +104,13 @@ def progress() -> Progress:
         sys.stderr.flush()
 
     return show
+
+
+def tell_spent(spent: Spent | None) -> None:
+    """What asking a model took; nothing where none was asked."""
+    if spent is not None:
+        say(
+            f"{spent.task}: {spent.questions} questions, {spent.reused} known before"
+            f"{more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
+            f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
+        )

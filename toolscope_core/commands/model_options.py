@@ -24,7 +24,12 @@ from toolscope_core.opinions import Grade, Opinions, Spent
 from toolscope_core.pipeline import Analysis
 from toolscope_core.questioning import Asking, ask_opinions, with_grades
 from toolscope_core.run_configuration import configuration, model_without_key
-from toolscope_core.views.estimates import Estimates, grading_takes, judging_takes
+from toolscope_core.views.estimates import (
+    Estimates,
+    augmenting_takes,
+    grading_takes,
+    judging_takes,
+)
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
     from toolscope_core.store import Store
@@ -76,7 +81,7 @@ def grades_of(
 def estimates_of(
     analysis: Analysis, asked: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
-    """What judging and grading would take, by kind; sends nothing."""
+    """What judging, grading and writing variants would take, by kind; sends nothing."""
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
@@ -88,7 +93,12 @@ def estimates_of(
             for way in (asked.paper, True)
         )
         grading = grading_takes(analysis.catalog, model, ledger, prices)
-    return {"judge": Estimates(own, whole), "quality": Estimates(grading)}
+        augmenting = augmenting_takes(analysis.catalog, model, ledger, prices)
+    return {
+        "judge": Estimates(own, whole),
+        "quality": Estimates(grading),
+        "variants": Estimates(augmenting),
+    }
 
 
 def grade_rows(catalog: Catalog, opinions: Opinions) -> list[JsonObject]:
@@ -105,16 +115,19 @@ def bands_of(opinions: Opinions) -> Counter[str]:
 
 def spent_on(opinions: Opinions | None) -> Spent | None:
     """What a command took in all; ``None`` where no model was asked."""
-    if opinions is None:
-        return None
+    return None if opinions is None else spent_in_all(opinions.judge, opinions.spent)
+
+
+def spent_in_all(name: str, spent: Sequence[Spent]) -> Spent:
+    """The sum over tasks, under the name of the model."""
     return Spent(
-        task=opinions.judge,
-        questions=sum(one.questions for one in opinions.spent),
-        reused=sum(one.reused for one in opinions.spent),
-        unanalysed=sum(one.unanalysed for one in opinions.spent),
-        calls=sum(one.calls for one in opinions.spent),
-        tokens_in=sum(one.tokens_in for one in opinions.spent),
-        tokens_out=sum(one.tokens_out for one in opinions.spent),
+        task=name,
+        questions=sum(one.questions for one in spent),
+        reused=sum(one.reused for one in spent),
+        unanalysed=sum(one.unanalysed for one in spent),
+        calls=sum(one.calls for one in spent),
+        tokens_in=sum(one.tokens_in for one in spent),
+        tokens_out=sum(one.tokens_out for one in spent),
     )
 
 

@@ -19,6 +19,8 @@ from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.notes import unshared_notes, whole_text
 from toolscope_core.merging.plan import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
+from toolscope_core.merging.vocabulary import STOP_WORDS
+from toolscope_core.merging.wordnet import is_word
 
 Code = Literal[
     "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"
@@ -80,9 +82,9 @@ def violations(
             for text in document_problems(document, made.document, around.names)
         ),
         *_lost(document, made, members),
-        *_invented(before, after, members, around),
+        *invented(before, after, members, around),
         *_dropped(after, members, around),
-        *_hostile(documented(canonical, made.document), documented(canonical, document)),
+        *hostile(documented(canonical, made.document), documented(canonical, document)),
         *_overlong(document, members),
     )
 
@@ -111,16 +113,18 @@ def _lost(document: Document, made: Synthesis, members: Sequence[Tool]) -> Itera
             yield Violation("lossy", f"calls to {alpha.tool_id} would lose something: {why[0]}")
 
 
-def _invented(
+def invented(
     before: str, after: str, members: Sequence[Tool], around: Surroundings
 ) -> Iterator[Violation]:
-    """Addresses, names of tools and names of nothing that the offline document does not hold."""
+    """Addresses, names of tools and names of nothing that ``after`` holds and ``before`` does not,
+    nor the words of the members.
+    """
     cited = {address.casefold() for address in _ADDRESSES.findall(before)}
     for address in dict.fromkeys(_ADDRESSES.findall(after)):
         if address.casefold() not in cited:
             yield Violation(
                 "address",
-                f"it cites {address!r}, which the document made offline does not",
+                f"it cites {address!r}, which the original text does not",
                 address,
             )
     names = set(_names(before))
@@ -131,7 +135,7 @@ def _invented(
             continue
         if name in others:
             yield Violation("tool", f"it names `{name}`, another tool", name)
-        elif name not in sources:
+        elif name not in sources and not _is_phrase(name):
             yield Violation("invented", f"it names `{name}`, which no member knows", name)
 
 
@@ -142,8 +146,8 @@ def _dropped(after: str, members: Sequence[Tool], around: Surroundings) -> Itera
         yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
 
 
-def _hostile(before: Tool, after: Tool) -> Iterator[Violation]:
-    """What the scan would find in it and not in the offline document."""
+def hostile(before: Tool, after: Tool) -> Iterator[Violation]:
+    """What the scan would find in ``after`` and not in ``before``."""
     codes = {finding.code for finding in scan_tool(replace(before, raw={}))}
     for finding in scan_tool(replace(after, raw={})):
         if finding.severity != "info" and finding.code not in codes:
@@ -164,6 +168,17 @@ def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
     declared = (tool.name, *(parameter.name for parameter in tool.parameters))
     for text in declared if wary else (passage.text for passage in passages(tool)):
         yield from _WORD.findall(text)
+
+
+def _is_phrase(name: str) -> bool:
+    """Whether it is plain words with hyphens between them: *point-to-point*."""
+    parts = name.split("-")
+    return len(parts) > 1 and all(is_word(one) or one in STOP_WORDS for one in parts)
+
+
+def without_addresses(text: str) -> str:
+    """The text with a word in place of each link, host and mail address."""
+    return _ADDRESSES.sub("address", text)
 
 
 def _names(text: str) -> list[str]:

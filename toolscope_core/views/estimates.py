@@ -14,6 +14,7 @@ from toolscope_core.opinions import Opinions, Spent
 from toolscope_core.pipeline import Analysis, bars_of
 from toolscope_core.prompts.judge_prompt import ToolPair
 from toolscope_core.questioning import ask_opinions, with_documents, with_grades
+from toolscope_core.variant_writing import variants_of_model
 
 Item = TypeVar("Item")
 
@@ -138,6 +139,15 @@ def grading_takes(
     """What the documentation quality of every tool would take."""
     asker = Presuming(None, model, ledger, prices)
     with_grades(Opinions(asker.name), catalog, asker)
+    return asker.tasks
+
+
+def augmenting_takes(
+    catalog: Catalog, model: ChatModel, ledger: Ledger, prices: Prices | None = None
+) -> dict[str, Estimate]:
+    """What document variants of every tool would take."""
+    asker = Presuming(None, model, ledger, prices)
+    variants_of_model(catalog.tools, asker)
     return asker.tasks
 
 
