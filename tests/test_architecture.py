@@ -42,6 +42,7 @@ LAYERS = (
         "questioning",
         "subqueries",
         "variant_writing",
+        "planning",
         "outgoing",
         "bundle",
         "relabelling",
@@ -75,6 +76,7 @@ PEERS = {
     ("bundle", "outgoing"),  # what is written is what may leave
     ("subqueries", "questioning"),  # whoever answers what a model is asked
     ("variant_writing", "questioning"),  # the same
+    ("planning", "questioning"),  # the same
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan

@@ -25,6 +25,7 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings, violations
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.planning import Candidate, PlanJob, by_model
 from toolscope_core.prompts.synthesis_prompt import written
 from toolscope_core.questioning import Asking, ask_opinions, drafts_of, wary_of, with_documents
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -215,6 +216,29 @@ def test_a_selector_that_obeys_a_tool_selects_for_no_other_job(payload, served):
         asking(served(reply)),
     )
     assert chosen == (frozenset(), {"find_notes"})
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_worker_that_obeys_a_tool_calls_for_no_other_job(payload, served):
+    """What it answers are numbers of tools that were shown and names of their parameters: a call
+    of something else, or with an argument that nobody declared, takes nothing.
+    """
+    hostile, notes = tool("evil_tool", f"{OTHER} {payload}"), tool("find_notes", LONG)
+
+    def reply(asked):
+        (question,) = re.findall(r"^(\w{12}): job", asked.user, re.MULTILINE)
+        obeys = "evil_tool" in asked.user
+        arguments = [{"name": "session_token", "source": "request"}] if obeys else []
+        calls = [{"tool": 1, "arguments": arguments}]
+        return {"answers": [{"question": question, "calls": calls}]}
+
+    both = tuple(Candidate(one, 0.5) for one in (hostile, notes))
+    jobs = [
+        PlanJob("Find my notes", "Find my notes", both),
+        PlanJob("Look up my notes", "Look up my notes", both[1:]),
+    ]
+    (none, _), (one, _) = by_model(asking(served(reply)))(jobs)
+    assert none == () and [call.tool_id for call in one] == ["find_notes"]
 
 
 def two_alike(cache):

@@ -8,9 +8,17 @@ the user can mend, with the reason.
 from toolscope_core.cli import (
     experiment_commands,
     merge_commands,
+    plan_commands,
     search_commands,
     variant_commands,
 )
 from toolscope_core.cli.terminal import app
 
-__all__ = ["app", "experiment_commands", "merge_commands", "search_commands", "variant_commands"]
+__all__ = [
+    "app",
+    "experiment_commands",
+    "merge_commands",
+    "plan_commands",
+    "search_commands",
+    "variant_commands",
+]
