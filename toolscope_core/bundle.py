@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from toolscope_core.augmentation.variants import variant_rows, with_variants
 from toolscope_core.catalog.bundle_versions import READABLE
 from toolscope_core.catalog.clients import client_files
 from toolscope_core.catalog.formats import PROMPT_SHAPES
@@ -33,7 +34,7 @@ from toolscope_core.datamodel import (
     Verdict,
     canonical_json,
 )
-from toolscope_core.decision_log import constraints
+from toolscope_core.decision_log import constraints, variants
 from toolscope_core.decisions import decision_row
 from toolscope_core.folders import PROGRAM
 from toolscope_core.guide import guide
@@ -56,6 +57,7 @@ FILES = (
     "README.md",
     "manifest.json",
 )
+VARIANTS = "variants.jsonl"
 VERSION = max(READABLE)
 LINE_MARKS = "\x85\u2028\u2029"
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
@@ -70,8 +72,9 @@ def bundle_files(
     shape: str | None = None,
     fix: bool = False,
 ) -> dict[str, bytes]:
-    """File name → content, in the order of ``FILES``, with the ``CLIENT_FILES`` before the
-    manifest where tools of servers were pruned.
+    """File name → content, in the order of ``FILES``, before the manifest ``VARIANTS``
+    where document variants were accepted, and the ``CLIENT_FILES`` where tools of servers were
+    pruned.
 
     ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
     too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
@@ -100,6 +103,7 @@ def bundle_files(
         "relabel.csv": relabel_csv(plan.relabels),
         "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
         "README.md": guide(plan).encode("utf-8", "backslashreplace"),
+        **_variant_file(plan, log),
         **client_files(plan),
     }
     chosen = {"shape": shape, "fix": fix}
@@ -193,6 +197,14 @@ def _pairs(analysis: Analysis) -> tuple[bytes, int]:
 
     lines = _lines(counted())
     return lines, siblings
+
+
+def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
+    """The accepted document variants of the outgoing tools, where there are any."""
+    written = {one: it for one, it in variants(plan.catalog, log).items() if it.is_there}
+    tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
+    rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
+    return {VARIANTS: _lines(rows)} if rows else {}
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:

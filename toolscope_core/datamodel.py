@@ -35,6 +35,7 @@ Action = Literal[
     "edit",
     "omit",
     "owner",
+    "augment",
     "threshold",
     "undo",
 ]
@@ -91,6 +92,11 @@ class Augmentation:
 
     expanded: str
     questions: tuple[str, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was written; a person may want a tool to have nothing."""
+        return bool(self.expanded or self.questions)
 
 
 @dataclass(frozen=True, slots=True)

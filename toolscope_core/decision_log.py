@@ -10,6 +10,7 @@ from itertools import chain, combinations, product
 from typing import TypeVar
 
 from toolscope_core.datamodel import (
+    Augmentation,
     Catalog,
     Constraints,
     Decision,
@@ -17,7 +18,14 @@ from toolscope_core.datamodel import (
     Pair,
     digest,
 )
-from toolscope_core.decisions import JOINING, LINKING, ON_SEVERAL, check_form, id_list
+from toolscope_core.decisions import (
+    JOINING,
+    LINKING,
+    OF_SEARCH,
+    ON_SEVERAL,
+    check_form,
+    id_list,
+)
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
 Member = TypeVar("Member", bound=Hashable)
@@ -30,14 +38,16 @@ def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
 
 
 def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
-    """The version of a set of fingerprints: a hash of them and of the decisions on them."""
+    """The version of a set of fingerprints: a hash of them and of the decisions on them, without
+    those of searches alone.
+    """
     return versions_of([members], log)[0]
 
 
 def versions_of(forms: Iterable[Iterable[str]], log: Sequence[Decision]) -> list[str]:
     """``version_of`` for many sets of fingerprints at once."""
     touched: dict[str, list[int]] = {}
-    for item in active(log):
+    for item in _of_merges(active(log)):
         for member in item.members:
             touched.setdefault(member, []).append(item.seq)
     versions = []
@@ -68,7 +78,7 @@ def admit(
         proposal = replace(proposal, members=target.members, ids=target.ids)
     check_form(proposal)
     standing = active(log)
-    last = next(iter(_touching(standing, proposal.members)[::-1]), None)
+    last = next(iter(_touching(_of_merges(standing), proposal.members)[::-1]), None)
     if last is not None and _repeats(last, proposal):
         return last
     if seen_version not in (None, version_of(proposal.members, log)):
@@ -180,6 +190,21 @@ def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
     }
 
 
+def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:
+    """By tool id the document variant that people gave it last, empty where they want none. A tool
+    that has changed since has none.
+    """
+    locate = _Locator(catalog, log)
+    latest: dict[str, Augmentation] = {}
+    for item in active(log):
+        if item.action == "augment":
+            present, _ = locate(item)
+            for place, tool_id in present.items():
+                variant = item.detail["variants"][place]
+                latest[tool_id] = Augmentation(variant["expanded"], tuple(variant["questions"]))
+    return latest
+
+
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
     """The latest canonical choice and the merged document edit of each edited member set.
 
@@ -228,8 +253,10 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
     members = Counter(target.members)
     later = [
         item
-        for item in standing
-        if item.seq > target.seq and (Counter(item.members) & members).total() > 1
+        for item in _of_merges(standing)
+        if target.action not in OF_SEARCH
+        and item.seq > target.seq
+        and (Counter(item.members) & members).total() > 1
     ]
     if later:
         raise DecisionError(
@@ -265,6 +292,10 @@ def _contradicted(
     if not clash(len(linking)):
         return None
     return linking[bisect_left(range(len(linking)), True, key=lambda n: clash(n + 1))]
+
+
+def _of_merges(log: Sequence[Decision]) -> list[Decision]:
+    return [item for item in log if item.action not in OF_SEARCH]
 
 
 def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]:

@@ -79,6 +79,12 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "one tool or more",
         "They count as tools of the server named, or of none; ids, names and fingerprints stay.",
     ),
+    "augment": ActionRule(
+        "Document variants reviewed",
+        "one tool or more",
+        "Searches read the variant of each beside its own text; where it is empty, none that is "
+        "offered.",
+    ),
     "threshold": ActionRule(
         "Threshold applied",
         "the catalog",
@@ -104,6 +110,9 @@ WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
 
 ON_SEVERAL: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
+
+OF_SEARCH: tuple[Action, ...] = ("augment",)
+"""The actions that change no merge: what is decided on merges neither builds on them nor waits."""
 
 LONGEST_OWNER = 200
 
@@ -133,6 +142,7 @@ def check_form(decision: Decision) -> None:
         "edit": _check_edit,
         "omit": _check_omit,
         "owner": _check_owner,
+        "augment": _check_augment,
         "threshold": _check_threshold,
         "undo": _check_undo,
     }
@@ -261,6 +271,22 @@ def _check_owner(decision: Decision) -> None:
             f"the implied server of {id_list(decision.ids)} is {str(owner)[:80]!r}; give a name of "
             f"up to {LONGEST_OWNER} characters, or an empty text for none"
         )
+
+
+def _check_augment(decision: Decision) -> None:
+    variants = decision.detail.get("variants")
+    if not isinstance(variants, list | tuple) or len(variants) != len(decision.members):
+        raise DecisionError(
+            f"the variants of {id_list(decision.ids)} are {str(variants)[:80]!r}; give a list with "
+            "one for each tool, in their order"
+        )
+    for tool_id, variant in zip(decision.ids, variants, strict=True):
+        if not isinstance(variant, dict) or not isinstance(variant.get("expanded"), str):
+            raise DecisionError(
+                f"the variant of {tool_id} is {str(variant)[:80]!r}; give `expanded`, a text, and "
+                "`questions`"
+            )
+        _texts(variant.get("questions"), f"questions of the variant of {tool_id}")
 
 
 def _check_threshold(decision: Decision) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.store.test_ledger import ANSWER, CALL
 from toolscope_core.config import Endpoint, Prices, Settings
-from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
+from toolscope_core.datamodel import Augmentation, Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError, ToolScopeError
 from toolscope_core.store import (
     Store,
@@ -22,11 +22,13 @@ from toolscope_core.store import (
     get_selection,
     keep_query_file,
     keep_selection,
+    keep_variants,
     latest_job,
     list_catalogs,
     list_experiments,
     list_query_files,
     list_runs,
+    list_variants,
     load_catalog,
     open_experiment,
     open_run,
@@ -90,6 +92,7 @@ def path(tmp_path):
     start_job(store, "job", 1, "analysis")
     keep_selection(store, 1, "words", ["a"])
     keep_query_file(store, 1, "q.jsonl", b"{}")
+    keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
     open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
@@ -122,6 +125,7 @@ def readings(store, tmp_path):
     yield lambda: (get_job(store, "job"), latest_job(store, 1))
     yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
     yield lambda: list_query_files(store, 1)
+    yield lambda: list_variants(store, 1)
     yield lambda: list_experiments(store, 1)
     yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))

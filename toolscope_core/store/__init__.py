@@ -51,12 +51,14 @@ from toolscope_core.store.runs import (
 )
 from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
 from toolscope_core.store.settings import read_setting, setting_as, write_setting
+from toolscope_core.store.variant_rows import OfferedVariant, keep_variants, list_variants
 
 __all__ = [
     "CatalogRecord",
     "Job",
     "JobState",
     "ModelRun",
+    "OfferedVariant",
     "QueryFile",
     "RunState",
     "Selection",
@@ -77,11 +79,13 @@ __all__ = [
     "keep_query_file",
     "keep_result",
     "keep_selection",
+    "keep_variants",
     "latest_job",
     "list_catalogs",
     "list_experiments",
     "list_query_files",
     "list_runs",
+    "list_variants",
     "load_catalog",
     "mark_orphans",
     "now",

@@ -25,6 +25,7 @@ from toolscope_core.store.tables import (
     RunRow,
     SelectionRow,
     SettingRow,
+    VariantRow,
 )
 
 _LAST_ID = "last catalog id"
@@ -89,8 +90,9 @@ def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
 
 
 def rename_catalog(store: Store, name: str, new: str) -> None:
-    """Call all versions of ``name``, the log of its decisions and its query sets ``new``. Raises
-    ``StoreError`` for a blank name, one that is taken, or no catalog of that name.
+    """Call all versions of ``name`` ``new``, and what belongs to the name: the log of its
+    decisions, its query sets and variants. Raises ``StoreError`` for a blank name, one that is
+    taken, or no catalog of that name.
     """
     if not new.strip():
         raise StoreError(f"the new name is {new!r}; give a name that is not blank")
@@ -98,16 +100,16 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
             raise StoreError(f"there is a catalog {new} already; choose another name")
-        for table in (CatalogRow, DecisionRow, QueryFileRow):
+        for table in (CatalogRow, DecisionRow, QueryFileRow, VariantRow):
             renamed = update(table).where(col(table.name) == name).values(name=new)
             session.connection().execute(renamed)
 
 
 def delete_catalog(store: Store, name: str) -> None:
-    """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, jobs,
-    runs, experiments and selections; the answers of models stay, since other catalogs may hold the
-    same tools. No later catalog gets an id that these had. Raises ``StoreError`` while a job of
-    theirs runs, or where there is no such catalog.
+    """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, variants,
+    jobs, runs, experiments and selections; the answers of models stay, since other catalogs may
+    hold the same tools. No later catalog gets an id that these had. Raises ``StoreError`` while a
+    job of theirs runs, or where there is no such catalog.
     """
     with store.write() as session:
         ids = _of_name(session, store, name)
@@ -121,7 +123,7 @@ def delete_catalog(store: Store, name: str) -> None:
         for table in (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
-        for named in (DecisionRow, QueryFileRow, CatalogRow):
+        for named in (DecisionRow, QueryFileRow, VariantRow, CatalogRow):
             session.connection().execute(delete(named).where(col(named.name) == name))
 
 

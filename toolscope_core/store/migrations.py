@@ -127,6 +127,14 @@ def m010_experiments(connection: sqlite3.Connection) -> None:
     )
 
 
+def m011_variants(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE variant ("
+        " name TEXT NOT NULL, fingerprint TEXT NOT NULL, source TEXT NOT NULL,"
+        " expanded TEXT NOT NULL, questions TEXT NOT NULL, PRIMARY KEY (name, fingerprint))"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -138,6 +146,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m008_price_table,
     m009_query_files,
     m010_experiments,
+    m011_variants,
 )
 """In the order of their application. Append only: a released step never changes."""
 

@@ -166,6 +166,18 @@ class QueryFileRow(Row, table=True):
     content: bytes
 
 
+class VariantRow(Row, table=True):
+    """A document variant on offer for tools of this fingerprint in the catalogs named ``name``."""
+
+    __tablename__ = "variant"
+
+    name: str = Field(primary_key=True, sa_type=JsonText)
+    fingerprint: str = Field(primary_key=True)
+    source: str = Field(sa_type=JsonText)
+    expanded: str = Field(sa_type=JsonText)
+    questions: list[str] = Field(sa_type=JsonTexts)
+
+
 class ExperimentRow(Row, table=True):
     """One experiment on a version of a catalog; ``key`` hashes its kind and configuration."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+from toolscope_core.augmentation.control import noise_matched
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.spreadsheets import csv_bytes
@@ -30,7 +31,13 @@ from toolscope_core.experiments.ablation import Ablation
 from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.experiments.confusions import pair_confusions
 from toolscope_core.experiments.encoders import EncoderSweep
-from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
+from toolscope_core.experiments.measured_toolsets import (
+    Toolset,
+    as_it_is,
+    augmented,
+    of_plan,
+    of_version,
+)
 from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
 from toolscope_core.experiments.results import (
     ablation_row,
@@ -75,6 +82,13 @@ POLICIES: dict[str, AcceptPolicy] = {
     "accepted and safe": "auto",
     "all proposals": "all",
 }
+AUGMENTED = "with variants"
+MERGED_AUGMENTED = "accepted and safe, with variants"
+CONTROL = "with random words"
+VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, CONTROL)
+"""The toolsets that can be compared where document variants were accepted; the control has random
+words of the same length in their place.
+"""
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
 MOST_CONFUSIONS = 5_000
@@ -170,7 +184,8 @@ class Evaluations:
         analysis = self._analyses.required(catalog_id)
         thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
         bundles = self._bundles.names(self._name(catalog_id))
-        return (ORIGINAL, *POLICIES, *bundles, *thetas, *self._versions(catalog_id))
+        written = VARIANT_SIDES if self._searches.variants.accepted(catalog_id) else ()
+        return (ORIGINAL, *POLICIES, *written, *bundles, *thetas, *self._versions(catalog_id))
 
     def add_bundle(self, catalog_id: int, content: bytes, file: str) -> str:
         """Keep an exported bundle, as a zip, to be measured; its name in ``sides``. Raises as
@@ -367,6 +382,8 @@ class Evaluations:
         analysis = self._analyses.required(catalog_id)
         if side == ORIGINAL:
             return as_it_is(analysis.catalog), None
+        if side in VARIANT_SIDES:
+            return self._with_variants(catalog_id, side), None
         if side in POLICIES:
             plan = self._review.plan(catalog_id, PlanConfig(accept=POLICIES[side]))
         elif side.startswith("θ "):
@@ -380,6 +397,17 @@ class Evaluations:
         else:
             raise ConfigError(f"there is no toolset {side!r}; choose another")
         return of_plan(plan, side), plan
+
+    def _with_variants(self, catalog_id: int, side: str) -> Toolset:
+        """A toolset whose accepted variants are searched, or as many random words instead."""
+        catalog = self._analyses.required(catalog_id).catalog
+        written = self._searches.variants.accepted(catalog_id)
+        if side == CONTROL:
+            return augmented(as_it_is(catalog, side), noise_matched(catalog, written))
+        if side == AUGMENTED:
+            return augmented(as_it_is(catalog, side), written)
+        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
+        return augmented(of_plan(plan, side), written)
 
     def _compare(
         self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress

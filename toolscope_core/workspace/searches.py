@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from toolscope_core.augmentation.variants import with_variants
 from toolscope_core.backends import Embedder, Progress, Step, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog.formats import PROMPT_SHAPES
@@ -31,6 +32,7 @@ from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.reviewed_variants import Variants
 
 JOB_KIND = "index"
 
@@ -44,7 +46,8 @@ RANKED = 50
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """A request as a page asks it. ``split`` says whether it is split into sub-queries: by the
-    steps of the query set that has it, else by rule.
+    steps of the query set that has it, else by rule; ``variants`` whether accepted document
+    variants are read beside the tools' own text.
     """
 
     text: str
@@ -54,6 +57,7 @@ class Lookup:
     servers: bool = False
     corpus: Corpus = "both"
     accept: AcceptPolicy = "auto"
+    variants: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +89,19 @@ class Searches:
         analyses: Analyses,
         review: Review,
         queries: LoadedQueries,
+        variants: Variants,
         embedder: Embedder,
         cache: VectorCache,
     ) -> None:
         self._analyses = analyses
         self._review = review
         self._queries = queries
+        self.variants = variants
         self.embedder = embedder
         self.cache = cache
         self._costs = Costs()
         self._retrievers: Memo[Retriever | ServerRetriever] = Memo(most=8)
-        self._merged: Memo[Catalog] = Memo()
+        self._searched_catalogs: Memo[tuple[Catalog, Catalog]] = Memo()
 
     def look(self, catalog_id: int, asked: Lookup) -> SearchView | None:
         """What a request finds; ``None`` where more has to be embedded than a page waits for:
@@ -157,14 +163,23 @@ class Searches:
         return self._review.plan(catalog_id, PlanConfig(accept=asked.accept))
 
     def _catalogs(self, catalog_id: int, asked: Lookup) -> tuple[Catalog, Catalog]:
-        """The catalog as it is, and as the merge leaves it."""
+        """The catalog as it is, and as the merge leaves it, both with variants if asked."""
         plan = self._plan(catalog_id, asked)
-        merged = self._merged.get(
-            (catalog_id, asked.accept),
-            (plan,),
-            lambda: replace(plan.catalog, tools=tuple(item.tool for item in plan.tools)),
+        written = self.variants.accepted(catalog_id) if asked.variants else {}
+
+        def make() -> tuple[Catalog, Catalog]:
+            came = self._analyses.required(catalog_id).catalog
+            left = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
+            if not written:
+                return came, left
+            return (
+                replace(came, tools=with_variants(came.tools, written)),
+                replace(left, tools=with_variants(left.tools, written, plan.phi)),
+            )
+
+        return self._searched_catalogs.get(
+            (catalog_id, asked.accept, asked.variants), (plan,), make, state=written
         )
-        return self._analyses.required(catalog_id).catalog, merged
 
     def _both(
         self, catalog_id: int, asked: Lookup, progress: Progress
@@ -191,7 +206,7 @@ class Searches:
             return Retriever(catalog.tools, self.embedder, self.cache, config, progress=progress)
 
         return self._retrievers.get(
-            (catalog_id, side_name, asked.servers, config), (catalog,), make
+            (catalog_id, side_name, asked.servers, asked.variants, config), (catalog,), make
         )
 
     def _searched(

@@ -23,6 +23,7 @@ from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.reviewed_variants import Variants
 from toolscope_core.workspace.searches import Searches
 from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
@@ -60,7 +61,10 @@ class Workspace:
         self.maps = Maps(self.analyses, self.review, self.heatmaps, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.queries = LoadedQueries(self.store, self.catalogs)
-        self.searches = Searches(self.analyses, self.review, self.queries, embedder, cache)
+        self.variants = Variants(self.store, self.catalogs, self.review)
+        self.searches = Searches(
+            self.analyses, self.review, self.queries, self.variants, embedder, cache
+        )
         self.evaluations = Evaluations(
             self.store, self.catalogs, self.analyses, self.review, self.queries, self.searches
         )

@@ -269,6 +269,15 @@ def in_words(decision: Decision) -> str:
             f"Thresholds applied: similarity {cut['similarity']:.2f}, probability "
             f"{cut['probability']:.2f}"
         )
+    if decision.action == "augment":
+        written = sum(
+            bool(one["expanded"] or one["questions"]) for one in decision.detail["variants"]
+        )
+        rejected = len(decision.members) - written
+        parts = [f"{written:,} accepted"] * bool(written) + [f"{rejected:,} rejected"] * bool(
+            rejected
+        )
+        return f"Document variants: {', '.join(parts)}"
     if decision.action != "canonical":
         return ACTIONS[decision.action].done
     ids = dict(zip(decision.members, decision.ids, strict=False))

@@ -20,7 +20,7 @@ CORPORA: dict[str, Corpus] = {
 }
 RERANKERS = {"automatic": "auto", "token by token": "late", "off": "none"}
 """Choices as they stand in the address too."""
-KEYS = ("q", "find", "corpus", "merges", "rerank", "k", "split")
+KEYS = ("q", "find", "corpus", "merges", "rerank", "k", "split", "variants")
 """Widgets, and their names in the address."""
 LAST = "last_search"
 MOST_PLACES = 50
@@ -90,6 +90,15 @@ def request_panel(catalog_id: int) -> Lookup | None:
         help="Into sub-queries: the steps that the query set gives, else sentences and clauses "
         "that begin with a verb.",
     )
+    variants = True
+    if page_frame.workspace().variants.accepted(catalog_id):
+        variants = bar.toggle(
+            "Read document variants",
+            True,
+            key="variants",
+            bind="query-params",
+            help="The accepted expanded descriptions and questions, beside the tools' own text.",
+        )
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
     if not text.strip():
         st.info(
@@ -100,7 +109,14 @@ def request_panel(catalog_id: int) -> Lookup | None:
         return None
     find_servers = servers == "servers"
     return Lookup(
-        text[:MOST_REQUEST], k, RERANKERS[rerank], split, find_servers, corpus, MERGES[merges]
+        text[:MOST_REQUEST],
+        k,
+        RERANKERS[rerank],
+        split,
+        find_servers,
+        corpus,
+        MERGES[merges],
+        variants,
     )
 
 

@@ -1,0 +1,191 @@
+"""Document variants, what searches read beside a tool's own text: loaded and reviewed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from toolscope_core.datamodel import Augmentation, digest
+from toolscope_core.errors import ToolScopeError
+from toolscope_core.numbers import quantity
+from toolscope_core.workspace.reviewed_variants import NONE, VariantView
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, safe_text
+
+SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
+MOST_OPTIONS = 500
+NAMED = 5
+ABOUT = (
+    "An expanded description and questions that a tool answers. Searches read them beside what the "
+    "server says; agents do not see them. Nothing is read before somebody accepts it."
+)
+
+
+def variant_panel(catalog_id: int) -> None:
+    """The form to load a file, and the review of the variants that the catalog has."""
+    st.caption(ABOUT)
+    views = page_frame.workspace().variants.views(catalog_id)
+    with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
+        _form(catalog_id)
+    decision_buttons.notice()
+    if views:
+        _summary(catalog_id, views)
+        _review(catalog_id, views)
+
+
+def _form(catalog_id: int) -> None:
+    turn = st.session_state.setdefault("variants_turn", 0)
+    file = st.file_uploader(
+        "JSON Lines with `tool` (an id or a name), `expanded` and `questions`, as the command "
+        "`augment` writes them",
+        type=["jsonl"],
+        key=f"variants_{turn}",
+    )
+    if file is None:
+        return
+    work, content = page_frame.workspace().variants, file.getvalue()
+    try:
+        loaded = work.preview(catalog_id, content, file.name)
+    except ToolScopeError as error:
+        safe_text.show_error(error)
+        return
+    if loaded.unknown:
+        names = ", ".join(map(safe_text.untrusted, loaded.unknown[:NAMED]))
+        more = f" and {len(loaded.unknown) - NAMED:,} more" if len(loaded.unknown) > NAMED else ""
+        st.warning(f"Not tools of this catalog, left out: {names}{more}.", icon=":material/help:")
+
+    def add() -> None:
+        work.add(catalog_id, content, file.name)
+        st.session_state["variants_turn"] = turn + 1
+
+    st.button(
+        f"Load {quantity(len(loaded.by_id), 'variant')}",
+        type="primary",
+        key=f"load_variants_{turn}",
+        on_click=add,
+    )
+
+
+def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
+    """Counts, and the button that accepts what nothing speaks against."""
+    count = Counter[str](view.state for view in views)
+    clean = sum(view.state == "waiting" and not view.violations for view in views)
+    doubtful = sum(view.state == "waiting" and bool(view.violations) for view in views)
+    bar = st.container(horizontal=True, vertical_alignment="center")
+    parts = [f"**{count[state]:,}** {state}" for state in SHOWS if count[state]]
+    bar.markdown(f"{quantity(len(views), 'variant')}: {', '.join(parts)}.")
+    bar.button(
+        f"Accept {quantity(clean, 'variant')} without warnings",
+        key="clean_variants",
+        icon=":material/done_all:",
+        disabled=not clean,
+        help=f"Left out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
+        on_click=_accept_clean,
+        args=(catalog_id, clean),
+    )
+
+
+def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
+    """One variant beside its tool, and the buttons that decide on it."""
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    show = bar.segmented_control("Show", SHOWS, key="variants_shown", default=None)
+    words = bar.text_input("Search", type="search", key="find_variant").casefold()
+    kept = {
+        view.tool.id: view
+        for view in views
+        if (not show or show == view.state or (show == "with warnings" and view.violations))
+        and words in f"{view.tool.id} {view.offer.expanded}".casefold()
+    }
+    if not kept:
+        st.info("No variant matches.")
+        return
+    order = sorted(kept, key=lambda one: kept[one].state != "waiting")[:MOST_OPTIONS]
+    if st.session_state.get("variant_tool") not in order:
+        st.session_state["variant_tool"] = order[0]
+    chosen = bar.selectbox(
+        f"Tool ({len(kept):,})",
+        order,
+        key="variant_tool",
+        format_func=lambda one: f"{one} ({kept[one].state})",
+    )
+    _card(catalog_id, kept[chosen], _following(order, chosen))
+
+
+def _following(order: Sequence[str], chosen: str) -> str:
+    place = order.index(chosen) + 1
+    return order[place] if place < len(order) else order[0]
+
+
+def _card(catalog_id: int, view: VariantView, onward: str) -> None:
+    shown = view.standing if view.standing is not None and view.standing.is_there else view.offer
+    suffix = f"{view.tool.fingerprint[:12]}_{digest(repr(shown))[:8]}"
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(f"**{safe_text.untrusted(view.tool.name)}**, the server's own text")
+        st.write(safe_text.untrusted(view.tool.description) or "*no description*")
+        st.markdown("**What the variant changes**")
+        st.html(safe_text.word_diff(view.tool.description, shown.expanded))
+        for violation in view.violations:
+            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
+            st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
+    with right:
+        st.caption(f"{view.state}, from {safe_text.untrusted(view.source)}")
+        expanded = st.text_area(
+            "Expanded description", shown.expanded, key=f"expanded_{suffix}", height=150
+        )
+        st.markdown("**Questions**")
+        questions = [
+            text
+            for number, question in enumerate(shown.questions)
+            if (text := _question(question, f"{suffix}_{number}"))
+        ]
+        edited = replace(shown, expanded=expanded.strip(), questions=tuple(questions))
+        with st.container(horizontal=True):
+            st.button(
+                "Accept",
+                key=f"accept_{suffix}",
+                type="primary",
+                icon=":material/check:",
+                disabled=not edited.is_there or edited == view.standing,
+                on_click=_decide,
+                args=(catalog_id, {view.tool.id: edited}, "Accepted", onward),
+            )
+            st.button(
+                "Reject",
+                key=f"reject_{suffix}",
+                icon=":material/close:",
+                disabled=view.state == "rejected",
+                on_click=_decide,
+                args=(catalog_id, {view.tool.id: NONE}, "Rejected", onward),
+            )
+            decision_buttons.undo_button(
+                page_frame.workspace().review.standing(catalog_id), by_key=False
+            )
+
+
+def _question(question: str, key: str) -> str:
+    """One question as edited; empty where it is unticked."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    is_kept = row.checkbox("Keep", True, key=f"keep_{key}", label_visibility="collapsed")
+    text = row.text_input("Question", question, key=f"question_{key}", label_visibility="collapsed")
+    return text.strip() if is_kept else ""
+
+
+def _decide(catalog_id: int, wanted: Mapping[str, Augmentation], done: str, onward: str) -> None:
+    work = page_frame.workspace().variants
+    message = f"{done}: the variant of {', '.join(wanted)}"
+    if decision_buttons.attempt(
+        lambda: work.decide(catalog_id, wanted, page_frame.reviewer()), message
+    ):
+        st.session_state["variant_tool"] = onward
+
+
+def _accept_clean(catalog_id: int, count: int) -> None:
+    work = page_frame.workspace().variants
+    decision_buttons.attempt(
+        lambda: work.accept_clean(catalog_id, page_frame.reviewer()),
+        f"Accepted {quantity(count, 'variant')}",
+    )
