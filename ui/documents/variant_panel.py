@@ -77,11 +77,12 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
     bar = st.container(horizontal=True, vertical_alignment="center")
     parts = [f"**{count[state]:,}** {state}" for state in SHOWS if count[state]]
     bar.markdown(f"{quantity(len(views), 'variant')}: {', '.join(parts)}.")
+    if not clean:
+        return
     bar.button(
         f"Accept {quantity(clean, 'variant')} without warnings",
         key="clean_variants",
         icon=":material/done_all:",
-        disabled=not clean,
         help=f"Left out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
         on_click=_accept_clean,
         args=(catalog_id, clean),
@@ -130,7 +131,7 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
         st.html(safe_text.word_diff(view.tool.description, shown.expanded))
         for violation in view.violations:
             more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
-            st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
+            st.warning(safe_text.sentence(f"{violation.message}{more}"), icon=":material/rule:")
     with right:
         st.caption(f"{view.state}, from {safe_text.untrusted(view.source)}")
         expanded = st.text_area(
