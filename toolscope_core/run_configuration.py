@@ -12,18 +12,22 @@ from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.llm import EndpointModel
 from toolscope_core.pipeline import Analysis
 from toolscope_core.prompts.audit import AuditTask
+from toolscope_core.prompts.augmentation_prompt import AugmentationTask
 from toolscope_core.prompts.judge_prompt import JudgeTask
 from toolscope_core.prompts.quality import QualityTask
 from toolscope_core.prompts.synthesis_prompt import SynthesisTask
 from toolscope_core.questioning import Asking
 
-RunKind = Literal["judge", "documents", "quality"]
-"""Verdicts on pairs and audits of clusters; words for merged tools; documentation quality."""
+RunKind = Literal["judge", "documents", "quality", "variants"]
+"""Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
+variants of tools.
+"""
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
     "judge": (JudgeTask(), AuditTask()),
     "documents": (SynthesisTask(),),
     "quality": (QualityTask(),),
+    "variants": (AugmentationTask(),),
 }
 
 

@@ -333,3 +333,31 @@ def test_calls_made_without_a_price_count_once_there_is_one(server, desk):
         work.endpoints.save(Endpoint(server.url, "m", prices=prices, budget=Budget(money=money)))
         assert run(work, catalog_id).state == state
         assert (len(server.received) > 1) == (state == "done")
+
+
+def test_variants_are_written_once_and_wait_for_a_person(server, desk):
+    work, catalog_id = desk
+    server.answer = served(answering())
+    estimate = work.judging.estimate(catalog_id, "variants")
+    assert run(work, catalog_id, "variants").state == "done"
+    views = work.variants.views(catalog_id)
+    assert len(views) == len(work.catalogs.open(catalog_id).tools)
+    assert {(view.state, view.source) for view in views} == {
+        ("waiting", f"m at {server.origin.removeprefix('http://')}")
+    }
+    assert work.variants.accepted(catalog_id) == {}
+    assert work.judging.runs(catalog_id)[0].calls == estimate.calls
+    assert work.judging.estimate(catalog_id, "variants").questions == 0
+
+
+def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_later(server, desk):
+    work, catalog_id = desk
+    server.answer = served(answering())
+    limited = replace(work.endpoints.get(), budget=Budget(calls=2))
+    work.endpoints.save(limited)
+    assert run(work, catalog_id, "variants").state == "paused"
+    some, every = len(work.variants.views(catalog_id)), len(work.catalogs.open(catalog_id).tools)
+    assert 0 < some < every
+    work.endpoints.save(replace(limited, budget=Budget()))
+    assert run(work, catalog_id, "variants").state == "done"
+    assert len(work.variants.views(catalog_id)) == every

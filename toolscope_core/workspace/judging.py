@@ -39,12 +39,15 @@ from toolscope_core.store import (
     count_earlier,
     end_run,
     get_run,
+    keep_variants,
     list_runs,
     open_run,
     read_log,
 )
+from toolscope_core.variant_writing import variants_of_model
 from toolscope_core.views.estimates import (
     Estimates,
+    augmenting_takes,
     grading_takes,
     judging_takes,
     writing_takes,
@@ -59,6 +62,8 @@ from toolscope_core.workspace.memo import Memo
 __all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
 
 OFFLINE = "offline"
+OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants")
+"""Runs that ask about each tool by itself, whatever the analysis says."""
 _ENDED = "it was ended before it was done; start it again to go on"
 
 
@@ -90,7 +95,7 @@ class Judging:
         """How many answers about this catalog, of any model, are to a prompt that is no longer in
         use; none once a run by the prompts of today is done.
         """
-        analysis = None if kind == "quality" else self._analyses.required(catalog_id)
+        analysis = None if kind in OF_TOOLS else self._analyses.required(catalog_id)
         run = self._newest(catalog_id, kind, analysis)
         if run is not None and run.state == "done":
             return 0
@@ -131,6 +136,8 @@ class Judging:
         """
         if kind == "quality":
             return self._grade(catalog_id, progress)
+        if kind == "variants":
+            return self._augment(catalog_id, progress)
         if kind == "documents":
             return self._write(catalog_id, frozenset(clusters), progress)
         return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
@@ -209,9 +216,10 @@ class Judging:
     def _takes(self, catalog_id: int, kind: RunKind, paper: bool) -> Estimates:
         endpoint = self._endpoints.needed()
         model, prices = model_without_key(endpoint), endpoint.prices
-        if kind == "quality":
+        if kind in OF_TOOLS:
+            takes = grading_takes if kind == "quality" else augmenting_takes
             catalog = self._catalogs.open(catalog_id)
-            return Estimates(grading_takes(catalog, model, self._ledger, prices))
+            return Estimates(takes(catalog, model, self._ledger, prices))
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
@@ -254,6 +262,20 @@ class Judging:
             with_grades(Opinions(asking.name), catalog, asking)
 
         run_config = configuration("quality", endpoint, catalog)
+        return self._asked(catalog_id, run_config, endpoint, work, progress)
+
+    def _augment(self, catalog_id: int, progress: Progress) -> ModelRun:
+        """Put what a model writes about the tools on offer, as far as it answered."""
+        catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
+
+        def work(asking: Asking) -> None:
+            written = variants_of_model(catalog.tools, asking)
+            by_content = {
+                tool.fingerprint: written[tool.id] for tool in catalog.tools if tool.id in written
+            }
+            keep_variants(self._store, catalog_id, asking.name, by_content)
+
+        run_config = configuration("variants", endpoint, catalog)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 
     def _asked(

@@ -14,6 +14,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.workspace.reviewed_variants import NONE, VariantView
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
+from ui.models import ask_panel
 
 SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
 MOST_OPTIONS = 500
@@ -30,6 +31,16 @@ def variant_panel(catalog_id: int) -> None:
     views = page_frame.workspace().variants.views(catalog_id)
     with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
         _form(catalog_id)
+    box = st.expander(
+        "Write variants with a model",
+        key="ask_variants",
+        icon=":material/forum:",
+        on_change="rerun",
+    )
+    if box.open:
+        with box:
+            st.caption("Stored by what a tool says: one that changes is asked about again.")
+            ask_panel.asking_panel(catalog_id, "variants", "Write variants of all tools")
     decision_buttons.notice()
     if views:
         _summary(catalog_id, views)

@@ -161,6 +161,7 @@ STAGES = {
     "audit": "Model: reviewing clusters",
     "synthesis": "Model: writing documents",
     "quality": "Model: grading documentation",
+    "variants": "Model: writing document variants",
     "ready": "Preparing (UMAP compiles on first use)",
     "neighbours": "Finding neighbours",
     "layout": "Computing the layout",

@@ -20,6 +20,7 @@ TASKS = {
     "audit": "on clusters",
     "synthesis": "on wording",
     "quality": "on documentation",
+    "augmentation": "on document variants",
 }
 REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""

@@ -14,6 +14,7 @@ KINDS = {
     "judge": "verdicts and audits",
     "documents": "wording of merged tools",
     "quality": "documentation quality",
+    "variants": "document variants",
 }
 TITLES = {
     "asked": "task",
