@@ -37,7 +37,7 @@ from toolscope_core.experiments.stress import WHOLE_K, set_metrics, stress_test
 from toolscope_core.json_lines import read_rows
 from toolscope_core.merging.vocabulary import base_forms
 from toolscope_core.merging.wordnet import tables
-from toolscope_core.planning import WORKER_K, by_score, plans_of
+from toolscope_core.planning.planner import WORKER_K, PlanOptions, offline_planner
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.similarity import split_name
@@ -172,24 +172,39 @@ def table_7(
 
 
 def called_tools(
+    catalog: Catalog,
     ways: Mapping[str, Trial],
     tools: Mapping[str, Sequence[Tool]],
     embedder: Embedder,
     cache: VectorCache,
 ) -> None:
-    """Tools that the plans of the requests call, offline, as sets over all steps."""
+    """Tools that the plans of the requests call, offline, as sets over all steps; what is searched
+    for a request (table 11).
+    """
+    variants = {"once": PlanOptions(iterative=False), "iterative": PlanOptions()}
+    variants["iterative, filter"] = PlanOptions(is_filtered=True)
     for name in ("vanilla", "augmented"):
-        retriever = Retriever(tools[name], embedder, cache, DEFAULT)
-        by_id = {tool.id: tool for tool in tools[name]}
+        found = replace(catalog, tools=tuple(tools[name]))
+        retriever = Retriever(found.tools, embedder, cache, DEFAULT)
         for way, trial in ways.items():
             k = WHOLE_K if way == "RAG only" else WORKER_K
-            plans = plans_of(trial.requests, by_id, retriever, by_score, k)
-            everything = [
-                {one.tool.id for step in plan.steps for one in step.candidates} for plan in plans
-            ]
-            called = [set(plan.tool_ids) for plan in plans]
             golds = [one.gold for one in trial.queries]
-            print(f"  {f'{name}, {way}':30} {sets(called, golds)}   {sets(everything, golds)}")
+            for title, options in variants.items():
+                if way == "RAG only" and options.iterative:
+                    continue
+                plans = offline_planner(found, retriever, k, options).plans(trial.requests)
+                everything = [
+                    {one.tool.id for step in plan.steps for one in step.candidates}
+                    for plan in plans
+                ]
+                called = [set(plan.tool_ids) for plan in plans]
+                searches = np.mean([plan.searches for plan in plans])
+                shown = np.mean([plan.tools_shown for plan in plans])
+                print(
+                    f"  {f'{name}, {way}, {title}':46} {sets(called, golds)}   "
+                    f"{sets(everything, golds)}   {searches:4.1f}  {shown:4.1f}",
+                    flush=True,
+                )
 
 
 def sets(found: Sequence[set[str]], golds: Sequence[Gold]) -> str:
@@ -238,11 +253,12 @@ def main() -> None:
         print(f"table 7, {len(some)} {title}: recall among {LEVELS} closest distractors")
         table_7(ways, tools, embedder, cache)
         print(
-            "tables 9 and 10, offline: precision, recall, F1 of what is called; of all candidates"
+            "tables 9 to 11, offline: precision, recall, F1 of what is called; of all candidates; "
+            "searches and tools shown a request"
         )
         print("  paper (GPT-4o-mini), all queries: RAG only, 10: recall .340, F1 .362;")
         print("  context, 5: .494, .329; with variants .392, .353; the 100 hardest: .247 to .557")
-        called_tools(ways, tools, embedder, cache)
+        called_tools(catalog, ways, tools, embedder, cache)
         print(f"the whole retriever, the same {len(some)}: {' / '.join(SHOWN)}")
         for name, own in tools.items():
             if name not in ("vanilla", "augmented"):

@@ -25,7 +25,13 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings, violations
 from toolscope_core.pipeline import analyse, bars_of, plan_merge
-from toolscope_core.planning import Candidate, PlanJob, by_model
+from toolscope_core.planning.plans import Candidate, PlannedCall, PlannedStep, RequestPlan
+from toolscope_core.planning.workers import (
+    PlanJob,
+    by_model,
+    filtered_by_model,
+    rephrased_by_model,
+)
 from toolscope_core.prompts.synthesis_prompt import written
 from toolscope_core.questioning import Asking, ask_opinions, drafts_of, wary_of, with_documents
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -239,6 +245,55 @@ def test_a_worker_that_obeys_a_tool_calls_for_no_other_job(payload, served):
     ]
     (none, _), (one, _) = by_model(asking(served(reply)))(jobs)
     assert none == () and [call.tool_id for call in one] == ["find_notes"]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_rephraser_that_obeys_a_request_rewords_no_other(payload, served):
+    """What it writes is searched for and nothing else: few texts of bounded length."""
+
+    def reply(asked):
+        questions = re.findall(r"^(\w{12}): job (\d)", asked.user, re.MULTILINE)
+        blocks = asked.user.split("\nQuestions:")[0].split("--- begin ")
+        obeying = {
+            number: any(b.startswith(f"request {number}") and "evil" in b for b in blocks)
+            for _, number in questions
+        }
+        return {
+            "answers": [
+                {"question": one, "phrasings": [payload * 40] if obeying[at] else ["Look it up"]}
+                for one, at in questions
+            ]
+        }
+
+    jobs = [
+        PlanJob(f"evil: find my notes. {payload}", "Find my notes", ()),
+        PlanJob("Find my mails", "Find my mails", ()),
+    ]
+    assert rephrased_by_model(asking(served(reply)))(jobs) == [(), ("Look it up",)]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_filter_that_obeys_a_tool_leaves_out_nothing_of_another_plan(payload, served):
+    """What it answers are numbers of tools that were chosen: none of them, or one that was not,
+    drops nothing.
+    """
+    hostile, notes = tool("evil_tool", f"{OTHER} {payload}"), tool("find_notes", LONG)
+    mails = tool("send_mail", "Send a mail.")
+
+    def reply(asked):
+        (question,) = re.findall(r"^(\w{12}): request", asked.user, re.MULTILINE)
+        needed = ([99] if "99" in asked.user else []) if "evil_tool" in asked.user else [1]
+        return {"answers": [{"question": question, "needed": needed}]}
+
+    def plan(request, *tools):
+        calls = tuple(PlannedCall(one.id) for one in tools)
+        return RequestPlan(request, (PlannedStep(request, (), calls, ""),))
+
+    plans = [plan("Find 99 notes", hostile, notes), plan("Find", hostile, notes)]
+    plans.append(plan("Find and mail", notes, mails))
+    by_id = {one.id: one for one in (hostile, notes, mails)}
+    first, second, third = filtered_by_model(asking(served(reply)))(plans, by_id)
+    assert first == second == {} and len(third) == 1
 
 
 def two_alike(cache):

@@ -12,7 +12,9 @@ from tests.test_cli import EXAMPLE, run
 from toolscope_core.cache import VectorCache
 from toolscope_core.datamodel import Tool
 from toolscope_core.errors import ConfigError
-from toolscope_core.planning import Candidate, PlanJob, by_score, plans_of
+from toolscope_core.planning.planner import Planner
+from toolscope_core.planning.plans import Candidate, PlannedCall
+from toolscope_core.planning.workers import PlanJob, by_score, filtered_by_request, in_request
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 
@@ -30,7 +32,7 @@ def retriever(tmp_path):
 
 
 def plan(retriever, request, worker=by_score, k=2):
-    (one,) = plans_of([request], {tool.id: tool for tool in TOOLS}, retriever, worker, k)
+    (one,) = Planner({tool.id: tool for tool in TOOLS}, retriever, worker, k).plans([request])
     return one
 
 
@@ -68,15 +70,100 @@ def test_what_is_as_good_as_the_best_is_called_too():
     assert calls(0.9) == (["mail"], "the only one found")
 
 
+def widening(retriever, takes, k=1, widest=3):
+    """A plan by a worker that takes of the shown tools those in ``takes``."""
+    shown = []
+
+    def worker(jobs):
+        shown.append([[one.tool.id for one in job.candidates] for job in jobs])
+        return [
+            (tuple(PlannedCall(i) for i in ids if i in takes), "as it likes") for ids in shown[-1]
+        ]
+
+    planner = Planner({tool.id: tool for tool in TOOLS}, retriever, worker, k, widest)
+    (one,) = planner.plans([ToolRequest("send mail and get weather")])
+    return one, shown
+
+
+def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.planning.planner.STEP", 1)
+    best, second = (
+        one.tool.id
+        for one in plan(retriever, ToolRequest("send mail and get weather")).steps[0].candidates
+    )
+    planned, shown = widening(retriever, {second})
+    assert shown == [[[best]], [[second]]]
+    assert planned.tool_ids == (second,) and planned.steps[0].rounds == 2
+    assert [one.tool.id for one in planned.steps[0].candidates] == [best, second]
+
+
+def test_a_job_that_nothing_fits_takes_the_best_in_the_end(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.planning.planner.STEP", 1)
+    planned, shown = widening(retriever, set())
+    (step,) = planned.steps
+    assert planned.tool_ids == (step.candidates[0].tool.id,)
+    assert step.rounds == len(shown) and "the best one found is taken" in step.reason
+    once, _ = widening(retriever, set(), widest=0)
+    assert once.tool_ids == () and once.steps[0].rounds == 1
+
+
+def test_another_phrasing_finds_what_the_job_does_not(retriever):
+    def planned(rephraser):
+        planner = Planner({t.id: t for t in TOOLS}, retriever, by_score, 1, rephraser=rephraser)
+        (one,) = planner.plans([ToolRequest("write a message")])
+        return one
+
+    one = planned(lambda jobs: [("send a mail to people",)])
+    assert one.tool_ids == ("mail",) and one.searches == 2
+    assert one.steps[0].phrasings == ("send a mail to people",)
+    assert planned(None).tool_ids != ("mail",)
+
+
+def test_offline_a_job_is_searched_within_its_request_too():
+    whole, part = PlanJob("r", "r", ()), PlanJob("both of it", "both", ())
+    assert in_request([whole, part]) == [(), ("both both of it",)]
+
+
+def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.planning.workers.WITHIN", 1)
+    request = ToolRequest("tell the weather of a town", ("weather of a town", "write to a file"))
+
+    def planner(**more):
+        return Planner({tool.id: tool for tool in TOOLS}, retriever, by_score, 1, **more)
+
+    (loose,) = planner().plans([request])
+    (tight,) = planner(plan_filter=filtered_by_request(retriever)).plans([request])
+    assert loose.tool_ids == tight.chosen == ("rain", "file")
+    assert tight.tool_ids == ("rain",) and "whole request" in tight.dropped["file"]
+    assert tight.as_json()["dropped"] == dict(tight.dropped)
+    (nothing,) = planner(plan_filter=filtered_by_request(retriever)).plans(
+        [ToolRequest("send mail", ("write to a file", "weather of a town"))]
+    )
+    assert nothing.tool_ids == ("file", "rain"), "a plan is never emptied"
+
+
 @pytest.fixture
 def server(monkeypatch):
     def reply(request):
+        if request.name == "phrasings":
+            questions = re.findall(r"^(\w{12}): job", request.user, re.MULTILINE)
+            return {
+                "answers": [
+                    {"question": one, "phrasings": ["Translate the text"]} for one in questions
+                ]
+            }
+        if request.name == "needed":
+            (question,) = re.findall(r"^(\w{12}): request", request.user, re.MULTILINE)
+            return {"answers": [{"question": question, "needed": [1]}]}
         questions = re.findall(r"^(\w{12}): job", request.user, re.MULTILINE)
         return {"answers": [{"question": one, "calls": answer(request)} for one in questions]}
 
     def answer(request):
+        (job,) = re.findall(r"--- begin job 1 .*\n(.*)", request.user)
+        if "French" in job:
+            return []
         texts = re.findall(r"--- begin tool \d+\.(\d+) .*\n(.*)", request.user)
-        wanted = next((at for at, text in texts if "write_note" in text), None)
+        wanted = next((at for at, text in texts if "create_note" in text), None)
         arguments = [{"name": state["name"], "source": "request"}] if state["name"] else []
         return [{"tool": int(wanted), "arguments": arguments}] if wanted else []
 
@@ -92,25 +179,46 @@ def test_the_command_prints_the_jobs_and_their_calls():
     told = run("plan-request", EXAMPLE, "Translate this to French, then write a note of it").output
     assert "job 1: Translate this to French" in told and "job 2: write a note of it" in told
     assert "call wordsmith-text/translate_to_french" in told
-    assert "2 rankings, 0 questions to a model" in told
+    assert "4 rankings, 0 questions to a model in 0 calls" in told
+    once = run(
+        "plan-request", EXAMPLE, "Translate this to French, then write a note of it", "--once"
+    )
+    assert "2 rankings, 0 questions" in once.output
 
 
 def test_a_model_chooses_and_says_where_arguments_come_from(server):
-    asked = ("plan-request", EXAMPLE, "Write a note of it", "--worker", "model", "--json")
+    asked = ("plan-request", EXAMPLE, "Write a note of it", "--worker", "model", "--once", "--json")
+    server.state["name"] = "title"
     trace = json.loads(run(*asked).output)
     assert (trace["searches"], trace["questions"], trace["tools_shown"]) == (1, 1, 5)
     assert len(server.received) == 1
+    ((call,),) = (step["calls"] for step in trace["steps"])
+    assert call["tool"].endswith("/create_note") and call["arguments"] == {"title": "request"}
     again = json.loads(run(*asked).output)
     assert again["tools"] == trace["tools"] and len(server.received) == 1, "the answer is kept"
+    assert trace["calls"] == 1 and trace["tokens_in"] > 0 and again["calls"] == 0
+
+
+def test_iteratively_a_model_rephrases_and_looks_through_the_plan(server):
+    request = "Write a note of it, then translate this to French"
+    asked = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
+    trace = json.loads(run(*asked).output)
+    assert [step["phrasings"] for step in trace["steps"]] == [["Translate the text"]] * 2
+    assert trace["searches"] == 4
+    first, second = trace["steps"]
+    assert first["rounds"] == 1 and second["rounds"] == 3
+    assert "the best one found is taken" in second["reason"]
+    assert len(trace["tools"]) == 1 and len(trace["dropped"]) == 1
+    assert trace["questions"] == 2 + 1 + 3 + 1
 
 
 def test_an_answer_with_a_parameter_that_is_not_there_takes_nothing(server):
     server.state["name"] = "no_such_parameter"
     trace = json.loads(
-        run("plan-request", EXAMPLE, "Write a note", "--worker", "model", "--json").output
+        run("plan-request", EXAMPLE, "Write a note", "--worker", "model", "--once", "--json").output
     )
     (step,) = trace["steps"]
-    assert step["calls"] == []
+    assert step["calls"] == [] and "is no parameter of tool" in step["reason"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,9 @@ from toolscope_core.config import RetrievalConfig, read_environment
 from toolscope_core.errors import ConfigError
 from toolscope_core.numbers import quantity
 
+if TYPE_CHECKING:  # planning takes half a second to import, which the help does not need
+    from toolscope_core.planning.plans import PlannedStep
+
 
 @app.command()
 @errors_as_sentences
@@ -39,6 +42,17 @@ def plan_request(
         Selector,
         typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
     ] = Selector.best,
+    iterative: Annotated[
+        bool,
+        typer.Option(
+            "--iterative/--once",
+            help="Search each job in several phrasings, show a model more tools until it takes "
+            "one; or each job once, as it stands.",
+        ),
+    ] = True,
+    is_filtered: Annotated[
+        bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
+    ] = False,
     decomposition: Decompose = Decomposition.rules,
     rerank: Rerank = DEFAULT.rerank,
     variants: VariantsFile = None,
@@ -52,6 +66,7 @@ def plan_request(
     from toolscope_core.commands import plan_command
     from toolscope_core.commands.model_options import AskRequest
     from toolscope_core.commands.search_command import SearchOptions
+    from toolscope_core.planning.planner import PlanOptions
 
     *files, request = catalogs
     if not files:
@@ -66,25 +81,36 @@ def plan_request(
         variants=variants,
         ask=AskRequest(base_url, model, budget_calls=budget_calls),
     )
+    wanted = PlanOptions(worker.value, iterative, is_filtered)
     report = plan_command.plan_request(
-        [Path(one) for one in files], request, options, worker.value, read_environment(), progress()
+        [Path(one) for one in files], request, options, wanted, read_environment(), progress()
     )
+    took = report.as_json()
     if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=1))
+        typer.echo(json.dumps(took, indent=1))
         return
     for number, step in enumerate(report.plan.steps, 1):
-        say(f"job {number}: {step.job}")
-        for call in step.calls:
-            sources = ", ".join(f"{name} from {one}" for name, one in call.arguments.items())
-            say(f"  call {call.tool_id}{f' ({sources})' if sources else ''}")
-        if not step.calls:
-            say("  no tool")
-        called = {call.tool_id for call in step.calls}
-        others = [one.tool.id for one in step.candidates if one.tool.id not in called]
-        found = f"; also found: {', '.join(others)}" if others else ""
-        say(f"  {step.reason}{found}")
+        _tell_step(number, step)
+    for name, reason in report.plan.dropped.items():
+        say(f"left out: {name}, {reason}")
     say(
         f"{quantity(len(report.plan.tool_ids), 'tool')}; {quantity(report.searches, 'ranking')}, "
-        f"{quantity(report.questions, 'question')} to a model, "
-        f"{quantity(report.tools_shown, 'tool')} shown to it, {report.seconds:.2f} s"
+        f"{quantity(took['questions'], 'question')} to a model in "
+        f"{quantity(took['calls'], 'call')} ({took['tokens_in']:,} tokens in, "
+        f"{took['tokens_out']:,} out), {quantity(report.tools_shown, 'tool')} shown to it, "
+        f"{report.seconds:.2f} s"
     )
+
+
+def _tell_step(number: int, step: PlannedStep) -> None:
+    say(f"job {number}: {step.job}")
+    for call in step.calls:
+        sources = ", ".join(f"{name} from {one}" for name, one in call.arguments.items())
+        say(f"  call {call.tool_id}{f' ({sources})' if sources else ''}")
+    if not step.calls:
+        say("  no tool")
+    called = {call.tool_id for call in step.calls}
+    others = [one.tool.id for one in step.candidates if one.tool.id not in called]
+    found = f"; also found: {', '.join(others)}" if others else ""
+    rounds = f" after {step.rounds} rounds" if step.rounds > 1 else ""
+    say(f"  {step.reason}{rounds}{found}")

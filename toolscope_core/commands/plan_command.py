@@ -12,35 +12,41 @@ from toolscope_core.commands.model_options import asking
 from toolscope_core.commands.search_command import (
     Searcher,
     SearchOptions,
-    Selection,
     searched_catalog,
 )
 from toolscope_core.config import Settings
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.planning import RequestPlan, by_model, by_score, plans_of
+from toolscope_core.opinions import Spent
+from toolscope_core.planning.planner import PlanOptions, asking_planner, offline_planner
+from toolscope_core.planning.plans import RequestPlan
 from toolscope_core.subqueries import IN_VIEW
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """A plan and what it took (Retrieval–Plan–Select, table 11): searches, questions to a model
-    whether or not it knew the answer, tools shown to it, and seconds without loading.
+    """A plan and what it took (Retrieval–Plan–Select, table 11): searches, tools shown to a model,
+    what the questions to it ``spent``, and seconds without loading.
     """
 
     plan: RequestPlan
     searches: int
-    questions: int
     tools_shown: int
+    spent: tuple[Spent, ...]
     seconds: float
 
     def as_json(self) -> JsonObject:
-        """The trace and what it took."""
+        """The trace and what it took; ``questions`` count whether or not the answer was known,
+        ``calls`` and tokens are what was paid for now.
+        """
         return {
             **self.plan.as_json(),
             "searches": self.searches,
-            "questions": self.questions,
+            "questions": sum(one.questions for one in self.spent),
+            "calls": sum(one.calls for one in self.spent),
+            "tokens_in": sum(one.tokens_in for one in self.spent),
+            "tokens_out": sum(one.tokens_out for one in self.spent),
             "tools_shown": self.tools_shown,
             "seconds": round(self.seconds, 3),
         }
@@ -50,12 +56,11 @@ def plan_request(
     paths: Sequence[Path],
     request: str,
     options: SearchOptions,
-    worker: Selection,
+    wanted: PlanOptions,
     settings: Settings,
     progress: Progress = silent,
 ) -> PlanReport:
-    """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for each,
-    of which the *best* are called or those that a *model* chooses.
+    """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for each.
 
     Raises ``ConfigError`` for a request without text and for recorded splits, and as the model's
     commands do.
@@ -68,20 +73,21 @@ def plan_request(
     searcher = Searcher(catalog, options, settings)
     retriever, start = searcher.tools(progress), time.perf_counter()
     requests = searcher.requests([Query("", request)], progress)
-    if worker == "best":
-        (plan,) = plans_of(requests, catalog.by_id, retriever, by_score, options.k, progress)
+    spent = searcher.spent
+    if wanted.worker == "best":
+        planner = offline_planner(catalog, retriever, options.k, wanted)
+        (plan,) = planner.plans(requests, progress)
     else:
         with asking(options.ask, settings, progress) as (_, asker):
-            (plan,) = plans_of(
-                requests, catalog.by_id, retriever, by_model(asker), options.k, progress
-            )
-    is_asked = options.decomposition in ("dummy", "context")
+            planner = asking_planner(catalog, retriever, options.k, wanted, asker)
+            (plan,) = planner.plans(requests, progress)
+            spent += asker.spent
     in_view = min(IN_VIEW, len(catalog.tools)) if options.decomposition == "context" else 0
-    shown = sum(len(step.candidates) for step in plan.steps) if worker == "model" else 0
+    shown = plan.tools_shown + len(plan.chosen) * wanted.is_filtered
     return PlanReport(
         plan=plan,
-        searches=len(plan.steps) + bool(in_view),
-        questions=is_asked + (len(plan.steps) if worker == "model" else 0),
-        tools_shown=in_view + shown,
+        searches=plan.searches + bool(in_view),
+        tools_shown=in_view + (shown if wanted.worker == "model" else 0),
+        spent=spent,
         seconds=time.perf_counter() - start,
     )

@@ -20,6 +20,7 @@ from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.experiments.selection import found_for_jobs, selected, selected_by_model
 from toolscope_core.json_lines import write_rows
+from toolscope_core.opinions import Spent
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import RankedTool, Retriever
@@ -169,6 +170,8 @@ class Searcher:
         self._embedder: Embedder = embedder_of(settings, options.embedder)
         self._cache = VectorCache(settings.cache_dir)
         self._scorer = scorer_of(options.config)
+        self.spent: tuple[Spent, ...] = ()
+        """What a model that split requests took."""
 
     def tools(self, progress: Progress = silent) -> Retriever:
         """The search for tools."""
@@ -245,7 +248,9 @@ class Searcher:
             return [one.steps for one in queries]
         with asking(self._options.ask, self._settings, progress) as (_, model):
             in_view = self._nearest(texts, progress) if kind == "context" else [()] * len(texts)
-            return splits_of_model(texts, in_view, kind, model)
+            splits = splits_of_model(texts, in_view, kind, model)
+            self.spent = model.spent
+            return splits
 
     def _nearest(self, texts: Sequence[str], progress: Progress) -> list[tuple[Tool, ...]]:
         """The tools that a model sees beside each request: the nearest by the hybrid score."""
