@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui.frame import page_frame
 from ui.retrieval.confusion_panel import confusion_panel
+from ui.retrieval.plan_panel import plan_panel
 from ui.retrieval.request_panel import request_panel
 from ui.retrieval.result_panel import result_panel
 
@@ -13,7 +14,9 @@ st.title("Retrieval")
 page_frame.analysis()
 catalog_id = page_frame.current().id
 asked = request_panel(catalog_id)
-if asked is not None:
-    view = result_panel(catalog_id, asked)
-    if view is not None and not asked.servers:
+if asked is not None and asked.plan is not None:
+    plan_panel(catalog_id, asked)
+elif asked is not None:
+    view = result_panel(catalog_id, asked.lookup)
+    if view is not None and not asked.lookup.servers:
         confusion_panel(view.confusions)

@@ -5,6 +5,7 @@ import re
 
 from toolscope_core.backends import ChatRequest
 
+PHRASINGS = ["Translate the text"]
 QUESTIONS = ("Do it for me", "Could you do it?", "I need it done by noon")
 RELATIONS = {"merge": "duplicate", "family": "parametric", "keep": "related"}
 
@@ -53,6 +54,24 @@ def answering(verdict=None, groups=None, document=None, score=3, variant=None):
                 row |= {"score": score, "lacking": []}
             rows.append(row)
         return {"answers": rows}
+
+    return reply
+
+
+def planning(calls):
+    """A model that plans: ``calls(job, tools)`` gives the calls of a job, ``tools`` being texts by
+    number; it knows one other wording and needs the first tool of a plan.
+    """
+
+    def reply(request):
+        if request.name == "calls":
+            (job,) = re.findall(r"--- begin job 1 .*\n(.*)", request.user)
+            texts = re.findall(r"--- begin tool \d+\.(\d+) .*\n(.*)", request.user)
+            own = {"calls": calls(job, {int(number): text for number, text in texts})}
+        else:
+            own = {"phrasings": PHRASINGS} if request.name == "phrasings" else {"needed": [1]}
+        questions = re.findall(r"^(\w{12}): (?:job|request)", request.user, re.MULTILINE)
+        return {"answers": [{"question": one, **own} for one in questions]}
 
     return reply
 

@@ -1,13 +1,12 @@
 """Plans of requests: jobs, candidates, calls; by score and by a model over real HTTP."""
 
 import json
-import re
 
 import pytest
 
 from tests.fakes import WordEmbedder
 from tests.model_server import ModelServer
-from tests.replies import served
+from tests.replies import PHRASINGS, planning, served
 from tests.test_cli import EXAMPLE, run
 from toolscope_core.cache import VectorCache
 from toolscope_core.datamodel import Tool
@@ -144,31 +143,17 @@ def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever
 
 @pytest.fixture
 def server(monkeypatch):
-    def reply(request):
-        if request.name == "phrasings":
-            questions = re.findall(r"^(\w{12}): job", request.user, re.MULTILINE)
-            return {
-                "answers": [
-                    {"question": one, "phrasings": ["Translate the text"]} for one in questions
-                ]
-            }
-        if request.name == "needed":
-            (question,) = re.findall(r"^(\w{12}): request", request.user, re.MULTILINE)
-            return {"answers": [{"question": question, "needed": [1]}]}
-        questions = re.findall(r"^(\w{12}): job", request.user, re.MULTILINE)
-        return {"answers": [{"question": one, "calls": answer(request)} for one in questions]}
-
-    def answer(request):
-        (job,) = re.findall(r"--- begin job 1 .*\n(.*)", request.user)
-        if "French" in job:
-            return []
-        texts = re.findall(r"--- begin tool \d+\.(\d+) .*\n(.*)", request.user)
-        wanted = next((at for at, text in texts if "create_note" in text), None)
-        arguments = [{"name": state["name"], "source": "request"}] if state["name"] else []
-        return [{"tool": int(wanted), "arguments": arguments}] if wanted else []
-
     state = {"name": ""}
-    with ModelServer(served(reply)) as running:
+
+    def calls(job, tools):
+        """The tool of notes, with the parameter of the test."""
+        wanted = next((at for at, text in tools.items() if "create_note" in text), None)
+        if wanted is None or "French" in job:
+            return []
+        arguments = [{"name": state["name"], "source": "request"}] if state["name"] else []
+        return [{"tool": wanted, "arguments": arguments}]
+
+    with ModelServer(served(planning(calls))) as running:
         monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
         monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
         running.state = state
@@ -203,7 +188,7 @@ def test_iteratively_a_model_rephrases_and_looks_through_the_plan(server):
     request = "Write a note of it, then translate this to French"
     asked = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
     trace = json.loads(run(*asked).output)
-    assert [step["phrasings"] for step in trace["steps"]] == [["Translate the text"]] * 2
+    assert [step["phrasings"] for step in trace["steps"]] == [PHRASINGS] * 2
     assert trace["searches"] == 4
     first, second = trace["steps"]
     assert first["rounds"] == 1 and second["rounds"] == 3

@@ -14,13 +14,16 @@ from toolscope_core.pipeline import Analysis
 from toolscope_core.prompts.audit import AuditTask
 from toolscope_core.prompts.augmentation_prompt import AugmentationTask
 from toolscope_core.prompts.judge_prompt import JudgeTask
+from toolscope_core.prompts.plan_filter_prompt import FilterTask
 from toolscope_core.prompts.quality import QualityTask
+from toolscope_core.prompts.rephrasing_prompt import RephrasingTask
 from toolscope_core.prompts.synthesis_prompt import SynthesisTask
+from toolscope_core.prompts.worker_prompt import WorkerTask
 from toolscope_core.questioning import Asking
 
-RunKind = Literal["judge", "documents", "quality", "variants"]
+RunKind = Literal["judge", "documents", "quality", "variants", "plan"]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
-variants of tools.
+variants of tools; tools for the jobs of a request.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
@@ -28,6 +31,7 @@ _TASKS = {
     "documents": (SynthesisTask(),),
     "quality": (QualityTask(),),
     "variants": (AugmentationTask(),),
+    "plan": (RephrasingTask(), WorkerTask(), FilterTask()),
 }
 
 

@@ -5,8 +5,11 @@ from contextlib import suppress
 
 import pytest
 
+from tests.model_server import ModelServer
+from tests.replies import planning, served
 from tests.workspace.desk import MAIL, WEATHER, on, tool
-from toolscope_core.errors import JobError, ModelError
+from toolscope_core.config import Endpoint
+from toolscope_core.errors import JobError, ModelError, ToolScopeError
 from toolscope_core.workspace import searches
 
 QUERIES = [
@@ -122,3 +125,68 @@ def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monke
 def test_without_a_query_set_the_way_to_one_is_shown(bench):
     page = bench().open("retrieval")
     assert not [box for box in page.at.selectbox if box.key == "picked"]
+
+
+def planned(page):
+    return [table.value for table in page.at.dataframe if "called" in table.value]
+
+
+@pytest.fixture
+def planner(page):
+    """A model that sends a mail wherever it can."""
+
+    def calls(job, tools):
+        mail = next((at for at, text in tools.items() if "send_mail" in text), None)
+        return [{"tool": mail, "arguments": [{"name": "to", "source": "request"}]}] if mail else []
+
+    with ModelServer(served(planning(calls))) as running:
+        page.work.endpoints.save(Endpoint(running.url, "m"))
+        yield running
+
+
+def plan(page, **choices):
+    """The plan of a request of two jobs."""
+    page.open("retrieval", q="mail and weather")
+    page.at.segmented_control(key="find").set_value("plan").run()
+    for kind, value in choices.items():
+        page.widget("segmented_control" if kind == "worker" else "toggle", kind).set_value(
+            value
+        ).run()
+
+
+def asked(page):
+    """The job that asks for plans, once it has ended."""
+    page.press("ask_plan")
+    with suppress(ToolScopeError):
+        page.work.analyses.wait(page.work.plans.job(page.catalog_id).id)
+    page.at.run()
+    return page.work.plans.job(page.catalog_id)
+
+
+def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):
+    plan(page)
+    assert "**1** mail" in page.text and "**2** weather" in page.text
+    assert "Also searched together with the whole request" in page.text
+    assert "**0 of 1** answers found" in page.text
+    tables = planned(page)
+    assert len(tables) == 4, "two jobs before and after"
+    assert tables[0]["called"][0] == "●" and "send_mail" in set(tables[0]["name"])
+    page.widget("toggle", "iterative").set_value(False).run()
+    assert "Also searched" not in page.text
+
+
+def test_a_model_plans_when_it_is_asked_and_not_before(page, planner):
+    plan(page, worker="a model", iterative=False)
+    assert "was not asked about this request yet" in page.text
+    assert "Why: not asked" in page.text and not planner.received
+    assert asked(page).state == "done"
+    assert "was not asked about" not in page.text and "Why: chosen by m at" in page.text
+    assert any(row == "to: request" for table in planned(page) for row in table["arguments"])
+    assert "plans of requests" in page.open("history").at.dataframe[0].value.to_string()
+
+
+def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):
+    planner.mode = "refused-key"
+    plan(page, worker="a model")
+    assert asked(page).state != "done"
+    assert page.at.error and "key" in page.text and planned(page)

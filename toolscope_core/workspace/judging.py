@@ -20,7 +20,7 @@ from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolSco
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Band, Grade, Opinions
 from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.questioning import Asking, ask_opinions, with_documents, with_grades
+from toolscope_core.questioning import Asker, Asking, ask_opinions, with_documents, with_grades
 from toolscope_core.run_configuration import (
     RUN_KINDS,
     RunKind,
@@ -141,6 +141,20 @@ class Judging:
         if kind == "documents":
             return self._write(catalog_id, frozenset(clusters), progress)
         return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
+
+    def ask(
+        self, catalog_id: int, kind: RunKind, work: Callable[[Asker], None], progress: Progress
+    ) -> ModelRun:
+        """Do work that asks about a catalog, as a run of this kind. Raises as ``run``."""
+        catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
+        run_config = configuration(kind, endpoint, catalog)
+        return self._asked(catalog_id, run_config, endpoint, work, progress)
+
+    def known_answers(self) -> Asker:
+        """What the endpoint answered so far, whatever it is asked; sends nothing. Raises
+        ``ConfigError`` without an endpoint.
+        """
+        return Asking(model_without_key(self._endpoints.needed()), self._ledger, None)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""

@@ -13,6 +13,7 @@ from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
 from toolscope_core.datamodel import Catalog, MergePlan, Tool
+from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
 from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -77,6 +78,15 @@ class SearchView:
     doubt: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenToolset:
+    """A toolset ready to be searched, and the needs of the request by its ids."""
+
+    catalog: Catalog
+    retriever: Retriever
+    answers: Gold
+
+
 class _LongWaitError(Exception):
     """More is to be embedded than ``AT_ONCE`` texts."""
 
@@ -122,8 +132,8 @@ class Searches:
             )
         )
         before, after = _with_answers(before, after, query, self._plan(catalog_id, asked))
-        came = side(before, after.ranks_as_it_is, asked.k, self._tokens)
-        left = side(after, before.ranks_as_it_is, asked.k, self._tokens)
+        came = side(before, after.ranks_as_it_is, asked.k, self.tokens)
+        left = side(after, before.ranks_as_it_is, asked.k, self.tokens)
         by_tool = [asked.servers and not place.led_by for place in came.places].count(False)
         return SearchView(
             before=came,
@@ -134,6 +144,29 @@ class Searches:
             from_tools=by_tool / max(1, len(came.places)),
             doubt=doubt(before.ranking),
         )
+
+    def opened(
+        self, catalog_id: int, asked: Lookup
+    ) -> tuple[ToolRequest, tuple[OpenToolset, ...]] | None:
+        """The request as it is split, and the tools as they are and as the merge leaves them;
+        ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
+        """
+        try:
+            retrievers = self._both(catalog_id, asked, _impatient)
+        except _LongWaitError:
+            return None
+        catalogs, plan = self._catalogs(catalog_id, asked), self._plan(catalog_id, asked)
+        self.embedder.encode([asked.text])
+        query = self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
+        (moved,) = relabelled([query], plan.phi)
+        toolsets = tuple(
+            OpenToolset(catalog, retriever, gold)
+            for catalog, retriever, gold in zip(
+                catalogs, retrievers, (query.gold, moved.gold), strict=True
+            )
+            if isinstance(retriever, Retriever)
+        )
+        return _request(asked, query), toolsets
 
     def start(self, catalog_id: int, asked: Lookup) -> str:
         """Build the indexes that ``look`` needs in the background; returns the job's id (that of a
@@ -226,7 +259,8 @@ class Searches:
             profiles={one.name: one for one in profiles},
         )
 
-    def _tokens(self, tool: Tool) -> int:
+    def tokens(self, tool: Tool) -> int:
+        """What the definition of a tool adds to a prompt."""
         return self._costs.of(tool, PROMPT_SHAPES[0])
 
 

@@ -22,6 +22,7 @@ from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
+from toolscope_core.workspace.plans import Plans
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.reviewed_variants import Variants
 from toolscope_core.workspace.searches import Searches
@@ -65,6 +66,7 @@ class Workspace:
         self.searches = Searches(
             self.analyses, self.review, self.queries, self.variants, embedder, cache
         )
+        self.plans = Plans(self.analyses, self.searches, self.judging)
         self.evaluations = Evaluations(
             self.store, self.catalogs, self.analyses, self.review, self.queries, self.searches
         )

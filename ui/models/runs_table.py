@@ -15,6 +15,7 @@ KINDS = {
     "documents": "wording of merged tools",
     "quality": "documentation quality",
     "variants": "document variants",
+    "plan": "plans of requests",
 }
 TITLES = {
     "asked": "task",

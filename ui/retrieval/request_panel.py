@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from toolscope_core.config import AcceptPolicy, Corpus
+from toolscope_core.planning.planner import WORKER_K, PlanOptions
 from toolscope_core.workspace.searches import Lookup
 from ui.frame import page_frame
 
@@ -20,14 +23,40 @@ CORPORA: dict[str, Corpus] = {
 }
 RERANKERS = {"automatic": "auto", "token by token": "late", "off": "none"}
 """Choices as they stand in the address too."""
-KEYS = ("q", "find", "corpus", "merges", "rerank", "k", "split", "variants")
+PLAN = "plan"
+"""What is found is a plan: the jobs of the request, and tools for each."""
+KEYS = (
+    "q",
+    "find",
+    "corpus",
+    "merges",
+    "rerank",
+    "k",
+    "split",
+    "variants",
+    "worker",
+    "per_job",
+    "iterative",
+    "filter",
+)
 """Widgets, and their names in the address."""
 LAST = "last_search"
+BY_RANKING, BY_MODEL = "the ranking", "a model"
 MOST_PLACES = 50
+MOST_PER_JOB = 15
 MOST_REQUEST = 4_000
 
 
-def request_panel(catalog_id: int) -> Lookup | None:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, and where a plan is wanted how it is made, with the tools that a job sees."""
+
+    lookup: Lookup
+    plan: PlanOptions | None = None
+    per_job: int = WORKER_K
+
+
+def request_panel(catalog_id: int) -> Asked | None:
     """Draw the form; what is asked, ``None`` for a request without text."""
     _restore()
     line, picker = st.columns([3, 2])
@@ -43,17 +72,18 @@ def request_panel(catalog_id: int) -> Lookup | None:
     with picker:
         _picker(catalog_id)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    servers = bar.segmented_control(
+    wanted = bar.segmented_control(
         "Find",
-        ["tools", "servers"],
+        ["tools", "servers", PLAN],
         default="tools",
         required=True,
         key="find",
         bind="query-params",
-        help="Servers are found by their own text and by their tools (Tool-to-Agent retrieval).",
+        help="Servers are found by their own text and by their tools (Tool-to-Agent retrieval). A "
+        "plan splits a long request into jobs and takes tools for each (Retrieve, plan, select).",
     )
     corpus: Corpus = "both"
-    if servers == "servers":
+    if wanted == "servers":
         chosen = bar.selectbox(
             "Search in",
             list(CORPORA),
@@ -78,10 +108,12 @@ def request_panel(catalog_id: int) -> Lookup | None:
         help="Token by token compares the best 50 again, each word of the request with each word "
         "of the tool. Automatic does so for tools, not for servers.",
     )
-    k = bar.number_input(
-        "Places", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
-        help="How many the agent is given.",
-    )  # fmt: skip
+    k = 10
+    if wanted != PLAN:
+        k = bar.number_input(
+            "Places", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
+            help="How many the agent is given.",
+        )  # fmt: skip
     split = bar.toggle(
         "Split the request",
         True,
@@ -99,6 +131,7 @@ def request_panel(catalog_id: int) -> Lookup | None:
             bind="query-params",
             help="The accepted expanded descriptions and questions, beside the tools' own text.",
         )
+    plan = _plan_bar() if wanted == PLAN else (PlanOptions(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
     if not text.strip():
         st.info(
@@ -107,17 +140,54 @@ def request_panel(catalog_id: int) -> Lookup | None:
             icon=":material/search:",
         )
         return None
-    find_servers = servers == "servers"
-    return Lookup(
+    lookup = Lookup(
         text[:MOST_REQUEST],
         k,
         RERANKERS[rerank],
         split,
-        find_servers,
+        wanted == "servers",
         corpus,
         MERGES[merges],
         variants,
     )
+    return Asked(lookup) if wanted != PLAN else Asked(lookup, *plan)
+
+
+def _plan_bar() -> tuple[PlanOptions, int]:
+    """How a plan is made, and how many tools a job sees."""
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    endpoint = page_frame.workspace().endpoints.get()
+    worker = bar.segmented_control(
+        "Tools are chosen by",
+        [BY_RANKING, BY_MODEL],
+        default=BY_RANKING,
+        required=True,
+        key="worker",
+        bind="query-params",
+        disabled=endpoint is None,
+        help="The ranking takes the best of each job and what is nearly as good. A model sees the "
+        "job, the request and the tools that were found; set one up in Settings.",
+    )
+    per_job = bar.number_input(
+        "Tools per job", 1, MOST_PER_JOB, WORKER_K, key="per_job", bind="query-params", width=110,
+        help="How many are looked at for a job at a time.",
+    )  # fmt: skip
+    iterative = bar.toggle(
+        "Search again in other words",
+        True,
+        key="iterative",
+        bind="query-params",
+        help="Each job is also searched within its request, or as a model rewords it; a model that "
+        "takes none of the tools sees the next ones.",
+    )
+    is_filtered = bar.toggle(
+        "Check the whole plan",
+        key="filter",
+        bind="query-params",
+        help="Leaves out tools that the request as a whole does not need.",
+    )
+    by_model = worker == BY_MODEL and endpoint is not None
+    return PlanOptions("model" if by_model else "best", iterative, is_filtered), per_job
 
 
 def _restore() -> None:

@@ -28,7 +28,7 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
     with st.spinner("Searching", show_time=True):
         view = page_frame.workspace().searches.look(catalog_id, asked)
     if view is None:
-        _building(catalog_id, asked)
+        building_panel(catalog_id, asked)
         return None
     _subqueries(view)
     if view.doubt:
@@ -54,7 +54,7 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
     return view
 
 
-def _building(catalog_id: int, asked: Lookup) -> None:
+def building_panel(catalog_id: int, asked: Lookup) -> None:
     """Start the building of the index once; after a failure only when asked."""
     searches = page_frame.workspace().searches
     job = searches.job(catalog_id)

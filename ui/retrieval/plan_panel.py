@@ -1,0 +1,189 @@
+"""The plan of a request: its jobs, what was found for each, what is called, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.errors import JobError, ToolScopeError
+from toolscope_core.numbers import quantity
+from toolscope_core.planning.plans import PlannedStep
+from toolscope_core.workspace.plans import PlanSide
+from ui.frame import page_frame, safe_text
+from ui.retrieval.request_panel import Asked
+from ui.retrieval.result_panel import ANSWER, OPEN, building_panel
+from ui.tools import tool_drawer
+
+CALLED = "●"
+REFUSED = "plan_refused"
+"""Session key: why asking a model was refused, shown once."""
+
+
+def plan_panel(catalog_id: int, asked: Asked) -> None:
+    """Draw both plans, job by job, and for a model's plan the button that asks it."""
+    plans = page_frame.workspace().plans
+    if asked.plan is None:
+        return
+    with st.spinner("Planning", show_time=True):
+        sides = plans.look(catalog_id, asked.lookup, asked.plan, asked.per_job)
+    if sides is None:
+        building_panel(catalog_id, asked.lookup)
+        return
+    if asked.plan.worker == "model":
+        _asking(catalog_id, asked, sides)
+    titles = ("As it is", "before"), ("Merged", "after")
+    for column, (title, key), side in zip(st.columns(2, gap="medium"), titles, sides, strict=True):
+        with column:
+            st.subheader(f"{title}: {quantity(side.size, 'tool')}", anchor=False)
+            _figures(side)
+            for number, step in enumerate(side.plan.steps, 1):
+                _step(side, step, f"{key}_{number}", number)
+            _dropped(side.plan.dropped)
+    trace = {"before": sides[0].plan.as_json(), "after": sides[1].plan.as_json()}
+    st.download_button(
+        "Download both plans",
+        json.dumps(trace, indent=1, ensure_ascii=False),
+        "plans.json",
+        "application/json",
+        icon=":material/download:",
+    )
+
+
+def _asking(catalog_id: int, asked: Asked, sides: tuple[PlanSide, PlanSide]) -> None:
+    """What the model was not asked yet, the button that asks it, and the progress."""
+    work = page_frame.workspace()
+    job = work.plans.job(catalog_id)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    if refused := st.session_state.pop(REFUSED, ""):
+        safe_text.show_error(JobError(refused))
+    waiting = max(side.open_questions for side in sides)
+    if not waiting:
+        return
+    if job is not None and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+    model = safe_text.untrusted(getattr(work.endpoints.get(), "model", ""))
+    shown = sum(side.tokens_shown for side in sides)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Ask the model",
+            key="ask_plan",
+            type="primary",
+            icon=":material/forum:",
+            on_click=_ask,
+            args=(catalog_id, asked),
+        )
+        st.markdown(
+            f"**{model}** was not asked about this request yet; until then the best of each job is "
+            f"taken. It reads about {shown:,} tokens of tools, within the budget of Settings."
+        )
+
+
+def _ask(catalog_id: int, asked: Asked) -> None:
+    if asked.plan is None:
+        return
+    try:
+        page_frame.workspace().plans.start(catalog_id, asked.lookup, asked.plan, asked.per_job)
+    except ToolScopeError as error:
+        st.session_state[REFUSED] = str(error)
+
+
+def _figures(side: PlanSide) -> None:
+    plan = side.plan
+    served = f"**{side.served} of {len(side.needs)}** answers found · " if side.needs else ""
+    questions = f" · {quantity(side.questions, 'question')}" if side.questions else ""
+    st.markdown(
+        f"{served}**{quantity(len(plan.tool_ids), 'tool')}**, {side.tokens:,} tokens · "
+        f"{quantity(plan.searches, 'ranking')}{questions} · {side.seconds * 1000:,.0f} ms",
+        help=f"{quantity(plan.tools_shown, 'tool')} with {side.tokens_shown:,} tokens are looked "
+        f"at over all jobs ({tokenizer().label}); an agent would get those of the plan.",
+    )
+
+
+def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
+    """A job with its candidates; those that are called come with where arguments come from."""
+    calls = {call.tool_id: call.arguments for call in step.calls}
+    with st.container(border=True):
+        st.markdown(f"**{number}** {safe_text.untrusted(step.job)}")
+        rounds = f", after {step.rounds} rounds" if step.rounds > 1 else ""
+        st.caption(f"Why: {safe_text.untrusted(step.reason)}{rounds}.")
+        _phrasings(side, step)
+        if not step.candidates:
+            return
+        ids = [one.tool.id for one in step.candidates]
+        rows: dict[str, list[Any]] = {
+            "called": [_mark(one, calls, side.plan.dropped) for one in ids],
+            "answers": [ANSWER if one in side.answers else "" for one in ids],
+            "name": [one.tool.name for one in step.candidates],
+            "open": [OPEN] * len(ids),
+            "score": [one.score for one in step.candidates],
+            "server": [one.tool.server for one in step.candidates],
+            "arguments": [_sources(calls.get(one, {})) for one in ids],
+        }
+        is_hidden = {
+            "answers": not side.needs,
+            "server": not any(rows["server"]),
+            "arguments": not any(rows["arguments"]),
+        }
+        st.dataframe(
+            rows,
+            key=f"planned_{key}",
+            hide_index=True,
+            column_order=[name for name in rows if not is_hidden.get(name)],
+            column_config=_column_config(ids, key),
+            alt=f"What was found for job {number}",
+        )
+
+
+def _phrasings(side: PlanSide, step: PlannedStep) -> None:
+    if step.phrasings == (f"{step.job} {side.plan.request}",):
+        st.caption("Also searched together with the whole request.")
+    elif step.phrasings:
+        other = "; ".join(safe_text.untrusted(one) for one in step.phrasings)
+        st.caption(f"Also searched as: {other}")
+
+
+def _mark(tool_id: str, calls: Mapping[str, object], dropped: Mapping[str, str]) -> str:
+    if tool_id not in calls:
+        return ""
+    return "left out" if tool_id in dropped else CALLED
+
+
+def _sources(arguments: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {source}" for name, source in arguments.items())
+
+
+def _column_config(ids: list[str], key: str) -> dict[str, Any]:
+    button = f"open_plan_{key}"
+    return {
+        "called": st.column_config.TextColumn("call", width=55, help="● is called for this job."),
+        "answers": st.column_config.TextColumn(
+            ANSWER, width=35, help="The query set has it as an answer."
+        ),
+        "name": st.column_config.TextColumn("tool", width=190),
+        "open": st.column_config.ButtonColumn(
+            "",
+            width=45,
+            type="tertiary",
+            key=button,
+            on_click=lambda: tool_drawer.open_tool(ids[st.session_state[button]["row"]]),
+        ),
+        "score": st.column_config.ProgressColumn(
+            min_value=0.0, max_value=1.0, format="%.2f", width=85
+        ),
+        "server": st.column_config.TextColumn(width=120),
+        "arguments": st.column_config.TextColumn("arguments come from", width=220),
+    }
+
+
+def _dropped(dropped: Mapping[str, str]) -> None:
+    for tool_id, reason in dropped.items():
+        st.caption(
+            f":material/filter_alt: Left out: **{safe_text.untrusted(tool_id)}**, "
+            f"{safe_text.untrusted(reason)}."
+        )
