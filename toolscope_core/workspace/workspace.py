@@ -22,7 +22,7 @@ from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
-from toolscope_core.workspace.plans import Plans
+from toolscope_core.workspace.request_plans import Plans
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.reviewed_variants import Variants
 from toolscope_core.workspace.searches import Searches

@@ -11,8 +11,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.numbers import quantity
-from toolscope_core.planning.plans import PlannedStep
-from toolscope_core.workspace.plans import PlanSide
+from toolscope_core.workspace.request_plans import PlannedStep, PlanSide
 from ui.frame import page_frame, safe_text
 from ui.retrieval.request_panel import Asked
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from toolscope_core.config import AcceptPolicy, Corpus
-from toolscope_core.planning.planner import WORKER_K, PlanOptions
+from toolscope_core.workspace.request_plans import WORKER_K, PlanOptions
 from toolscope_core.workspace.searches import Lookup
 from ui.frame import page_frame
 

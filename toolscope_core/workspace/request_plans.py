@@ -18,7 +18,7 @@ from toolscope_core.planning.planner import (
     asking_planner,
     offline_planner,
 )
-from toolscope_core.planning.plans import RequestPlan
+from toolscope_core.planning.plans import PlannedStep, RequestPlan
 from toolscope_core.questioning import Asker
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.run_configuration import RunKind
@@ -26,6 +26,8 @@ from toolscope_core.store import Job
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.searches import Lookup, OpenToolset, Searches
+
+__all__ = ["WORKER_K", "PlanOptions", "PlanSide", "PlannedStep", "Plans"]
 
 JOB_KIND: RunKind = "plan"
 
