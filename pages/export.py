@@ -34,15 +34,9 @@ def listed(ids: Sequence[str]) -> str:
 
 @st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")
 def prepared(
-    catalog_id: int,
-    decisions: int,
-    accept: AcceptPolicy,
-    routers: bool,
-    shape: str | None,
-    fix: bool,
+    catalog_id: int, decisions: int, config: PlanConfig, shape: str | None, fix: bool
 ) -> Download:
     """The bundle; ``decisions`` is how many there are, so that a new one makes it anew."""
-    config = PlanConfig(accept=accept, routers=routers)
     return review.download(catalog_id, record.name, config, shape, fix)
 
 
@@ -63,8 +57,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="relabel.json and arguments.json list new names; a toolset over the tool limit is "
         "split.",
     )
+    expanded = bool(page_frame.workspace().variants.accepted(record.id)) and st.toggle(
+        "Expanded descriptions",
+        key="expanded",
+        help="Writes the accepted document variants (Documents, For search) as the descriptions of "
+        "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
+    )
 shape = None if chosen == own else chosen
-figures = review.figures(record.id, PlanConfig(accept=accept, routers=routers), shape, fix)
+config = PlanConfig(accept=accept, routers=routers, expanded=expanded)
+figures = review.figures(record.id, config, shape, fix)
 for column, (label, before, after) in zip(
     st.columns(3),
     (
@@ -107,7 +108,7 @@ if figures.hostile:
         icon=":material/gpp_bad:",
     )
 
-options = (record.id, len(review.log(record.id)), accept, routers, shape, fix)
+options = (record.id, len(review.log(record.id)), config, shape, fix)
 refused = bool(figures.refusals)
 label = f"Not valid for {chosen}, see below" if refused else "Prepare bundle"
 if st.button(label, key="prepare", type="primary", icon=":material/package_2:", disabled=refused):

@@ -294,6 +294,7 @@ def _manifest(
             "accept": config.accept,
             "routers": config.routers,
             "correct": config.correct,
+            **({"expanded": True} if config.expanded else {}),
             "judge": dict(analysis.opinions.configuration) if analysis.opinions else "offline",
         },
         "versions": {"model": analysis.model, "judge": analysis.judge.name},

@@ -83,12 +83,14 @@ class PlanConfig:
 
     ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
     ones); ``routers`` whether accepted clusters that need a gateway are exported;
-    ``correct`` switches Auto-Correction off (ToolScope, section 3.2).
+    ``correct`` switches Auto-Correction off (ToolScope, section 3.2). With ``expanded`` a tool that
+    still has its own description goes out under that of its accepted document variant.
     """
 
     accept: AcceptPolicy = "none"
     routers: bool = False
     correct: bool = True
+    expanded: bool = False
 
     def __post_init__(self) -> None:
         if self.accept not in ACCEPT_POLICIES:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core import similarity
+from toolscope_core.augmentation.variants import with_expanded
 from toolscope_core.backends import Embedder, Progress, Step, Vectors, silent
 from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.config import LEAST_PROBABILITY, AnalysisConfig, Cut, PlanConfig
@@ -30,7 +31,7 @@ from toolscope_core.datamodel import (
     PairScores,
     Verdict,
 )
-from toolscope_core.decision_log import active, constraints, edits, versions_of
+from toolscope_core.decision_log import active, constraints, edits, variants, versions_of
 from toolscope_core.errors import CatalogError
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.auto_accept import accept
@@ -508,7 +509,8 @@ def plan_merge(
     A model's opinions decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge.
     """
-    return plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
+    plan = plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
+    return with_expanded(plan, variants(analysis.catalog, log)) if config.expanded else plan
 
 
 @dataclass(frozen=True, slots=True)

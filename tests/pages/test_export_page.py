@@ -168,3 +168,16 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     page.at.toggle(key="routers").set_value(True).run()
     assert "Edited single tools: 1." in page.text
     assert "exported in the original form" not in page.text
+
+
+def test_accepted_variants_can_be_the_descriptions(page):
+    assert not [toggle for toggle in page.at.toggle if toggle.key == "expanded"]
+    row = b'{"tool": "alpha/send_mail", "expanded": "Post it now.", "questions": []}'
+    page.work.variants.add(page.catalog_id, row, "v.jsonl")
+    page.work.variants.accept_clean(page.catalog_id, "ann")
+    page.at.run()
+    before = figures(page)
+    page.widget("toggle", "expanded").set_value(True).run()
+    assert figures(page) != before
+    page.press("prepare")
+    assert page.at.get("download_button")

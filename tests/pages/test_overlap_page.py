@@ -255,3 +255,19 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
     for name in ("map_rows", "grid_rows", "sweep_rows"):
         monkeypatch.setattr(f"toolscope_core.figures.table_twins.{name}", never)
     assert tables() == opened - 1
+
+
+def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypatch, work):
+    i = work.catalogs.newest()[0].id
+    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    choices = [choice.key for choice in app.get("button_group")]
+    assert "effect" not in choices, "without variants there is nothing to choose"
+    row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": []}'
+    work.variants.add(i, row, "v.jsonl")
+    work.variants.accept_clean(i, "ann")
+    app.run()
+    app.segmented_control(key="effect").set_value("document variants").run()
+    assert {"pairs, own text", "change, with random words"} <= set(table(app))
+    app = open_page(monkeypatch, work, "overlap", view="Map", method="PCA")
+    app.toggle(key="compare_variants").set_value(True).run()
+    assert not app.exception and len(app.get("plotly_chart")) == 1

@@ -149,3 +149,34 @@ def test_they_are_measured_beside_the_toolset_as_it_is(loaded):
     for side in VARIANT_SIDES:
         number = work.evaluations.run(catalog_id, Wanted(after=side))
         assert work.evaluations.get(number).is_done
+
+
+def test_on_request_the_toolset_says_what_was_accepted(loaded):
+    work, catalog_id = loaded
+    work.variants.accept_clean(catalog_id, "ann")
+
+    def descriptions(**more):
+        files = work.review.bundle(catalog_id, PlanConfig(accept="none", **more), "neutral")
+        about = json.loads(files["manifest.json"])["configuration"]
+        assert about.get("expanded", False) is more.get("expanded", False)
+        tools = json.loads(files["toolset.json"])["tools"]
+        return {tool["id"]: tool["description"] for tool in tools}
+
+    own, expanded = descriptions(), descriptions(expanded=True)
+    changed = {one for one in own if own[one] != expanded[one]}
+    assert changed == {"alpha/send_mail", "beta/get_weather"}
+    assert expanded["alpha/send_mail"] == WRITTEN.expanded
+    assert work.review.figures(catalog_id, PlanConfig(expanded=True)).tokens_after != (
+        work.review.figures(catalog_id, PlanConfig()).tokens_after
+    )
+
+
+def test_what_people_edited_or_merged_keeps_its_wording(loaded):
+    work, catalog_id = loaded
+    work.variants.accept_clean(catalog_id, "ann")
+    config = PlanConfig(accept="all", expanded=True)
+    plan = work.review.plan(catalog_id, config)
+    plain = work.review.plan(catalog_id, replace(config, expanded=False))
+    for item, before in zip(plan.tools, plain.tools, strict=True):
+        if len(item.members) > 1 and before.tool.description != MAIL.description:
+            assert item == before

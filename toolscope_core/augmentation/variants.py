@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from toolscope_core.datamodel import Augmentation, Catalog, JsonObject, Tool
+from toolscope_core.datamodel import (
+    Augmentation,
+    Catalog,
+    JsonObject,
+    MergedTool,
+    MergePlan,
+    Tool,
+)
 from toolscope_core.errors import ConfigError
 from toolscope_core.json_lines import read_rows, rows_in
 
@@ -70,6 +77,22 @@ def with_variants(
         replace(tool, augmentation=_joined([tool.id, *former.get(tool.id, ())], variants))
         for tool in tools
     )
+
+
+def with_expanded(plan: MergePlan, variants: Mapping[str, Augmentation]) -> MergePlan:
+    """The plan with the expanded descriptions of ``variants`` in place of the tools' own, as far as
+    they still have their own: what people edited and the wording of merged tools stay.
+    """
+    own = plan.catalog.by_id
+
+    def expanded(item: MergedTool) -> MergedTool:
+        written = variants.get(item.tool.id)
+        changed = item.tool.description != own[item.tool.id].description
+        if written is None or not written.expanded.strip() or changed:
+            return item
+        return replace(item, tool=replace(item.tool, description=written.expanded))
+
+    return replace(plan, tools=tuple(expanded(item) for item in plan.tools))
 
 
 def _joined(ids: Sequence[str], variants: Mapping[str, Augmentation]) -> Augmentation | None:

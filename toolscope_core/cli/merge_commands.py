@@ -105,6 +105,12 @@ def merge(
     correct: Annotated[
         bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
     ] = True,
+    expanded: Annotated[
+        bool,
+        typer.Option(
+            "--expanded", help="Write accepted document variants as the tools' descriptions."
+        ),
+    ] = False,
     embedder: EmbedderName = None,
     judge: Annotated[
         Judge, typer.Option(help="The judge: offline, or a model as well.")
@@ -140,7 +146,7 @@ def merge(
     request = MergeRequest(
         out=out,
         analysis=AnalysisConfig(threshold=threshold),
-        plan=PlanConfig(accept=accept.value, routers=routers, correct=correct),
+        plan=PlanConfig(accept=accept.value, routers=routers, correct=correct, expanded=expanded),
         shape=shape,
         fix=fix,
         fail_on=fail_on.value if fail_on else None,

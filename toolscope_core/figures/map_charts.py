@@ -211,7 +211,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
 
 
 def _contours(tools: ToolMap) -> list[object]:
-    frame = frame_of(tools.panels[0].points)
+    frame = _whole_frame(tools)
     grids = [density(panel.points, frame) for panel in tools.panels]
     top = float(grids[0].max()) or 1.0
     step = top / (LEVELS + 1)
@@ -237,7 +237,7 @@ def _contours(tools: ToolMap) -> list[object]:
 
 def _axes(tools: ToolMap) -> dict[str, object]:
     """Panels side by side; what is zoomed in one is zoomed in all; one scale both ways."""
-    across, up = frame_of(tools.panels[0].points).tolist()
+    across, up = _whole_frame(tools).tolist()
     wide = 1 / len(tools.panels)
     made: dict[str, object] = {}
     for at in range(len(tools.panels)):
@@ -247,6 +247,10 @@ def _axes(tools: ToolMap) -> dict[str, object]:
         made[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
         made[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
     return made
+
+
+def _whole_frame(tools: ToolMap) -> NDArray[np.float64]:
+    return frame_of(np.vstack([panel.points for panel in tools.panels]))
 
 
 def _title(at: int, panel: Panel, drawn: int) -> dict[str, object]:

@@ -62,7 +62,7 @@ class Curves:
         sets = {ORIGINAL: analysis.vectors, MERGED: self._merged_vectors(catalog_id, analysis)}
         variants: list[CurveVariant] = []
         for name, vectors in sets.items():
-            variant = None if vectors is None else self._variant(catalog_id, name, vectors)
+            variant = None if vectors is None else self.variant_of(catalog_id, name, vectors)
             variants += [] if variant is None else [variant]
         waiting = tuple(name for name in sets if name not in [variant.name for variant in variants])
         return Curve(THRESHOLDS, analysis.threshold, tuple(variants), waiting)
@@ -84,7 +84,7 @@ class Curves:
         )
         self._merged.put(catalog_id, (analysis,), merged, state=decided)
         for vectors in (analysis.vectors, merged):
-            self._pairs(vectors, progress)
+            self.count(vectors, progress)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest counting of this catalog."""
@@ -108,17 +108,22 @@ class Curves:
             analysis, plan, lambda texts: embed_cached(texts, self._embedder, self._vectors)
         )
 
-    def _variant(self, catalog_id: int, name: str, vectors: Vectors) -> CurveVariant | None:
+    def variant_of(self, catalog_id: int, name: str, vectors: Vectors) -> CurveVariant | None:
+        """The line of one toolset; ``None`` where it has too many tools to be counted at once and
+        was not counted before.
+        """
+
         def counted() -> CurveVariant | None:
             if len(vectors) <= COUNTED_AT_ONCE:
-                pairs: NDArray[np.int64] | None = self._pairs(vectors)
+                pairs: NDArray[np.int64] | None = self.count(vectors)
             else:
                 pairs = self._counts.counts(_key(vectors), len(THRESHOLDS))
             return None if pairs is None else CurveVariant(name, len(vectors), pairs)
 
         return self._variants.get((catalog_id, name), (vectors,), counted)
 
-    def _pairs(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
+    def count(self, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
+        """int64: the pairs of vectors (of length 1) from each threshold on, counted if need be."""
         key = _key(vectors)
         pairs = self._counts.counts(key, len(THRESHOLDS))
         if pairs is None:

@@ -34,7 +34,7 @@ UNASKED = 10_000
 """Up to this many tools a projection starts by itself."""
 
 _Basis = tuple[Points, MergePlan, MergePlan | None]
-_TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
+TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
 _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
 """Seconds at the start and for each tool, as seen at 527 and 4,076 tools on two busy cores."""
@@ -106,7 +106,7 @@ class Maps:
         """Project here and now, in a process of its own, unless it is known."""
         if self.points(catalog_id, method) is None:
             vectors = self._analyses.required(catalog_id).vectors
-            made = subprocess_jobs.compute(_TASKS[method], vectors, progress=progress)
+            made = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
             self._arrays.write(self._map_key(catalog_id, method), made)
 
     def job(self, catalog_id: int, kind: str) -> Job | None:
@@ -217,14 +217,10 @@ class Maps:
 
     def _hash(self, catalog_id: int) -> str:
         analysis = self._analyses.required(catalog_id)
-        return self._hashes.get(
-            catalog_id, (analysis,), lambda: hashlib.sha256(analysis.vectors.tobytes()).hexdigest()
-        )
+        return self._hashes.get(catalog_id, (analysis,), lambda: _content(analysis.vectors))
 
     def _map_key(self, catalog_id: int, method: Method) -> str:
-        """Equal for equal vectors, parameters and library."""
-        knobs = (projection.SEED, projection.NEIGHBOURS, projection.PERPLEXITY, projection.PASSES)
-        return digest(self._hash(catalog_id), method, knobs, version(_PACKAGES[method]))
+        return _key(self._hash(catalog_id), method)
 
     def _silhouette_key(self, catalog_id: int, name: str) -> str:
         analysis = self._analyses.required(catalog_id)
@@ -238,6 +234,20 @@ class Maps:
 
 
 _SINGULAR = {collisions.SERVERS: "server", collisions.CLUSTERS: "cluster", STATES: "cluster state"}
+
+
+def map_key(vectors: Vectors, method: Method) -> str:
+    """The name of a kept projection: equal for equal vectors, parameters and library."""
+    return _key(_content(vectors), method)
+
+
+def _content(vectors: Vectors) -> str:
+    return hashlib.sha256(vectors.tobytes()).hexdigest()
+
+
+def _key(content: str, method: Method) -> str:
+    knobs = (projection.SEED, projection.NEIGHBOURS, projection.PERPLEXITY, projection.PASSES)
+    return digest(content, method, knobs, version(_PACKAGES[method]))
 
 
 def _groups(plan: MergePlan, by: str) -> tuple[str, ...]:

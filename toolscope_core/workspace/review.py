@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from toolscope_core.augmentation.variants import with_expanded
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
-from toolscope_core.decision_log import active, admit, edits, suspended_decisions
+from toolscope_core.decision_log import active, admit, edits, suspended_decisions, variants
 from toolscope_core.decisions import WITH_RELATION, decision_of_row
 from toolscope_core.errors import DecisionError
 from toolscope_core.imported_decisions import ImportPreview, decisions_in, import_preview
@@ -92,7 +93,8 @@ class Review:
 
         def make() -> MergePlan:
             start = self._proposed(catalog_id, analysis, log, config.correct)
-            return plan_of(analysis, start, config)
+            plan = plan_of(analysis, start, config)
+            return with_expanded(plan, variants(plan.catalog, log)) if config.expanded else plan
 
         return self._plans.get((catalog_id, config), (analysis,), make, state=len(log))
 

@@ -184,9 +184,11 @@ class Searches:
         """What searches many requests on several toolsets."""
         return ToolsetRanker(self.embedder, self.cache, config)
 
-    def retriever(self, tools: Iterable[Tool], config: RetrievalConfig) -> Retriever:
+    def retriever(
+        self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
+    ) -> Retriever:
         """The search of a toolset that is looked at once."""
-        return Retriever(tools, self.embedder, self.cache, config)
+        return Retriever(tools, self.embedder, self.cache, config, progress=progress)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest building of indexes for this catalog."""

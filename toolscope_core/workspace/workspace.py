@@ -30,6 +30,7 @@ from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
 from toolscope_core.workspace.toolsets import ToolSets
+from toolscope_core.workspace.variant_figures import VariantFigures
 from toolscope_core.workspace.versions import Versions
 
 
@@ -65,6 +66,9 @@ class Workspace:
         self.variants = Variants(self.store, self.catalogs, self.review)
         self.searches = Searches(
             self.analyses, self.review, self.queries, self.variants, embedder, cache
+        )
+        self.variant_figures = VariantFigures(
+            self.analyses, self.variants, self.searches, self.curves, self.maps, arrays
         )
         self.plans = Plans(self.analyses, self.searches, self.judging)
         self.evaluations = Evaluations(

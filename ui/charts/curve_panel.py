@@ -7,13 +7,64 @@ import streamlit as st
 from toolscope_core.errors import JobError
 from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.figures.views import Curve
+from toolscope_core.workspace.maps import Method
 from ui.charts.pictures import picture
 from ui.frame import page_frame, safe_text
 
 MARKS = (0.70, 0.80, 0.85, 0.90, 0.95)
 
 
+MERGE, VARIANTS = "the merge", "document variants"
+ABOUT_VARIANTS = (
+    "Exact counts over all pairs of what a search compares. *Own text* is the description with the "
+    "arguments; *with variants* reads the accepted expanded descriptions and questions too; *with "
+    "random words* is as long as that and says nothing more, so it shows what length alone does. "
+    f"Pairs at {curve_charts.CRITICAL:.2f} or more are hard to tell apart."
+)
+
+
 def curve_panel(catalog_id: int) -> None:
+    """The curve of the merge or of the document variants, by choice where there are some."""
+    if not page_frame.workspace().variant_figures.has_any(catalog_id):
+        _merge_curve(catalog_id)
+        return
+    of = st.segmented_control(
+        "Effect of", [MERGE, VARIANTS], default=MERGE, required=True, key="effect",
+        bind="query-params",
+    )  # fmt: skip
+    if of == MERGE:
+        _merge_curve(catalog_id)
+    else:
+        _variant_curve(catalog_id)
+
+
+def _variant_curve(catalog_id: int) -> None:
+    view = page_frame.workspace().variant_figures.curve(catalog_id)
+    if view is None or view.waiting:
+        variant_job(catalog_id)
+        return
+    st.caption(ABOUT_VARIANTS)
+    _drawn(view, "Collision curve of the document variants")
+
+
+def variant_job(catalog_id: int, method: Method = "PCA") -> None:
+    """Start the embedding, counting and projecting of the variants once; after a failure only when
+    asked.
+    """
+    work = page_frame.workspace().variant_figures
+    job = work.job(catalog_id)
+    if job is not None and not job.live and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+        if not st.button("Retry", icon=":material/replay:", key="variant_figures"):
+            return
+    st.info(
+        "Embedding the tools with their variants and with random words, once.",
+        icon=":material/hourglass_empty:",
+    )
+    page_frame.job_panel(work.start(catalog_id, method))
+
+
+def _merge_curve(catalog_id: int) -> None:
     """The curve with its table; while pairs are being counted, the progress."""
     view = page_frame.workspace().curves.curve(catalog_id)
     if view.waiting:
@@ -25,6 +76,10 @@ def curve_panel(catalog_id: int) -> None:
         f"merges. Pairs at {curve_charts.CRITICAL:.2f} or more are hard to tell apart for any "
         "semantic search."
     )
+    _drawn(view, "Collision curve")
+
+
+def _drawn(view: Curve, title: str) -> None:
     rows = table_twins.curve_rows(view)
     marked = [row for row in rows if row["from"] in MARKS]
     st.dataframe(
@@ -33,7 +88,7 @@ def curve_panel(catalog_id: int) -> None:
         column_config={"from": "similarity ≥"},
         alt="Pairs at five similarity thresholds",
     )
-    picture(curve_charts.collision_curve(view), lambda: rows, "curve", "Collision curve")
+    picture(curve_charts.collision_curve(view), lambda: rows, "curve", title)
 
 
 def _counting(catalog_id: int, view: Curve) -> None:

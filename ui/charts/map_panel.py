@@ -12,6 +12,7 @@ from toolscope_core.figures import table_twins
 from toolscope_core.figures.views import ToolMap
 from toolscope_core.views.collisions import CLUSTERS, SERVERS
 from toolscope_core.workspace.maps import METHODS, STATES, UNASKED, Method
+from ui.charts.curve_panel import variant_job
 from ui.charts.map_selection import selected_panel
 from ui.charts.pictures import picture
 from ui.charts.silhouettes_panel import silhouettes_panel
@@ -27,6 +28,10 @@ MARKED = "map_marked"
 
 COLOURS = {SERVERS: "server", CLUSTERS: "cluster", STATES: "state of the cluster"}
 """The labels, which are the values in the address."""
+ABOUT_PANELS = (
+    "Three panels of what a search compares: the tools' own text, with the accepted variants, and "
+    "padded with random words to the same length."
+)
 ABOUT: dict[Method, str] = {
     "PCA": "Two principal components: directions are faithful, most distances are not.",
     "UMAP": "Neighbours stay close; distances between groups, and their sizes, mean little.",
@@ -45,6 +50,15 @@ def map_panel(catalog_id: int) -> None:
         "Colour by", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
         format_func=lambda name: COLOURS.get(name, f"field “{name}”"),
     )  # fmt: skip
+    has_variants = page_frame.workspace().variant_figures.has_any(catalog_id)
+    variants = has_variants and bar.toggle(
+        "Compare document variants", key="compare_variants", bind="query-params", help=ABOUT_PANELS
+    )
+    if variants:
+        contours = bar.toggle("Density contours", key="contours", bind="query-params")
+        _variant_panels(catalog_id, method, by, contours)
+        selected_panel(catalog_id)
+        return
     few = page_frame.current().tools <= TWO_PANELS
     beside = bar.toggle("Compare with merged", few, key="beside", bind="query-params")
     labels = bar.toggle("Labels", True, key="words", bind="query-params")
@@ -63,6 +77,43 @@ def map_panel(catalog_id: int) -> None:
     )  # fmt: skip
     selected_panel(catalog_id)
     silhouettes_panel(catalog_id)
+
+
+def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) -> None:
+    """The tools where a search sees them: by their own text, with variants, with random words."""
+    work = page_frame.workspace().variant_figures
+    if refused := page_frame.workspace().maps.refusal(catalog_id, method):
+        st.info(refused, icon=":material/block:")
+        method = "PCA"
+    if work.points(catalog_id, method) is None:
+        if method != "PCA":
+            st.caption(f"{method} takes about {work.seconds(catalog_id, method):,} s, an estimate.")
+        variant_job(catalog_id, method)
+        method = "PCA"
+        if work.points(catalog_id, method) is None:
+            return
+    drawn = work.drawn(catalog_id, method, by)
+    st.caption(
+        ABOUT[method]
+        if method == "PCA"
+        else f"{ABOUT[method]} Each panel is projected by itself and has its own directions."
+    )
+    key = f"variant_map_{catalog_id}"
+    rows = _rows(catalog_id)
+    figure = figures.tool_map(drawn, rows, contours, labels=False, only=tool_selection.only())
+    picture(
+        figure, partial(table_twins.map_rows, drawn), key, "Map of the document variants",
+        on_select=lambda: _select_among(catalog_id, drawn, key, rows),
+        selection_mode=("box", "lasso"),
+    )  # fmt: skip
+
+
+def _select_among(catalog_id: int, drawn: ToolMap, key: str, marks: list[int]) -> None:
+    points = st.session_state[key]["selection"]["points"]
+    if points:
+        tools = page_frame.analysis().catalog.tools
+        rows = figures.tools_at(drawn, points, marks, tool_selection.only())
+        tool_selection.select(catalog_id, (tools[row].id for row in rows), "the map")
 
 
 def _marks(
@@ -134,9 +185,6 @@ def _rows(catalog_id: int) -> list[int]:
 
 def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:
     """Select the tools inside the lasso or box. A figure that is only redrawn has none: ignored."""
-    points = st.session_state[key]["selection"]["points"]
-    if points:
-        tools, (_, marks, _) = page_frame.analysis().catalog.tools, st.session_state[MARKED]
-        rows = figures.tools_at(drawn, points, marks, tool_selection.only())
-        ids = (tools[row].id for row in rows)
-        tool_selection.select(catalog_id, ids, "the map")
+    if st.session_state[key]["selection"]["points"]:
+        _, marks, _ = st.session_state[MARKED]
+        _select_among(catalog_id, drawn, key, marks)

@@ -1,0 +1,86 @@
+"""Collisions and maps of document variants: own text, with variants, with random words."""
+
+import json
+
+import numpy as np
+import pytest
+
+from toolscope_core.background import subprocess_jobs
+from toolscope_core.errors import JobError
+from toolscope_core.workspace import variant_figures
+from toolscope_core.workspace.reviewed_variants import NONE
+from toolscope_core.workspace.variant_figures import CONTROL, OWN, SIDES, WRITTEN
+
+ROWS = [
+    {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},
+    {"tool": "beta/send_mail", "expanded": "Deliver many newsletters.", "questions": ["Spam all"]},
+]
+
+
+@pytest.fixture
+def varied(opened):
+    """A catalog of which two of three equal tools have accepted variants."""
+    work, i = opened
+    work.variants.add(i, "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
+    work.variants.decide(i, {view.tool.id: view.offer for view in work.variants.views(i)}, "ann")
+    return work, i
+
+
+def at(view, threshold):
+    row = view.thresholds.index(threshold)
+    return {one.name: int(one.pairs[row]) for one in view.variants}
+
+
+def test_there_is_nothing_to_compare_without_accepted_variants(opened):
+    work, i = opened
+    assert not work.variant_figures.has_any(i)
+    work.variants.add(i, json.dumps(ROWS[0]).encode(), "v.jsonl")
+    assert not work.variant_figures.has_any(i), "what is only on offer is read by nobody"
+
+
+def test_tools_that_say_different_things_no_longer_collide(varied):
+    work, i = varied
+    assert work.variant_figures.has_any(i)
+    counts = at(work.variant_figures.curve(i), 0.95)
+    assert counts[WRITTEN] < counts[OWN]
+    assert list(counts) == [OWN, WRITTEN, CONTROL]
+
+
+def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monkeypatch):
+    work, i = varied
+    drawn = work.variant_figures.drawn(i, "PCA", "servers")
+    names = tuple(tool.name for tool in work.analyses.get(i).catalog.tools)
+    assert [(panel.title, panel.names) for panel in drawn.panels] == [(s, names) for s in SIDES]
+    assert drawn is work.variant_figures.drawn(i, "PCA", "servers")
+    own, written, _ = (panel.points for panel in drawn.panels)
+    same = [row for row, name in enumerate(names) if name != "send_mail"]
+    np.testing.assert_allclose(own[same], written[same], atol=1e-6)
+    assert not np.allclose(own, written)
+
+    monkeypatch.setattr(
+        subprocess_jobs, "compute", lambda task, vectors, progress: vectors[:, :2].astype(float)
+    )
+    with pytest.raises(JobError, match="UMAP of the document variants is not computed"):
+        work.variant_figures.drawn(i, "UMAP", "servers")
+    work.analyses.wait(work.variant_figures.start(i, "UMAP"))
+    for panel in work.variant_figures.drawn(i, "UMAP", "servers").panels:
+        assert np.abs(panel.points).max() == pytest.approx(1.0)
+
+
+def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
+    work, i = varied
+    monkeypatch.setattr(variant_figures, "AT_ONCE", -1)
+    assert work.variant_figures.curve(i) is None
+    work.analyses.wait(work.variant_figures.start(i))
+    assert work.variant_figures.curve(i) is not None
+    assert work.variant_figures.job(i).state == "done"
+
+
+def test_another_decision_makes_the_figures_again(varied):
+    work, i = varied
+    before = at(work.variant_figures.curve(i), 0.95)
+    rejected = work.variants.views(i)[0].tool.id
+    work.variants.decide(i, {rejected: NONE}, "ann")
+    after = at(work.variant_figures.curve(i), 0.95)
+    assert after[OWN] == before[OWN]
+    assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"
