@@ -24,12 +24,12 @@ from toolscope_core.augmentation.variants import read_variants, with_variants
 from toolscope_core.backends import Embedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.config import RetrievalConfig, read_environment
+from toolscope_core.config import AnalysisConfig, PlanConfig, RetrievalConfig, read_environment
 from toolscope_core.datamodel import Augmentation, Catalog, Tool
 from toolscope_core.embedders import embedder_of
 from toolscope_core.evaluation.intervals import paired_p
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.evaluation.query_sets import read_queries
+from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.evaluation.reports import MetricRow, metric_rows
 from toolscope_core.experiments.comparison import Trial, request_of
 from toolscope_core.experiments.measured_toolsets import Toolset
@@ -37,10 +37,18 @@ from toolscope_core.experiments.stress import WHOLE_K, set_metrics, stress_test
 from toolscope_core.json_lines import read_rows
 from toolscope_core.merging.vocabulary import base_forms
 from toolscope_core.merging.wordnet import tables
+from toolscope_core.pipeline import analyse, plan_merge
 from toolscope_core.planning.planner import WORKER_K, PlanOptions, offline_planner
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.similarity import split_name
+from toolscope_core.telling_apart import (
+    COLLIDE,
+    answers_of,
+    effect_of,
+    offline_descriptions,
+    sibling_pairs,
+)
 
 DENSE = RetrievalConfig(alpha=1.0, rerank="none")
 DEFAULT = RetrievalConfig()
@@ -213,6 +221,30 @@ def sets(found: Sequence[set[str]], golds: Sequence[Gold]) -> str:
     return "  ".join(f"{np.mean(column):.3f}" for column in zip(*rows, strict=True))
 
 
+def told_apart(
+    catalog: Catalog, queries: Sequence[Query], embedder: Embedder, cache: VectorCache
+) -> None:
+    """Siblings that collide, with their distinguishing words in front (no model)."""
+    analysis = analyse(catalog, AnalysisConfig(), embedder, cache)
+    plan = plan_merge(analysis, (), PlanConfig())
+    for least in (COLLIDE, 0.7):
+        effects = []
+        for one in sibling_pairs(analysis, plan, (), least):
+            left, right = (catalog.by_id[i] for i in (one.pair.left, one.pair.right))
+            asked = answers_of(one.pair, queries)
+            written = offline_descriptions(catalog, one)
+            effects.append(effect_of((left, right), written, asked, embedder.encode))
+        before, after = (np.array([getattr(e, w) for e in effects]) for w in ("before", "after"))
+        margins = np.array([(q.before, q.after) for e in effects for q in e.queries])
+        nearer, margin = (margins > 0).mean(axis=0), margins.mean(axis=0)
+        print(
+            f"  {len(effects)} pairs at {least} or closer: mean cosine {before.mean():.3f} -> "
+            f"{after.mean():.3f}, {(after >= least).mean():.0%} still so close; {len(margins)} "
+            f"requests of one of them nearer to it {nearer[0]:.3f} -> {nearer[1]:.3f}, by "
+            f"{margin[0]:.3f} -> {margin[1]:.3f}"
+        )
+
+
 def variants_of(catalog: Catalog, folder: Path) -> dict[str, Sequence[Tool]]:
     """By the name of a document variant the tools with it."""
     written = read_variants(folder / "augmented.jsonl", catalog).by_id
@@ -240,6 +272,8 @@ def main() -> None:
     print("figure 4: pairs of tools with a cosine of so much (paper: -41.9 % at .9, more below .8)")
     for name, own in tools.items():
         print(f"  {name:22} {collisions(Retriever(own, embedder, cache, DENSE))}", flush=True)
+    print("siblings told apart by their own words in front (no model)")
+    told_apart(catalog, queries, embedder, cache)
     plans = {row["id"]: row for _, row in read_rows(folder / "plans.dev.jsonl")}
     planned = [one for one in trial.queries if one.id in plans]
     for title, some in (

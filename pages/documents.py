@@ -8,11 +8,11 @@ from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from ui.deciding import cluster_card, decision_buttons
-from ui.documents import document_form, suggested_wording, variant_panel
+from ui.documents import document_form, siblings_panel, suggested_wording, variant_panel
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.tools import leave_out, tool_drawer
 
-MERGES, VARIANTS = "Merges", "For search"
+MERGES, VARIANTS, SIBLINGS = "Merges", "For search", "Tell apart"
 MAX_OPTIONS = 500
 
 st.title("Documents")
@@ -20,12 +20,15 @@ page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
 mode = st.segmented_control(
-    "Documents of", [MERGES, tool_drawer.SINGLE, VARIANTS],
+    "Documents of", [MERGES, tool_drawer.SINGLE, SIBLINGS, VARIANTS],
     default=MERGES if clusters else tool_drawer.SINGLE, required=True, key="texts",
     bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
 if mode == VARIANTS:
     variant_panel.variant_panel(catalog_id)
+    st.stop()
+if mode == SIBLINGS:
+    siblings_panel.siblings_panel(catalog_id)
     st.stop()
 if mode == MERGES and not clusters:
     st.info("No tools do the same job here. You can still edit single tools.")

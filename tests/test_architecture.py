@@ -42,6 +42,7 @@ LAYERS = (
         "questioning",
         "subqueries",
         "variant_writing",
+        "telling_apart",
         "planning",
         "outgoing",
         "bundle",
@@ -69,6 +70,7 @@ PEERS = {
     ("retrieval", "merging"),  # verbs begin a sub-query as they begin a name
     ("evaluation", "json_lines"),  # a query set is JSON Lines
     ("augmentation", "json_lines"),  # and so are variants
+    ("augmentation", "similarity"),  # names are split the same way
     ("augmentation", "merging"),  # what a model wrote about a tool is held to the same rules
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
@@ -76,6 +78,8 @@ PEERS = {
     ("bundle", "outgoing"),  # what is written is what may leave
     ("subqueries", "questioning"),  # whoever answers what a model is asked
     ("variant_writing", "questioning"),  # the same
+    ("telling_apart", "questioning"),  # the same
+    ("telling_apart", "pipeline"),  # the pairs are those of an analysis
     ("planning", "questioning"),  # the same
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions

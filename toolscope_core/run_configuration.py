@@ -17,13 +17,14 @@ from toolscope_core.prompts.judge_prompt import JudgeTask
 from toolscope_core.prompts.plan_filter_prompt import FilterTask
 from toolscope_core.prompts.quality import QualityTask
 from toolscope_core.prompts.rephrasing_prompt import RephrasingTask
+from toolscope_core.prompts.siblings_prompt import SiblingsTask
 from toolscope_core.prompts.synthesis_prompt import SynthesisTask
 from toolscope_core.prompts.worker_prompt import WorkerTask
 from toolscope_core.questioning import Asking
 
-RunKind = Literal["judge", "documents", "quality", "variants", "plan"]
+RunKind = Literal["judge", "documents", "quality", "variants", "plan", "siblings"]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
-variants of tools; tools for the jobs of a request.
+variants of tools; tools for the jobs of a request; descriptions that tell siblings apart.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
@@ -31,6 +32,7 @@ _TASKS = {
     "documents": (SynthesisTask(),),
     "quality": (QualityTask(),),
     "variants": (AugmentationTask(),),
+    "siblings": (SiblingsTask(),),
     "plan": (RephrasingTask(), WorkerTask(), FilterTask()),
 }
 

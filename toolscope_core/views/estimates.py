@@ -14,6 +14,7 @@ from toolscope_core.opinions import Opinions, Spent
 from toolscope_core.pipeline import Analysis, bars_of
 from toolscope_core.prompts.judge_prompt import ToolPair
 from toolscope_core.questioning import ask_opinions, with_documents, with_grades
+from toolscope_core.telling_apart import descriptions_of_model
 from toolscope_core.variant_writing import variants_of_model
 
 Item = TypeVar("Item")
@@ -148,6 +149,19 @@ def augmenting_takes(
     """What document variants of every tool would take."""
     asker = Presuming(None, model, ledger, prices)
     variants_of_model(catalog.tools, asker)
+    return asker.tasks
+
+
+def telling_apart_takes(
+    catalog: Catalog,
+    pairs: Sequence[Pair],
+    model: ChatModel,
+    ledger: Ledger,
+    prices: Prices | None = None,
+) -> dict[str, Estimate]:
+    """What descriptions that tell these pairs apart would take."""
+    asker = Presuming(None, model, ledger, prices)
+    descriptions_of_model(catalog, pairs, asker)
     return asker.tasks
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from toolscope_core.asking import Purse, Terms
 from toolscope_core.backends import Progress, silent
 from toolscope_core.config import Endpoint, PlanConfig, QuestionConfig
-from toolscope_core.datamodel import Cluster, JsonObject
+from toolscope_core.datamodel import Cluster, Decision, JsonObject, Pair
 from toolscope_core.decision_log import constraints
 from toolscope_core.errors import JobError, ModelStopError, PausedError, ToolScopeError
 from toolscope_core.llm import EndpointModel
@@ -44,12 +44,14 @@ from toolscope_core.store import (
     open_run,
     read_log,
 )
+from toolscope_core.telling_apart import descriptions_of_model, sibling_pairs
 from toolscope_core.variant_writing import variants_of_model
 from toolscope_core.views.estimates import (
     Estimates,
     augmenting_takes,
     grading_takes,
     judging_takes,
+    telling_apart_takes,
     writing_takes,
 )
 from toolscope_core.views.written_documents import Written, written_for
@@ -62,8 +64,8 @@ from toolscope_core.workspace.memo import Memo
 __all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
 
 OFFLINE = "offline"
-OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants")
-"""Runs that ask about each tool by itself, whatever the analysis says."""
+OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants", "siblings", "plan")
+"""Runs that ask about tools whatever judge, θ and neighbours the analysis has."""
 _ENDED = "it was ended before it was done; start it again to go on"
 
 
@@ -138,6 +140,8 @@ class Judging:
             return self._grade(catalog_id, progress)
         if kind == "variants":
             return self._augment(catalog_id, progress)
+        if kind == "siblings":
+            return self._tell_apart(catalog_id, progress)
         if kind == "documents":
             return self._write(catalog_id, frozenset(clusters), progress)
         return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
@@ -150,11 +154,12 @@ class Judging:
         run_config = configuration(kind, endpoint, catalog)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 
-    def known_answers(self) -> Asker:
-        """What the endpoint answered so far, whatever it is asked; sends nothing. Raises
-        ``ConfigError`` without an endpoint.
+    def known_answers(self) -> Asker | None:
+        """What the endpoint answered so far, whatever it is asked; sends nothing. ``None`` without
+        an endpoint.
         """
-        return Asking(model_without_key(self._endpoints.needed()), self._ledger, None)
+        endpoint = self._endpoints.get()
+        return Asking(model_without_key(endpoint), self._ledger, None) if endpoint else None
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
@@ -230,11 +235,16 @@ class Judging:
     def _takes(self, catalog_id: int, kind: RunKind, paper: bool) -> Estimates:
         endpoint = self._endpoints.needed()
         model, prices = model_without_key(endpoint), endpoint.prices
-        if kind in OF_TOOLS:
+        if kind in ("quality", "variants"):
             takes = grading_takes if kind == "quality" else augmenting_takes
             catalog = self._catalogs.open(catalog_id)
             return Estimates(takes(catalog, model, self._ledger, prices))
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
+        if kind == "siblings":
+            pairs = _to_tell_apart(analysis, log)
+            return Estimates(
+                telling_apart_takes(analysis.catalog, pairs, model, self._ledger, prices)
+            )
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
             return Estimates(writing_takes(plan, model, self._ledger, prices))
@@ -292,6 +302,16 @@ class Judging:
         run_config = configuration("variants", endpoint, catalog)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 
+    def _tell_apart(self, catalog_id: int, progress: Progress) -> ModelRun:
+        """Ask for descriptions of all siblings that collide."""
+        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
+        pairs = _to_tell_apart(analysis, log)
+
+        def work(asking: Asker) -> None:
+            descriptions_of_model(analysis.catalog, pairs, asking)
+
+        return self.ask(catalog_id, "siblings", work, progress)
+
     def _asked(
         self,
         catalog_id: int,
@@ -342,3 +362,9 @@ class Judging:
         if run.state != "running" or (job is not None and job.live):
             return run
         return replace(run, state="interrupted", message=_ENDED)
+
+
+def _to_tell_apart(analysis: Analysis, log: Sequence[Decision]) -> list[Pair]:
+    apart = constraints(analysis.catalog, log).cannot
+    plan = plan_merge(analysis, log, PlanConfig())
+    return [one.pair for one in sibling_pairs(analysis, plan, apart)]

@@ -27,6 +27,7 @@ from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.reviewed_variants import Variants
 from toolscope_core.workspace.searches import Searches
 from toolscope_core.workspace.selections import Selections
+from toolscope_core.workspace.siblings import Siblings
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
 from toolscope_core.workspace.toolsets import ToolSets
@@ -64,6 +65,9 @@ class Workspace:
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.queries = LoadedQueries(self.store, self.catalogs)
         self.variants = Variants(self.store, self.catalogs, self.review)
+        self.siblings = Siblings(
+            self.analyses, self.review, self.queries, self.variants, self.judging
+        )
         self.searches = Searches(
             self.analyses, self.review, self.queries, self.variants, embedder, cache
         )

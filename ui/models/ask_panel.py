@@ -21,6 +21,7 @@ TASKS = {
     "synthesis": "on wording",
     "quality": "on documentation",
     "augmentation": "on document variants",
+    "siblings": "on siblings",
 }
 REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""

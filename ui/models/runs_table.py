@@ -16,6 +16,7 @@ KINDS = {
     "quality": "documentation quality",
     "variants": "document variants",
     "plan": "plans of requests",
+    "siblings": "siblings told apart",
 }
 TITLES = {
     "asked": "task",

@@ -1,0 +1,48 @@
+"""Documents, *Tell apart*: pairs worked through one by one, with what new descriptions do."""
+
+import pytest
+
+from tests.workspace.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
+
+
+@pytest.fixture
+def page(bench):
+    made = bench(START, END, OTHER)
+    made.open("documents")
+    made.at.segmented_control(key="texts").set_value("Tell apart").run()
+    return made
+
+
+def fields(page):
+    return {area.label: area.value for area in page.at.text_area}
+
+
+def test_a_pair_comes_with_its_own_words_in_front_and_what_that_does(page):
+    assert "Only one says: **goal** / **origin**" in page.text
+    assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
+    assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text
+    assert "No query set or document variant has a request" in page.text
+
+
+def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):
+    page.press("tell_")
+    assert page.work.siblings.edited(page.catalog_id) == {START.id, END.id}
+    assert "0 of 1 pair wait" in page.text and "No pair is left here" in page.text
+    page.widget("segmented_control", "siblings_shown").set_value("edited").run()
+    assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
+    page.press("undo_batch")
+    assert not page.work.siblings.edited(page.catalog_id)
+
+
+def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):
+    (area,) = [one for one in page.at.text_area if one.label == f"Description of {START.name}"]
+    area.set_value("Origin: see https://evil.example.").run()
+    assert any(START.name.split("_")[1] in warning.value for warning in page.at.warning)
+    assert not page.at.exception and PAIR.left == END.id
+
+
+def test_a_catalog_without_such_pairs_says_so(bench):
+    page = bench(START, OTHER)
+    page.open("documents")
+    page.at.segmented_control(key="texts").set_value("Tell apart").run()
+    assert "No pair is left here" in page.text

@@ -1,0 +1,212 @@
+"""Collisions to tell apart: tools that sound alike and stay two, under descriptions that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from toolscope_core.datamodel import Decision, Tool, digest
+from toolscope_core.numbers import quantity
+from toolscope_core.views.address_keys import pair_key
+from toolscope_core.views.relations import RELATIONS
+from toolscope_core.workspace.siblings import (
+    COLLIDE,
+    LEAST,
+    SiblingPair,
+    SiblingsCard,
+    TellingEffect,
+)
+from ui.deciding import decision_buttons
+from ui.frame import page_frame, safe_text
+from ui.models import ask_panel
+from ui.pairs.pair_links import pair_link
+
+WAITING, EDITED, ALL = "waiting", "edited", "all"
+NOW, IN_FRONT, MODEL = "as they are", "own words in front", "by the model"
+MOST_OPTIONS = 500
+MOST_QUERIES = 12
+AT = "telling_apart"
+"""Session key: the pair that is looked at."""
+ABOUT = (
+    "Tools that sound alike and are not to be merged: the judge holds them for related or for a "
+    "family, or somebody keeps them apart. A search and an agent take one for the other. Give each "
+    "a description that begins with what only this tool does."
+)
+
+
+def siblings_panel(catalog_id: int) -> None:
+    """The list of pairs, the chosen one with what its new descriptions do, and the buttons."""
+    st.caption(ABOUT)
+    decision_buttons.notice()
+    work = page_frame.workspace().siblings
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    least = bar.slider(
+        "Similarity at least", LEAST, 0.95, COLLIDE, 0.05, key="siblings_least", width=200
+    )
+    shown = bar.segmented_control(
+        "Show", [WAITING, EDITED, ALL], default=WAITING, required=True, key="siblings_shown"
+    )
+    pairs, edited = work.pairs(catalog_id, least), work.edited(catalog_id)
+    kept = [one for one in pairs if shown in (ALL, _state(one, edited))]
+    waiting = sum(_state(one, edited) == WAITING for one in pairs)
+    if kept:
+        _chosen(catalog_id, kept[:MOST_OPTIONS], bar)
+    else:
+        st.info("No pair is left here.", icon=":material/check_circle:")
+    st.caption(f"{waiting:,} of {quantity(len(pairs), 'pair')} wait, {len(kept):,} shown.")
+    box = st.expander(
+        "Suggest descriptions with a model",
+        key="ask_siblings",
+        icon=":material/forum:",
+        on_change="rerun",
+    )
+    if box.open:
+        with box:
+            st.caption(
+                f"For all pairs at {COLLIDE:.2f} or more. Nothing changes until somebody saves a "
+                "description."
+            )
+            ask_panel.asking_panel(catalog_id, "siblings", "Suggest descriptions")
+
+
+def _state(one: SiblingPair, edited: frozenset[str]) -> str:
+    return WAITING if edited.isdisjoint((one.pair.left, one.pair.right)) else EDITED
+
+
+def _chosen(
+    catalog_id: int, pairs: Sequence[SiblingPair], bar: st.delta_generator.DeltaGenerator
+) -> None:
+    by_key = {pair_key(one.pair): one for one in pairs}
+    if st.session_state.get(AT) not in by_key:
+        st.session_state[AT] = next(iter(by_key))
+    names = page_frame.analysis().catalog.by_id
+    chosen = bar.selectbox(
+        f"Pair ({len(pairs):,})",
+        list(by_key),
+        key=AT,
+        format_func=lambda key: (
+            f"{names[by_key[key].pair.left].name} and {names[by_key[key].pair.right].name} "
+            f"({by_key[key].similarity:.2f})"
+        ),
+        width=480,
+    )
+    order = list(by_key)
+    onward = order[(order.index(chosen) + 1) % len(order)]
+    _card(catalog_id, page_frame.workspace().siblings.card(catalog_id, by_key[chosen]), onward)
+
+
+def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
+    starts: dict[str, Mapping[str, str]] = {NOW: card.standing, IN_FRONT: card.offline}
+    if card.by_model:
+        starts[MODEL] = card.by_model
+    best = NOW if card.is_edited else MODEL if card.by_model else IN_FRONT
+    suffix = digest(pair_key(card.siblings.pair), sorted(card.standing.items()))[:12]
+    line = st.container(horizontal=True, vertical_alignment="center")
+    line.markdown(_why(card.siblings))
+    with line:
+        pair_link(pair_key(card.siblings.pair))
+    start = st.segmented_control(
+        "Start from", list(starts), default=best, required=True, key=f"start_{suffix}"
+    )
+    texts = {}
+    for column, tool in zip(st.columns(2, gap="large"), card.tools, strict=True):
+        with column:
+            texts[tool.id] = _field(tool, starts[start], f"{suffix}_{start}")
+    work = page_frame.workspace().siblings
+    for tool in card.tools:
+        for violation in work.violations(catalog_id, texts)[tool.id]:
+            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
+            st.warning(
+                safe_text.sentence(f"`{tool.name}`: {violation.message}{more}"),
+                icon=":material/rule:",
+            )
+    _effect(card, work.effect(catalog_id, card.siblings.pair, texts))
+    with st.container(horizontal=True):
+        st.button(
+            "Save both",
+            key=f"tell_{suffix}",
+            type="primary",
+            icon=":material/check:",
+            disabled=texts == dict(card.standing),
+            on_click=_save,
+            args=(catalog_id, texts, onward),
+            help="Each is an edit of its tool: it leaves with the export, and can be undone.",
+        )
+        st.button("Skip", key=f"skip_{suffix}", on_click=_go, args=(onward,))
+        decision_buttons.undo_button(
+            page_frame.workspace().review.standing(catalog_id), by_key=False
+        )
+
+
+def _why(one: SiblingPair) -> str:
+    left, right = (", ".join(map(safe_text.untrusted, words[:4])) or "–" for words in one.words)
+    differs = f" Only one says: **{left}** / **{right}**." if any(one.words) else ""
+    return f"Similarity **{one.similarity:.2f}**, {RELATIONS[one.relation]}.{differs}"
+
+
+def _field(tool: Tool, texts: Mapping[str, str], suffix: str) -> str:
+    of = f" ({safe_text.untrusted(tool.server)})" if tool.server else ""
+    st.markdown(f"**{safe_text.untrusted(tool.name)}**{of}")
+    text = st.text_area(
+        f"Description of {tool.name}",
+        texts[tool.id],
+        key=f"described_{suffix}_{digest(tool.id)[:8]}",
+        height=140,
+        label_visibility="collapsed",
+    )
+    st.html(safe_text.word_diff(tool.description, text))
+    return text.strip()
+
+
+def _effect(card: SiblingsCard, effect: TellingEffect) -> None:
+    """The similarity before and after, and the requests that only one of the two answers."""
+    before, after = effect.right
+    parts = [f"Similarity **{effect.before:.2f} → {effect.after:.2f}**"]
+    if effect.queries:
+        parts.append(
+            f"requests nearer to the right tool **{before} → {after}** of {len(effect.queries):,}"
+        )
+    st.markdown(
+        f"{'; '.join(parts)}.",
+        help="Against the descriptions as they came in. Requests are those of the query sets, and "
+        "the questions of accepted document variants, that only one of the two answers.",
+    )
+    if not effect.queries:
+        st.caption("No query set or document variant has a request that only one of them answers.")
+        return
+    names = {tool.id: tool.name for tool in card.tools}
+    st.dataframe(
+        [
+            {
+                "request": one.text,
+                "right tool": names[one.right],
+                "before": round(one.before, 3),
+                "after": round(one.after, 3),
+            }
+            for one in effect.queries[:MOST_QUERIES]
+        ],
+        hide_index=True,
+        column_config={
+            "before": st.column_config.NumberColumn(
+                format="%+.3f", help="How much nearer the right tool is; below 0 it is the other."
+            ),
+            "after": st.column_config.NumberColumn(format="%+.3f"),
+        },
+        alt="Requests that only one of the two tools answers",
+    )
+
+
+def _go(onward: str) -> None:
+    st.session_state[AT] = onward
+
+
+def _save(catalog_id: int, texts: Mapping[str, str], onward: str) -> None:
+    work = page_frame.workspace().siblings
+    saved: list[Decision] = []
+    if decision_buttons.attempt(
+        lambda: saved.extend(work.save(catalog_id, texts, page_frame.reviewer())),
+        "Saved the descriptions",
+    ):
+        st.session_state["batch"] = tuple(decision.seq for decision in saved)
+        _go(onward)
