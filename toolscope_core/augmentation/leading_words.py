@@ -20,8 +20,9 @@ _FRONT = 2
 
 def leading(tool: Tool, words: Sequence[str]) -> str:
     """The description with those ``words`` in front that the tool itself says and its sibling does
-    not; as it is where it is empty or there are none. Words of the name come before others; only those in Latin
-    letters can be moved. Parameters are not named: that costs more requests than it wins.
+    not; as it is where it is empty or there are none. Words of the name come before others; only
+    those in Latin letters can be moved. Parameters are not named: it costs more requests than it
+    wins.
     """
     description = " ".join(tool.description.split())
     front = [stem(word.lower()) for word in re.findall(r"\w+", description)[:_FRONT]]
