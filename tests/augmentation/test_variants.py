@@ -20,7 +20,7 @@ from toolscope_core.errors import ConfigError
 from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, augmented
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document
-from toolscope_core.retrieval.fusion import levelled
+from toolscope_core.retrieval.fusion import DENSE_GAIN, levelled
 from toolscope_core.retrieval.retriever import Retriever
 
 CATALOG = Catalog(
@@ -116,15 +116,35 @@ def test_the_control_has_as_many_words_and_says_nothing():
     assert noise_matched(CATALOG, {"a/pay": PAY}, seed=1)["a/pay"] != control
 
 
-def test_augmented_scores_are_brought_to_the_level_of_the_plain_ones():
-    plain = np.array([0.1, 0.2, 0.3, 0.5], dtype=np.float32)
-    scores = np.array([0.6, 0.9, 0.6, 0.8], dtype=np.float32)
-    level = levelled(scores, plain, np.array([False, False, True, True]))
-    assert level.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.5], abs=1e-5)
-    turned = levelled(scores[::-1], plain, np.array([True, True, False, False]))
-    assert turned.tolist() == pytest.approx([0.2, 0.1, 0.3, 0.5], abs=1e-5)
-    alone = levelled(scores, plain, np.array([True, False, False, False]))
-    assert alone.tolist() == pytest.approx(plain.tolist(), abs=1e-5), "one has no level of its own"
+def half_of(scores, plain, gain=DENSE_GAIN):
+    """The levels where every other document is augmented."""
+    augmented = np.arange(len(plain)) % 2 == 1
+    return levelled(scores, plain, augmented, gain), augmented
+
+
+def test_many_augmented_scores_are_brought_to_the_level_of_the_plain_ones():
+    random = np.random.default_rng(0)
+    plain = random.normal(0.2, 0.1, 4_000).astype(np.float32)
+    scores = (plain * 2 + 0.7).astype(np.float32)
+    level, augmented = half_of(scores, plain)
+    assert level[~augmented].tolist() == plain[~augmented].tolist()
+    assert level[augmented] == pytest.approx(plain[augmented], abs=0.01)
+
+
+def test_few_are_brought_back_by_the_usual_gain_and_keep_what_they_win():
+    random = np.random.default_rng(0)
+    plain = random.normal(0.2, 0.1, 1_000).astype(np.float32)
+    augmented = np.arange(1_000) == 7
+    usual = plain.mean() + DENSE_GAIN.shift * plain.std()
+    for above in (0.0, 0.1, 0.3):
+        scores = np.where(augmented, usual + above, plain).astype(np.float32)
+        level = (
+            levelled(scores, plain, augmented, DENSE_GAIN)[7]
+            - levelled(
+                np.where(augmented, usual, plain).astype(np.float32), plain, augmented, DENSE_GAIN
+            )[7]
+        )
+        assert level == pytest.approx(above * 10 / 11 * DENSE_GAIN.ratio * 10 / 11, abs=0.02)
 
 
 def test_a_partly_augmented_catalog_does_not_hide_the_others(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,15 +20,36 @@ def min_max(scores: Scores) -> Scores:
     return ((scores - low) / (high - low + EPSILON)).astype(np.float32)
 
 
-def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_]) -> Scores:
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a variant adds to a document's scores for any request: its mean lies ``shift``
+    deviations of all plain scores higher, and they spread wider, so ``ratio`` brings them back.
+    """
+
+    shift: float
+    ratio: float
+
+
+DENSE_GAIN, SPARSE_GAIN = Gain(0.3, 0.85), Gain(1.17, 0.7)
+"""As seen where half of UltraTool has variants, over 200 development queries."""
+SEEN_AS = 10
+"""The gain above counts for as much as so many documents of the catalog itself."""
+
+
+def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_], gain: Gain) -> Scores:
     """The scores of ``augmented`` documents at the level that the same ones have as ``plain``: with
-    the mean and the deviation of those. The others have their plain scores. Longer documents are
-    closer to any request, and would rank first for that.
+    the mean and the deviation of those, as far as there are enough of them to tell, else by the
+    usual ``gain``. The others have their plain scores. Longer documents are closer to any request,
+    and would rank first for that.
     """
     level = plain.copy()
     own, as_plain = scores[augmented], plain[augmented]
-    deviations = (own - own.mean()) / (own.std() + EPSILON)
-    level[augmented] = as_plain.mean() + as_plain.std() * deviations
+    share = len(own) / (len(own) + SEEN_AS)
+    usual = plain.mean() + gain.shift * plain.std()
+    mean = share * own.mean() + (1 - share) * usual
+    ratio = share * as_plain.std() / (own.std() + EPSILON) + (1 - share) * gain.ratio
+    target = share * as_plain.mean() + (1 - share) * plain.mean()
+    level[augmented] = target + ratio * (own - mean)
     return level
 
 

@@ -24,7 +24,7 @@ from toolscope_core.config import RetrievalConfig
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
-from toolscope_core.retrieval.fusion import best_first, levelled, weighted
+from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted
 from toolscope_core.retrieval.index_files import SearchIndex, open_index
 from toolscope_core.retrieval.late import LateInteraction
 from toolscope_core.retrieval.request_vectors import RequestVectors
@@ -131,8 +131,8 @@ class DocumentSearch:
             return dense, sparse
         plain, augmented = self._mixed
         return (
-            levelled(dense, plain.dense(vector), augmented),
-            levelled(sparse, plain.sparse.scores(text), augmented),
+            levelled(dense, plain.dense(vector), augmented, DENSE_GAIN),
+            levelled(sparse, plain.sparse.scores(text), augmented, SPARSE_GAIN),
         )
 
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
