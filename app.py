@@ -10,6 +10,14 @@ WORDMARK = Path(__file__).parent / "ui" / "wordmark.svg"
 # An icon of our own, or the browser fetches that of the page from a font server.
 st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
 st.logo(str(WORDMARK), size="large")
+# The page begins below the menu bar and not as far again, and is as wide as the window.
+st.html(
+    "<style>[data-testid='stMainBlockContainer'] {padding: 3.75rem 2rem 2rem} "
+    "[data-testid='stBottomBlockContainer'] {padding: .5rem 2rem} "
+    "h1 {padding: 0 0 .25rem !important}"
+    "@media (max-width: 1250px) {.st-key-beside [data-testid='stColumn'] {min-width: 100%}}"
+    "</style>"
+)
 
 PAGES = [
     st.Page("pages/catalog.py", title="Catalog", icon=":material/inventory_2:", default=True),

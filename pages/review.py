@@ -7,7 +7,8 @@ import streamlit as st
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.review import Order, Show
+from toolscope_core.views.queue import Order, matching
+from toolscope_core.workspace.review import Show
 from ui.deciding import (
     cluster_card,
     decision_buttons,
@@ -32,31 +33,47 @@ SHOW: dict[str, Show | Literal["servers", "again", "undecided"]] = {
     "Look again": "again",
     "Undecided pairs": "undecided",
 }
-ORDERS: dict[Order, str] = {"risk": "Risk", "disagreement": "Disagreement of the judges"}
+BESIDE = 2
+"""Up to so many members what speaks against a merge stands beside the arguments."""
+QUEUE_HEIGHT = 560
+"""So that queue and decisions end above the buttons on a screen of 900 pixels."""
+ORDERS: dict[Order, str] = {
+    "risk": "Riskiest first",
+    "tokens": "Most tokens saved",
+    "surest": "Surest first",
+    "uncertain": "Most uncertain",
+    "families": "Families first",
+    "audit": "Random audit",
+}
+BY_JUDGES: dict[Order, str] = {"disagreement": "Judges disagree"}
 
-st.title("Review")
+head = st.container(horizontal=True, vertical_alignment="center")
+head.title("Review", width="content")
 page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 progress, safe = review.progress(catalog_id), review.safe(catalog_id)
-standing = review.standing(catalog_id)
-st.progress(
-    progress.decided / max(progress.total, 1),
-    f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
-    f"{progress.rejected:,} rejected, {progress.waiting:,} waiting",
-)
-with st.container(horizontal=True, vertical_alignment="center"):
+standing, outdated = review.standing(catalog_id), len(review.look_again(catalog_id))
+with head:
+    again = f". Accepted, to look at again: {outdated:,}" if outdated else ""
+    st.progress(
+        progress.decided / max(progress.total, 1),
+        f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
+        f"{progress.rejected:,} rejected. Waiting: "
+        f"{quantity(progress.waiting - progress.families, 'duplicate')}, "
+        f"{'1 family' if progress.families == 1 else f'{progress.families:,} families'}{again}",
+    )
     st.button(
         f"Accept safe merges ({len(safe.clusters)})…",
         key="accept_safe",
         disabled=not safe.clusters,
         on_click=decision_buttons.toggle_safe_list,
+        help=decision_buttons.batch_in_words(safe),
     )
-    st.caption(decision_buttons.batch_in_words(safe), width="stretch")
+    model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 safe_listed = bool(safe.clusters) and st.session_state.get("safe_list", False)
 if safe_listed:  # shortcuts are off meanwhile: the card they act on is out of sight
     decision_buttons.safe_list(safe)
 
-model = st.expander("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 if model.open:
     with model:
         ask_panel.judge_choice(catalog_id)
@@ -68,17 +85,11 @@ def forget_cluster() -> None:
     st.query_params.pop("cluster", None)
 
 
-outdated = len(review.look_again(catalog_id))
-with st.container(horizontal=True, vertical_alignment="center"):
-    show = SHOW[st.segmented_control(
-        "Show", list(SHOW), default="All", required=True, key="show", bind="query-params",
-        label_visibility="collapsed", on_change=forget_cluster,
-    )]  # fmt: skip
-    st.caption(
-        f"Duplicates waiting: {progress.waiting - progress.families:,}. "
-        f"Families: {progress.families:,}. "
-        f"Accepted merges to look at again: {outdated:,}."
-    )
+bar = st.container(horizontal=True, vertical_alignment="center")
+show = SHOW[bar.segmented_control(
+    "Show", list(SHOW), default="All", required=True, key="show", bind="query-params",
+    label_visibility="collapsed", on_change=forget_cluster,
+)]  # fmt: skip
 if show == "undecided":
     undecided_panel.undecided_panel(catalog_id)
     st.stop()
@@ -88,13 +99,23 @@ if show == "servers":
 if show == "again":
     look_again.look_again_panel(catalog_id)
     st.stop()
-by: Order = "risk"
 gaps = review.gaps(catalog_id)
-if gaps:
-    by = st.segmented_control(
-        "Sort by", list(ORDERS), default=by, required=True, key="by",
-        format_func=ORDERS.__getitem__, persist_state="session", on_change=forget_cluster,
+orders = ORDERS | BY_JUDGES if gaps else ORDERS
+by = bar.selectbox(
+    "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=180,
+    label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
+)  # fmt: skip
+servers = sorted({tool.owner for tool in page_frame.analysis().catalog.tools} - {""})
+server = None
+if len(servers) > 1:
+    server = bar.selectbox(
+        "Server", servers, None, key="review_server", placeholder="any server", width=150,
+        label_visibility="collapsed", on_change=forget_cluster,
     )  # fmt: skip
+find = bar.text_input(
+    "Find", type="search", key="review_find", placeholder="find a tool", width=150,
+    label_visibility="collapsed", on_change=forget_cluster,
+)  # fmt: skip
 order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}", [])
 waiting = review.queue(catalog_id, order, by, show)
 order.extend(cluster.id for cluster in waiting if cluster.id not in order)
@@ -108,14 +129,20 @@ if not waiting:
     decision_trail.trail(catalog_id)
     st.stop()
 total, selection = len(waiting), tool_selection.selected(catalog_id)
+if find or server:
+    waiting = matching(waiting, page_frame.analysis().catalog.by_id, find, server)
+    if not waiting:
+        st.info(f"None of {quantity(total, 'cluster')} matches.", icon=":material/search_off:")
+        decision_trail.trail(catalog_id)
+        st.stop()
 if selection and tool_selection.only():
     waiting = tuple(
         cluster
         for cluster in waiting
         if not selection.tool_ids.isdisjoint(cluster_card.all_members(cluster))
     )
-    st.caption(f"{len(waiting):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not waiting:
+        st.caption(f"0 of {quantity(total, 'cluster')} hold selected tools.")
         decision_trail.trail(catalog_id)
         st.stop()
 ids = [cluster.id for cluster in waiting]
@@ -167,7 +194,7 @@ def drop_button(tool: Tool) -> None:
         )  # fmt: skip
 
 
-queue, body = st.columns([3, 7], gap="medium")
+queue, body = st.columns([4, 8], gap="medium")
 with queue:
     chosen_columns = [name for name in sorted_by[:1] if name in table.columns]
     st.session_state["queue"] = {
@@ -176,39 +203,49 @@ with queue:
     st.dataframe(
         table,
         key="queue",
-        height=min(480, 38 + 35 * len(waiting)),
+        height=min(QUEUE_HEIGHT, 38 + 35 * len(waiting)),
         hide_index=True,
         column_config=cluster_card.queue_columns(),
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
-        alt="Clusters to review: duplicates, riskiest first, then families, largest first",
+        alt="Clusters to review, in the chosen order",
     )
+    st.caption(f"{len(waiting):,} of {total:,} shown, {progress.total:,} in all")
     decision_trail.trail(catalog_id)
-with body:
+with body, st.container(gap="small"):
     card = review.card(catalog_id, shown)
     with sticky_question.question():
         cluster_card.title(card)
         cluster_card.question(card)
-    together = review.server_pair_of(catalog_id, shown)
-    if together is not None:
-        server_pair_panel.open_link(together)
-    cluster_card.objections(card)
-    merge_line(catalog_id, shown.members)
-    cluster_card.differing(card)
     cluster_card.members(card, drop_button)
-    members = cluster_card.all_members(shown)
-    tool_selection.select_button(
-        catalog_id, members, "a cluster", f"all_{suffix}", "Select members"
-    )
-    cluster_card.arguments(card)
-    cluster_card.evidence(card)
-    decision_buttons.reshape(card, suffix, onward, order)
+    if len(card.tools) <= BESIDE:
+        left, right = st.container(key="beside").columns([3, 2], gap="medium")
+    else:
+        left = right = st.container()
+    with left:
+        cluster_card.arguments(card)
+        decision_buttons.reshape(card, suffix, onward, order)
+    with right:
+        cluster_card.objections(card)
+    merge_line(catalog_id, shown.members)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        together = review.server_pair_of(catalog_id, shown)
+        if together is not None:
+            server_pair_panel.open_link(together)
+        members = cluster_card.all_members(shown)
+        tool_selection.select_button(
+            catalog_id, members, "a cluster", f"all_{suffix}", "Select members"
+        )
+    cluster_card.differing(card)
+    with st.expander("Verdicts on the pairs, weakest first"):
+        cluster_card.evidence(card)
     sticky_question.start_at_top(shown.id)
 
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-    keys = st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")
+    with st.popover("?", help="Keyboard shortcuts"):
+        keys = st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")
+        st.markdown(shortcuts.help_text())
     by_key = keys and not tool_drawer.is_open() and not safe_listed
-    st.popover("?").markdown(shortcuts.help_text())
     actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
         "accept": (decision_buttons.decide, (shown, "accept", onward)),
         "reject": (decision_buttons.decide, (shown, "reject", onward)),

@@ -104,6 +104,11 @@ def test_a_skipped_pair_comes_last(undecided):
     assert page.at.query_params["pair"] == pair_key(Pair(*first))
 
 
+def progress_text(page):
+    """What stands over the bar at the head of Review."""
+    return page.at.get("progress")[0].proto.text
+
+
 # Review --------------------------------------------------------------------------------------
 
 
@@ -111,7 +116,7 @@ def test_a_filter_shows_duplicates_or_families(page):
     page.open("review")
     assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
     assert list(queue(page)["kind"]) == ["prune", "family", "family"]
-    assert "Duplicates waiting: 1. Families: 2. Accepted merges to look at again: 0." in page.text
+    assert "Waiting: 1 duplicate, 2 families" in progress_text(page)
     page.at.segmented_control(key="show").set_value("Families").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
     assert queue(page)["what differs"][0] == "provider: schwab / fidelity / robinhood"
@@ -174,7 +179,7 @@ def again(page):
 
 
 def test_accepted_merges_to_look_at_again_are_listed_with_the_reason(again):
-    assert "Accepted merges to look at again: 2." in again.text
+    assert "Accepted, to look at again: 2" in progress_text(again)
     assert list(queue(again, "again")["tools"]) == [2, 2]
     assert title(again) == "get_positions_fidelity"
     assert r"The same operation for another provider\: fidelity / robinhood\." in again.text

@@ -150,8 +150,8 @@ def test_another_canonical_can_be_chosen(page):
 
 
 def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
-    assert "2 over several servers" in page.text
     page.press("accept_safe")
+    assert "2 over several servers" in page.text
     assert page.review.progress(1).accepted == 0, "the list comes first"
     (listed,) = [f.value for f in page.at.dataframe if "kept tool" in f.value]
     assert list(listed["kept tool"]) == ["list_files"]

@@ -20,7 +20,7 @@ from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Proposed, alone, plan_of, proposed
 from toolscope_core.store import Store, append_decision, now, read_log
-from toolscope_core.views.cards import Card, card_of
+from toolscope_core.views.cards import Card, card_of, tokens_of
 from toolscope_core.views.drafts import Draft, synthesised, with_draft
 from toolscope_core.views.exports import (
     Download,
@@ -33,13 +33,12 @@ from toolscope_core.views.exports import (
     way_of,
 )
 from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
-from toolscope_core.views.queue import is_family, risk, waits
+from toolscope_core.views.queue import Order, in_order, is_family, waits
 from toolscope_core.views.server_pairs import ServerPairProposals, server_pairs
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
 
-Order = Literal["risk", "disagreement"]
 Show = Literal["all", "duplicates", "families"]
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
@@ -80,6 +79,7 @@ class Review:
         self._again: Memo[tuple[LookAgain, ...]] = Memo()
         self._costs = Costs()
         self._figures: Memo[ExportFigures] = Memo()
+        self._saved: Memo[Mapping[str, int]] = Memo(most=4)
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
@@ -116,27 +116,34 @@ class Review:
         by: Order = "risk",
         show: Show = "all",
     ) -> tuple[Cluster, ...]:
-        """What waits for a person. *Duplicates* first, riskiest first: conflicts, changed members,
-        more reasons against accepting, weaker pairs, more tools, id. Accepted clusters with
-        newcomers wait too. By *disagreement*, those come first about whose tools the model and the
-        offline judge differ most. Then *families*, the largest first, then by id.
+        """What waits for a person, accepted clusters with newcomers too, as ``views.queue`` orders
+        it.
 
         Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
         through does not move under the hand.
         """
-        waiting = [c for c in self.plan(catalog_id).clusters if waits(c)]
+        plan = self.plan(catalog_id)
+        waiting = [c for c in plan.clusters if waits(c)]
         if show != "all":
             waiting = [c for c in waiting if is_family(c) == (show == "families")]
+        saved = self._saved_tokens(catalog_id, plan) if by == "tokens" else {}
+        gaps = self.gaps(catalog_id) if by == "disagreement" else {}
+        ordered = in_order(waiting, by, saved, gaps)
         place = {cluster: number for number, cluster in enumerate(order)}
-        gap = self.gaps(catalog_id) if by == "disagreement" else {}
+        return tuple(sorted(ordered, key=lambda one: place.get(one.id, len(place))))
 
-        def rank(cluster: Cluster) -> tuple[int, bool, float, tuple[float, ...], str]:
-            widest = max(gap.get(m, 0.0) for m in (*cluster.members, *cluster.newcomers))
-            family = is_family(cluster)
-            urgency = (-len(cluster.members),) if family else risk(cluster)
-            return place.get(cluster.id, len(place)), family, -widest, urgency, cluster.id
+    def _saved_tokens(self, catalog_id: int, plan: MergePlan) -> Mapping[str, int]:
+        """By cluster id the tokens that merging it saves in every prompt."""
+        tools = plan.catalog.by_id
 
-        return tuple(sorted(waiting, key=rank))
+        def counted() -> dict[str, int]:
+            saved = {}
+            for one in plan.clusters:
+                before, after = tokens_of([tools[member] for member in one.members], one.document)
+                saved[one.id] = before - after
+            return saved
+
+        return self._saved.get(catalog_id, (plan,), counted)
 
     def look_again(self, catalog_id: int) -> tuple[LookAgain, ...]:
         """The accepted prunes that the judge would no longer make, of which no decision says as

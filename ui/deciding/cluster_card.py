@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Pair, State, Tool
+from toolscope_core.views.argument_table import ArgumentCell, ArgumentLine, argument_table
 from toolscope_core.views.cards import Card
 from toolscope_core.views.relations import Slot, slot_in
 from ui.deciding import outcome_badges
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
 
 MEMBERS_SHOWN = 12
+COLUMNS_SHOWN = 4
+"""Up to so many members the table of arguments is drawn with its differences."""
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 NAMED = 4
 QUEUE_WIDTHS = {
-    **{"": 25, "name": 120, "gap": 50, "tools": 45, "weakest": 68, "kind": 60},
+    **{"": 25, "name": 145, "gap": 50, "tools": 42, "weakest": 62, "kind": 55},
     "what differs": 160,
     "state": 80,
 }
@@ -67,6 +70,7 @@ def queue_table(
     ``gaps`` says by tool how far the judges differ on it. ``families`` adds the column that says
     what differs between the members.
     """
+    states = [cluster.state for cluster in waiting]
     marks = ["●" if any(i in selected for i in all_members(cluster)) else "" for cluster in waiting]
     return pd.DataFrame(
         ({"": marks} if selected else {})
@@ -81,9 +85,8 @@ def queue_table(
         | {
             "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
             "kind": [kind_of(cluster) for cluster in waiting],
-            "state": [cluster.state for cluster in waiting],
-            "reason": [next(iter(cluster.reasons), "") for cluster in waiting],
         }
+        | ({} if all(state == "proposed" for state in states) else {"state": states})
     )
 
 
@@ -112,17 +115,22 @@ def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
 
 
 def title(card: Card) -> None:
-    """The name of the merged tool, and the state of the cluster in badges."""
+    """The name of the merged tool, and the state of the cluster in badges, in one line."""
     cluster = card.cluster
-    st.subheader(safe_text.untrusted(cluster.document.name), anchor=False)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(safe_text.untrusted(cluster.document.name), anchor=False, width="content")
         label, color, icon = STATES[cluster.state]
         st.badge(label, color=color, icon=icon)
-        st.badge(KINDS[kind_of(cluster)], color="green" if cluster.kind == "prune" else "violet")
-        suffix = " as a family" if kind_of(cluster) == "family" else ""
+        kind = kind_of(cluster)
+        st.badge(
+            kind.capitalize(),
+            color="green" if cluster.kind == "prune" else "violet",
+            help=KINDS[kind],
+        )
+        suffix = " as a family" if kind == "family" else ""
         st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{suffix}", color="gray")
         st.badge(
-            f"About {card.tokens_before:,} → {card.tokens_after:,} tokens",
+            f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens",
             color="gray",
             help=tokenizer().label,
         )
@@ -149,9 +157,9 @@ def objections(card: Card) -> None:
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
         st.info(f"New since this was accepted: {names}. Accept adds it, Reject keeps it out.")
-    reasons = [f"- {safe_text.sentence(reason)}" for reason in card.doubts]
+    reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.doubts]
     if reasons:
-        st.markdown("\n".join(["Check before you accept:", "", *reasons]))
+        st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
     elif cluster.safe:
         st.markdown(":material/verified: Safe to accept: no objection was found.")
 
@@ -161,8 +169,9 @@ def wording(card: Card) -> None:
     if not card.unlicensed:
         st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
         return
-    lines = [f"- {safe_text.sentence(reason)}" for reason in card.unlicensed]
-    st.markdown("\n".join([":orange[:material/warning:] Differences in wording:", "", *lines]))
+    lines = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.unlicensed]
+    head = ":orange[:material/warning:] **Differences in wording:**"
+    st.markdown("\n".join([head, "", *lines]))
 
 
 def _family(card: Card, slot: Slot) -> None:
@@ -195,55 +204,102 @@ def _family(card: Card, slot: Slot) -> None:
 
 
 def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
-    """The members side by side; differences from the canonical tool are marked."""
+    """The members side by side; in each what differs from the canonical tool is marked, and what is
+    the same steps back.
+    """
     tools = (*card.tools, *card.newcomers)
     for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
         row = tools[start : min(start + 3, MEMBERS_SHOWN)]
         for column, tool in zip(st.columns(min(3, len(tools))), row, strict=False):
-            with column.container(border=True, height="stretch"):
-                st.markdown(f"**{safe_text.untrusted(tool.name)}**")
-                with st.container(horizontal=True):
-                    st.badge(safe_text.owner(tool.id, tool.name, tool.server), color="gray")
-                    tool_drawer.open_button(tool, "card")
-                    if tool is card.canonical:
-                        st.badge("Canonical", color="blue", icon=":material/star:")
-                    if tool in card.newcomers:
-                        st.badge("Newcomer", color="orange")
-                tool_drawer.declared_line(tool)
-                for finding in card.findings[tool.id]:
-                    safe_text.finding(finding.severity, finding.message)
-                text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
-                if tool is card.canonical:
-                    st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
-                else:
-                    st.html(safe_text.word_diff(base, text))
+            with column.container(border=True, height="stretch", gap="xsmall"):
+                _member(card, tool)
                 if drop is not None:
                     drop(tool)
     if len(tools) > MEMBERS_SHOWN:
         st.caption(f"Showing {MEMBERS_SHOWN} of {len(tools)} members; the table below lists all.")
 
 
+def _member(card: Card, tool: Tool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{safe_text.untrusted(tool.name)}**", width="content")
+        st.badge(safe_text.owner(tool.id, tool.name, tool.server), color="gray")
+        if tool is card.canonical:
+            st.badge("Canonical", color="blue", icon=":material/star:")
+        if tool in card.newcomers:
+            st.badge("Newcomer", color="orange")
+        tool_drawer.open_button(tool, "card")
+    tool_drawer.declared_line(tool)
+    for finding in card.findings[tool.id]:
+        safe_text.finding(finding.severity, finding.message)
+    text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
+    if tool is card.canonical:
+        st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
+    else:
+        st.html(safe_text.word_diff(base, text, dim=True))
+
+
 def arguments(card: Card) -> None:
-    """Each parameter of the merged tool, and the argument of each member that is mapped to it."""
+    """Each parameter of the merged tool with what the members declare and call it, a column a
+    member; what differs from the canonical tool is marked.
+    """
     st.markdown("**Argument mapping**")
-    if not card.arguments:
+    lines = argument_table(card)
+    if not lines:
         st.caption("No parameters are declared.")
         return
-    rows = [
-        {
-            "parameter": f"lost: {row.name}" if row.lost else row.name,
-            "type": row.type,
-            "required": row.required,
-            **{tool.id: row.sources.get(tool.id, "") for tool in card.tools},
-        }
-        for row in card.arguments
-    ]
-    st.dataframe(rows, hide_index=True, alt="Argument mapping of the members")
+    if len(card.tools) > COLUMNS_SHOWN:
+        rows = [
+            {
+                "parameter": f"lost: {line.name}" if line.lost else line.name,
+                **{
+                    tool.id: f"{cell.source} ({cell.declared})" if cell.declared else cell.source
+                    for tool, cell in zip(card.tools, line.cells, strict=True)
+                },
+            }
+            for line in lines
+        ]
+        st.dataframe(rows, hide_index=True, alt="Argument mapping of the members")
+        return
+    heads = "".join(_cell("th", safe_text.untrusted_html(tool.name)) for tool in card.tools)
+    body = "".join(_line(line) for line in lines)
+    st.html(
+        '<div style="overflow-x:auto"><table style="width:100%;border-collapse:collapse;'
+        f'font-size:.875rem"><thead><tr>{_cell("th", "merged tool")}{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _line(line: ArgumentLine) -> str:
+    """A row of the table of arguments, escaped."""
+    own = safe_text.marked(f"lost: {line.name}") if line.lost else _bold(line.name)
+    cells = "".join(_argument(cell, line.name) for cell in line.cells)
+    return f"<tr>{_cell('th', own)}{cells}</tr>"
+
+
+def _argument(cell: ArgumentCell, name: str) -> str:
+    """What a member gives for the merged parameter ``name``, which is not said again."""
+    if not cell.source:
+        return _cell("td", safe_text.marked("not given") if cell.differs else "–")
+    shown = safe_text.marked if cell.differs else safe_text.dimmed
+    if cell.source == name and cell.declared:
+        return _cell("td", shown(cell.declared))
+    return _cell("td", f"{shown(cell.source)} {safe_text.dimmed(cell.declared)}")
+
+
+def _bold(text: str) -> str:
+    return f"<strong>{safe_text.untrusted_html(text)}</strong>"
+
+
+def _cell(kind: Literal["th", "td"], content: str) -> str:
+    """A cell with content that is escaped already."""
+    return (
+        f'<{kind} style="text-align:left;vertical-align:top;padding:2px 8px 2px 0;'
+        f'border-bottom:1px solid rgba(128,128,128,.3)">{content}</{kind}>'
+    )
 
 
 def evidence(card: Card) -> None:
     """The verdicts on the weakest pairs, with their reasons."""
-    st.markdown("**Verdicts on the pairs, weakest first**")
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
         headline = f"{outcome_badges.probability(verdict)} {outcome_badges.short(verdict.outcome)}"

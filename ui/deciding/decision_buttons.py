@@ -152,6 +152,7 @@ def safe_list(safe: SafeBatch) -> None:
     tools = page_frame.analysis().catalog.by_id
     key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
     with st.container(border=True):
+        st.caption(batch_in_words(safe))
         state = st.dataframe(
             [
                 {

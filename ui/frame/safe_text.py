@@ -15,6 +15,8 @@ from toolscope_core.errors import ToolScopeError
 DIFF_WORDS = 800
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(r"(https?:|www(?=\.)|@)", re.IGNORECASE)
+_DIM = "opacity:.72"
+"""As far back as a text may step and still be read (contrast 4.5 to 1 in both themes)."""
 _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 
 
@@ -62,8 +64,19 @@ def finding(severity: str, message: str) -> None:
     st.markdown(f":{color}[:material/shield: {untrusted(message)}]")
 
 
-def word_diff(before: str, after: str) -> str:
+def dimmed(text: str) -> str:
+    """HTML of a text that is the same on both sides, escaped."""
+    return f'<span style="{_DIM}">{untrusted_html(text)}</span>' if text else ""
+
+
+def marked(text: str) -> str:
+    """HTML of a text that differs, escaped."""
+    return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
+
+
+def word_diff(before: str, after: str, dim: bool = False) -> str:
     """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
+    With ``dim`` what is the same steps back.
 
     Only the first ``DIFF_WORDS`` words of each are compared, since the time grows with their
     product.
@@ -73,7 +86,7 @@ def word_diff(before: str, after: str) -> str:
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         gone, come = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
         if tag == "equal":
-            parts.append(gone)
+            parts.append(f'<span style="{_DIM}">{gone}</span>' if dim else gone)
         if tag in ("delete", "replace"):
             parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{gone}</del>')
         if tag in ("insert", "replace"):
