@@ -181,6 +181,9 @@ sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False
 table = cluster_card.queue_table(
     waiting, selection.tool_ids if selection else frozenset(), gaps, show == "families"
 )
+blind: bool = st.session_state.get("blind", False)
+if blind:
+    table = table.drop(columns=[name for name in cluster_card.OPINIONS if name in table])
 
 
 def drop_button(tool: Tool) -> None:
@@ -215,8 +218,11 @@ with queue:
 with body, st.container(gap="small"):
     card = review.card(catalog_id, shown)
     with sticky_question.question():
-        cluster_card.title(card)
-        cluster_card.question(card)
+        cluster_card.title(card, blind)
+        if blind:
+            st.markdown("Do these tools do the same job?")
+        else:
+            cluster_card.question(card)
     cluster_card.members(card, drop_button)
     if len(card.tools) <= BESIDE:
         left, right = st.container(key="beside").columns([3, 2], gap="medium")
@@ -226,8 +232,12 @@ with body, st.container(gap="small"):
         cluster_card.arguments(card)
         decision_buttons.reshape(card, suffix, onward, order)
     with right:
-        cluster_card.objections(card)
-    merge_line(catalog_id, shown.members)
+        if blind:
+            st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
+        else:
+            cluster_card.objections(card)
+    if not blind:
+        merge_line(catalog_id, shown.members)
     with st.container(horizontal=True, vertical_alignment="center"):
         together = review.server_pair_of(catalog_id, shown)
         if together is not None:
@@ -236,14 +246,21 @@ with body, st.container(gap="small"):
         tool_selection.select_button(
             catalog_id, members, "a cluster", f"all_{suffix}", "Select members"
         )
-    cluster_card.differing(card)
-    with st.expander("Verdicts on the pairs, weakest first"):
-        cluster_card.evidence(card)
+    if not blind:
+        cluster_card.differing(card)
+        with st.expander("Verdicts on the pairs, weakest first"):
+            cluster_card.evidence(card)
     sticky_question.start_at_top(shown.id)
 
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     with st.popover("?", help="Keyboard shortcuts"):
         keys = st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")
+        st.toggle(
+            "Blind: hide what the judge says",
+            key="blind",
+            persist_state="session",
+            help="For an honest audit: the card shows the tools, and neither probability nor kind.",
+        )
         st.markdown(shortcuts.help_text())
     by_key = keys and not tool_drawer.is_open() and not safe_listed
     actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {

@@ -243,3 +243,19 @@ def test_no_two_shortcuts_share_a_key_and_none_is_one_of_streamlits():
     letters = [shortcut.letter for shortcut in SHORTCUTS.values()]
     assert len(set(letters)) == len(letters)
     assert not {"C", "R"} & set(letters)
+
+
+def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
+    def columns():
+        return set(next(f.value for f in page.at.dataframe if "tools" in f.value))
+
+    assert "Weakest pair" in page.text and {"weakest", "kind"} <= columns()
+    page.widget("toggle", "blind").set_value(True).run()
+    assert "Do these tools do the same job?" in page.text
+    for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Prune"):
+        assert word not in page.text
+    assert columns() == {"name", "tools"}
+    page.press(f"accept_{card_id(page)}")
+    assert page.review.progress(1).accepted == 1
+    page.widget("toggle", "blind").set_value(False).run()
+    assert "Weakest pair" in page.text

@@ -33,6 +33,8 @@ QUEUE_WIDTHS = {
     "what differs": 160,
     "state": 80,
 }
+OPINIONS = ("gap", "what differs", "weakest", "kind")
+"""Columns of the queue that say what the judge thinks."""
 KINDS = {
     "prune": "Prune: switch the other tools off, no code needed",
     "router": "Router: needs a gateway in front of the servers",
@@ -114,13 +116,17 @@ def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
     return f"{max(widths):.2f}" if widths else ""
 
 
-def title(card: Card) -> None:
-    """The name of the merged tool, and the state of the cluster in badges, in one line."""
+def title(card: Card, blind: bool = False) -> None:
+    """The name of the merged tool, and the state of the cluster in badges, in one line; ``blind``
+    leaves out what the judge says.
+    """
     cluster = card.cluster
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(safe_text.untrusted(cluster.document.name), anchor=False, width="content")
         label, color, icon = STATES[cluster.state]
         st.badge(label, color=color, icon=icon)
+        if blind:
+            return
         kind = kind_of(cluster)
         st.badge(
             kind.capitalize(),
