@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
-from ui.deciding import cluster_card, decision_buttons
+from ui.deciding import argument_panel, cluster_card, decision_buttons
 from ui.documents import document_form, siblings_panel, suggested_wording, variant_panel
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.tools import leave_out, tool_drawer
@@ -156,7 +156,7 @@ with effect:
     base = "the canonical tool's" if mode == MERGES else "the original"
     st.markdown(f"**Changes from {base} description**")
     st.html(safe_text.word_diff(card.canonical.description, edited.document.description))
-    cluster_card.arguments(card)
+    argument_panel.arguments(card)
 suggested_wording.suggestion_panel(catalog_id, cluster, draft)
 with st.expander("JSON Schema as exported"):
     st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

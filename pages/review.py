@@ -10,6 +10,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.queue import Order, matching
 from toolscope_core.workspace.review import Show
 from ui.deciding import (
+    argument_panel,
     cluster_card,
     decision_buttons,
     decision_trail,
@@ -229,7 +230,7 @@ with body, st.container(gap="small"):
     else:
         left = right = st.container()
     with left:
-        cluster_card.arguments(card)
+        argument_panel.arguments(card)
         decision_buttons.reshape(card, suffix, onward, order)
     with right:
         if blind:

@@ -79,6 +79,7 @@ PEERS = {
     ("subqueries", "questioning"),  # whoever answers what a model is asked
     ("variant_writing", "questioning"),  # the same
     ("telling_apart", "questioning"),  # the same
+    ("telling_apart", "variant_writing"),  # held against a tool in the same way
     ("telling_apart", "pipeline"),  # the pairs are those of an analysis
     ("planning", "questioning"),  # the same
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too

@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.augmentation.checks import variant_violations
 from toolscope_core.augmentation.leading_words import leading
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Augmentation, Catalog, MergePlan, Pair, Relation, Tool
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.merging.faithful import Surroundings, Violation
+from toolscope_core.merging.faithful import Violation
 from toolscope_core.pipeline import Analysis
 from toolscope_core.prompts.judge_prompt import ToolPair
 from toolscope_core.prompts.siblings_prompt import SiblingsTask, in_hash_order
-from toolscope_core.questioning import Asker, wary_of
+from toolscope_core.questioning import Asker
 from toolscope_core.similarity import tool_text
+from toolscope_core.variant_writing import checked_variants
 
 COLLIDE = 0.8
 """The least cosine of siblings that are listed."""
@@ -85,15 +85,10 @@ def description_violations(
     """What speaks against each description, by tool id: what its tool does not say itself, hidden
     and hostile text, length.
     """
-    names, wary = frozenset(tool.name for tool in catalog.tools), wary_of(catalog)
-    return {
-        one: variant_violations(
-            catalog.by_id[one],
-            Augmentation(text),
-            Surroundings(names - {catalog.by_id[one].name}, wary),
-        )
-        for one, text in descriptions.items()
-    }
+    checked = checked_variants(
+        catalog, {one: Augmentation(text) for one, text in descriptions.items()}
+    )
+    return {one: checked.violations.get(one, ()) for one in descriptions}
 
 
 @dataclass(frozen=True, slots=True)

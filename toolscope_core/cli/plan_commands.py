@@ -111,6 +111,6 @@ def _tell_step(number: int, step: PlannedStep) -> None:
         say("  no tool")
     called = {call.tool_id for call in step.calls}
     others = [one.tool.id for one in step.candidates if one.tool.id not in called]
-    found = f"; also found: {', '.join(others)}" if others else ""
+    also = f"; also found: {', '.join(others)}" if others else ""
     rounds = f" after {step.rounds} rounds" if step.rounds > 1 else ""
-    say(f"  {step.reason}{rounds}{found}")
+    say(f"  {step.reason}{rounds}{also}")

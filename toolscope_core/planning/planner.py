@@ -127,12 +127,12 @@ class Planner:
         wordings = [(job.text, *other) for job, other in zip(jobs, phrasings, strict=True)]
         texts = list(dict.fromkeys(text for own in wordings for text in own))
         most = max(self.k, self.widest)
-        found = self.retriever.search_each(
+        rankings = self.retriever.search_each(
             [ToolRequest(one) for one in texts], max(most, LOOKED_AT), progress
         )
         scores = {
             text: {place.tool_id: place.score for place in ranking}
-            for text, ranking in zip(texts, found, strict=True)
+            for text, ranking in zip(texts, rankings, strict=True)
         }
         merged = []
         for own in wordings:
@@ -178,11 +178,11 @@ def asking_planner(
     )
 
 
-def _mean_scores(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    lowest = [min(one.values(), default=0.0) for one in found]
-    tool_ids = dict.fromkeys(tool_id for one in found for tool_id in one)
+def _mean_scores(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    lowest = [min(one.values(), default=0.0) for one in scores]
+    tool_ids = dict.fromkeys(tool_id for one in scores for tool_id in one)
     return {
-        tool_id: sum(one.get(tool_id, least) for one, least in zip(found, lowest, strict=True))
-        / len(found)
+        tool_id: sum(one.get(tool_id, least) for one, least in zip(scores, lowest, strict=True))
+        / len(scores)
         for tool_id in tool_ids
     }

@@ -15,8 +15,7 @@ from toolscope_core.prompts.replies import (
     question_id,
     read_answers,
     reply_schema,
-    sentence,
-    texts,
+    short_texts,
 )
 from toolscope_core.prompts.selection_prompt import SelectionQuestion
 
@@ -75,9 +74,7 @@ class RephrasingTask:
 
 
 def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
-    given = [sentence({"phrasing": one}, "phrasing") for one in texts(answer, "phrasings")]
-    if longest := max((len(one) for one in given if len(one) > LONGEST_PHRASING), default=0):
-        raise AnswerError(f"a phrasing has {longest} characters; give at most {LONGEST_PHRASING}")
+    given = short_texts(answer, "phrasings", LONGEST_PHRASING)
     own = " ".join(item.job.split()).casefold()
     phrasings = list(dict.fromkeys(one for one in given if one and one.casefold() != own))
     if not 1 <= len(phrasings) <= MOST_PHRASINGS:

@@ -95,6 +95,14 @@ def texts(answer: JsonObject, field: str) -> list[str]:
     return value
 
 
+def short_texts(answer: JsonObject, field: str, most: int) -> list[str]:
+    """A list of texts in one line each, of at most ``most`` characters."""
+    given = [sentence({field: one}, field) for one in texts(answer, field)]
+    if longest := max((len(one) for one in given if len(one) > most), default=0):
+        raise AnswerError(f"one of the {field} has {longest} characters; give at most {most}")
+    return given
+
+
 def passage(answer: JsonObject, field: str, most: int) -> str:
     """A text without hidden characters, line ends kept; a longer one is refused."""
     value = answer.get(field)

@@ -17,8 +17,7 @@ from toolscope_core.prompts.replies import (
     question_id,
     read_answers,
     reply_schema,
-    sentence,
-    texts,
+    short_texts,
 )
 
 Splitter = Literal["dummy", "context"]
@@ -98,13 +97,11 @@ def _hashes(item: SplitQuestion) -> list[str]:
 
 
 def _read(item: SplitQuestion, answer: JsonObject) -> JsonObject:
-    steps = [sentence({"step": one}, "step") for one in texts(answer, "steps")]
+    steps = short_texts(answer, "steps", LONGEST_STEP)
     if not 1 <= len(steps) <= MOST_STEPS:
         raise AnswerError(f"there are {len(steps)} steps; give 1 to {MOST_STEPS}")
     if not all(steps):
         raise AnswerError("a step is empty; leave it out")
-    if longest := max((step for step in steps if len(step) > LONGEST_STEP), key=len, default=""):
-        raise AnswerError(f"a step has {len(longest)} characters; give at most {LONGEST_STEP}")
     names = {tool.name for tool in item.tools if _IDENTIFIER.fullmatch(tool.name)}
     if any(name in step for name in names for step in steps if name not in item.request):
         raise AnswerError("a step has the name of a tool; say the job in plain words")

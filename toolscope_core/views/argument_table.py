@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolscope_core.datamodel import Parameter, Tool, canonical_json
-from toolscope_core.views.cards import Card
+from toolscope_core.views.cards import ArgumentRow, Card
 
 HINTS = "hints"
 """The row of what the servers declare of their tools' effects."""
@@ -45,8 +45,8 @@ def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
     """
     lines = []
     for row in card.arguments:
-        found = [_found(card, tool, row.name, row.sources) for tool in card.tools]
-        lines.append(ArgumentLine(row.name, row.lost, _cells(found)))
+        cells = [_source_and_declaration(card, tool, row) for tool in card.tools]
+        lines.append(ArgumentLine(row.name, row.lost, _cells(cells)))
     hints = [
         (", ".join(f"{key} {canonical_json(tool.annotations[key])}" for key in _hint_names(tool)))
         for tool in card.tools
@@ -56,12 +56,14 @@ def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
     return tuple(lines)
 
 
-def _found(card: Card, tool: Tool, target: str, sources: Mapping[str, str]) -> tuple[str, str]:
+def _source_and_declaration(card: Card, tool: Tool, row: ArgumentRow) -> tuple[str, str]:
     """The source of a merged parameter in the calls of one member, and what that declares of it."""
-    source = sources.get(tool.id, "")
+    source = row.sources.get(tool.id, "")
     alpha = next((one for one in card.cluster.arguments if one.tool_id == tool.id), None)
     moves = alpha.moves if alpha else ()
-    own = next((move.source for move in moves if move.target == target), "" if alpha else target)
+    own = next(
+        (move.source for move in moves if move.target == row.name), "" if alpha else row.name
+    )
     parameter = next((one for one in tool.parameters if one.name == own), None)
     if parameter is None:
         return source, ""
@@ -80,8 +82,9 @@ def declared(parameter: Parameter) -> str:
     return ", ".join(parts)
 
 
-def _cells(found: Sequence[tuple[str, str]]) -> tuple[ArgumentCell, ...]:
-    return tuple(ArgumentCell(*one, differs=one != found[0]) for one in found)
+def _cells(members: Sequence[tuple[str, str]]) -> tuple[ArgumentCell, ...]:
+    """Cells of (source, declaration), the canonical tool's first."""
+    return tuple(ArgumentCell(*one, differs=one != members[0]) for one in members)
 
 
 def _hint_names(tool: Tool) -> list[str]:

@@ -25,6 +25,7 @@ from toolscope_core.run_configuration import RunKind
 from toolscope_core.store import Job
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.judging import Judging
+from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.searches import Lookup, OpenToolset, Searches
 
 __all__ = ["WORKER_K", "PlanOptions", "PlanSide", "PlannedStep", "Plans"]
@@ -66,6 +67,7 @@ class Plans:
         self._analyses = analyses
         self._searches = searches
         self._judging = judging
+        self._plans: Memo[tuple[PlanSide, PlanSide]] = Memo(most=4)
 
     def look(
         self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int = WORKER_K
@@ -78,8 +80,16 @@ class Plans:
         if opened is None:
             return None
         request, toolsets = opened
-        before, after = (self._side(toolset, request, options, k) for toolset in toolsets)
-        return before, after
+
+        def made() -> tuple[PlanSide, PlanSide]:
+            before, after = (self._side(toolset, request, options, k) for toolset in toolsets)
+            return before, after
+
+        if options.worker == "model":  # an answer may have come since
+            return made()
+        sources = tuple(one.catalog for one in toolsets)
+        state = (request, tuple(one.answers for one in toolsets))
+        return self._plans.get((catalog_id, asked, options, k), sources, made, state=state)
 
     def start(self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int) -> str:
         """Ask the model for both plans in the background; returns the job's id (that of a running

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.errors import JobError
 from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.figures.views import Curve
 from toolscope_core.workspace.maps import Method
 from ui.charts.pictures import picture
-from ui.frame import page_frame, safe_text
+from ui.frame import page_frame
 
 MARKS = (0.70, 0.80, 0.85, 0.90, 0.95)
 
@@ -52,16 +51,12 @@ def variant_job(catalog_id: int, method: Method = "PCA") -> None:
     asked.
     """
     work = page_frame.workspace().variant_figures
-    job = work.job(catalog_id)
-    if job is not None and not job.live and job.state != "done":
-        safe_text.show_error(JobError(job.message))
-        if not st.button("Retry", icon=":material/replay:", key="variant_figures"):
-            return
-    st.info(
+    page_frame.job_started_once(
+        work.job(catalog_id),
+        lambda: work.start(catalog_id, method),
         "Embedding the tools with their variants and with random words, once.",
-        icon=":material/hourglass_empty:",
+        "variant_figures",
     )
-    page_frame.job_panel(work.start(catalog_id, method))
 
 
 def _merge_curve(catalog_id: int) -> None:
@@ -93,15 +88,10 @@ def _drawn(view: Curve, title: str) -> None:
 
 def _counting(catalog_id: int, view: Curve) -> None:
     """Start the counting once; after a failure only when asked."""
-    work = page_frame.workspace().curves
-    job = work.job(catalog_id)
-    if job is not None and not job.live and job.state != "done":
-        safe_text.show_error(JobError(job.message))
-        if not st.button("Retry", icon=":material/replay:", key="count"):
-            return
-    waiting = " and the ".join(view.waiting)
-    st.info(
+    work, waiting = page_frame.workspace().curves, " and the ".join(view.waiting)
+    page_frame.job_started_once(
+        work.job(catalog_id),
+        lambda: work.start(catalog_id),
         f"Counting all pairs of the {waiting} toolset. This takes a few seconds, once.",
-        icon=":material/hourglass_empty:",
+        "count",
     )
-    page_frame.job_panel(work.start(catalog_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.views.outdated_merges import LookAgain
-from ui.deciding import cluster_card, decision_buttons, decision_trail
+from ui.deciding import argument_panel, cluster_card, decision_buttons, decision_trail
 from ui.frame import page_frame, safe_text, tool_selection
 
 WHY = (
@@ -43,7 +43,7 @@ def look_again_panel(catalog_id: int) -> None:
         members = cluster_card.all_members(item.cluster)
         key = f"all_{item.cluster.id}"
         tool_selection.select_button(catalog_id, members, "a cluster", key, "Select members")
-        cluster_card.arguments(card)
+        argument_panel.arguments(card)
         cluster_card.evidence(card)
 
 

@@ -114,8 +114,9 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
         with column:
             texts[tool.id] = _field(tool, starts[start], f"{suffix}_{start}")
     work = page_frame.workspace().siblings
+    violations = work.violations(catalog_id, texts)
     for tool in card.tools:
-        for violation in work.violations(catalog_id, texts)[tool.id]:
+        for violation in violations[tool.id]:
             more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
             st.warning(
                 safe_text.sentence(f"`{tool.name}`: {violation.message}{more}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, NoReturn
@@ -167,6 +168,18 @@ STAGES = {
     "layout": "Computing the layout",
     "cluster": "Clustering",
 }
+
+
+def job_started_once(job: Job | None, start: Callable[[], str], about: str, key: str) -> None:
+    """Start what a page waits for, say what it is ``about`` and show its progress. After a failure
+    of the latest ``job`` of its kind only when asked, by the button ``key``.
+    """
+    if job is not None and not job.live and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+        if not st.button("Retry", icon=":material/replay:", key=key):
+            return
+    st.info(about, icon=":material/hourglass_empty:")
+    job_panel(start())
 
 
 @st.fragment(run_every="1s")

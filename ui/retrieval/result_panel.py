@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.errors import JobError
 from toolscope_core.figures.score_charts import PART_NAMES, ScoreBar, score_bars
 from toolscope_core.figures.table_twins import TableRow
 from toolscope_core.numbers import quantity
@@ -57,17 +56,13 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
 def building_panel(catalog_id: int, asked: Lookup) -> None:
     """Start the building of the index once; after a failure only when asked."""
     searches = page_frame.workspace().searches
-    job = searches.job(catalog_id)
-    if job is not None and not job.live and job.state != "done":
-        safe_text.show_error(JobError(job.message))
-        if not st.button("Retry", icon=":material/replay:", key="index"):
-            return
-    st.info(
+    page_frame.job_started_once(
+        searches.job(catalog_id),
+        lambda: searches.start(catalog_id, asked),
         "Building the search index of this toolset, once. What is embedded already is not embedded "
         "again.",
-        icon=":material/hourglass_empty:",
+        "index",
     )
-    page_frame.job_panel(searches.start(catalog_id, asked))
 
 
 def _subqueries(view: SearchView) -> None:
