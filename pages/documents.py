@@ -7,6 +7,7 @@ import streamlit as st
 from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
+from toolscope_core.views.queue import kind_of
 from ui.deciding import argument_panel, cluster_card, decision_buttons
 from ui.documents import document_form, siblings_panel, suggested_wording, variant_panel
 from ui.frame import page_frame, safe_text, tool_selection
@@ -55,7 +56,7 @@ def field_key(cluster: Cluster) -> str:
 
 def label(cluster_id: str) -> str:
     cluster = clusters[cluster_id]
-    prefix = "family of " if cluster_card.kind_of(cluster) == "family" else ""
+    prefix = "family of " if kind_of(cluster) == "family" else ""
     state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
     return f"{cluster.document.name} ({prefix}{quantity(len(cluster.members), 'tool')}, {state})"
 

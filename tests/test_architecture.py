@@ -114,7 +114,7 @@ VENDORS = {
     "jsonschema": {"merging"},
     "jsonschema_rs": {"relabelling", "catalog", "llm", "experiments"},
     "rapidfuzz": {"merging", "versions"},
-    "scipy": {"merging", "similarity"},
+    "scipy": {"merging", "similarity", "evaluation"},
     "Stemmer": {"merging", "retrieval"},
     "bm25s": {"retrieval"},
 }

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace import desk
-from toolscope_core.views.queue import in_order, matching
+from toolscope_core.views.queue import Filters, in_order, matching
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_the_list_is_narrowed_by_words_and_by_a_server(clusters):
     own, tools = clusters
 
     def names(find="", server=None):
-        return {one.document.name for one in matching(own.values(), tools, find, server)}
+        return {one.document.name for one in matching(own.values(), tools, Filters(find, server))}
 
     assert names() == {"send_mail", "get_weather", "list_files"}
     assert names("MAIL person") == {"send_mail"} and names("mail weather") == set()

@@ -36,6 +36,7 @@ Action = Literal[
     "omit",
     "owner",
     "augment",
+    "flag",
     "threshold",
     "undo",
 ]
@@ -508,9 +509,9 @@ class Decision:
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
     "description", "schema"}``, omit ``{"reason"}``, threshold ``{"similarity", "probability"}``
-    without members, undo ``{"retracts": seq}``; accept, split, drop and recut may have
-    the ``{"relation"}`` of the cluster that was on the screen. ``seq`` is 0 until the log gives
-    one.
+    without members, flag ``{"note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut
+    may have the ``{"relation"}`` of the cluster that was on the screen, and what was decided at
+    once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
     """
 
     action: Action

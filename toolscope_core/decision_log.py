@@ -19,9 +19,9 @@ from toolscope_core.datamodel import (
     digest,
 )
 from toolscope_core.decisions import (
+    BESIDE_MERGES,
     JOINING,
     LINKING,
-    OF_SEARCH,
     ON_SEVERAL,
     check_form,
     id_list,
@@ -39,7 +39,7 @@ def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
 
 def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
     """The version of a set of fingerprints: a hash of them and of the decisions on them, without
-    those of searches alone.
+    those that change no merge.
     """
     return versions_of([members], log)[0]
 
@@ -205,6 +205,17 @@ def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentatio
     return latest
 
 
+def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
+    """By tool id the flags that stand on it, oldest first; a tool that has changed has none."""
+    locate = _Locator(catalog, log)
+    standing: dict[str, tuple[Decision, ...]] = {}
+    for item in active(log):
+        if item.action == "flag":
+            for tool_id in locate(item)[0].values():
+                standing[tool_id] = (*standing.get(tool_id, ()), item)
+    return standing
+
+
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
     """The latest canonical choice and the merged document edit of each edited member set.
 
@@ -254,7 +265,7 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
     later = [
         item
         for item in _of_merges(standing)
-        if target.action not in OF_SEARCH
+        if target.action not in BESIDE_MERGES
         and item.seq > target.seq
         and (Counter(item.members) & members).total() > 1
     ]
@@ -295,7 +306,7 @@ def _contradicted(
 
 
 def _of_merges(log: Sequence[Decision]) -> list[Decision]:
-    return [item for item in log if item.action not in OF_SEARCH]
+    return [item for item in log if item.action not in BESIDE_MERGES]
 
 
 def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]:

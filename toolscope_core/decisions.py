@@ -85,6 +85,11 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "Searches read the variant of each beside its own text; where it is empty, none that is "
         "offered.",
     ),
+    "flag": ActionRule(
+        "Flagged",
+        "one tool or more",
+        "Nothing: it keeps a note for whoever looks at them next, and lists them.",
+    ),
     "threshold": ActionRule(
         "Threshold applied",
         "the catalog",
@@ -111,10 +116,11 @@ WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
 ON_SEVERAL: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
-OF_SEARCH: tuple[Action, ...] = ("augment",)
+BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag")
 """The actions that change no merge: what is decided on merges neither builds on them nor waits."""
 
 LONGEST_OWNER = 200
+LONGEST_NOTE = 1_000
 
 EDITABLE = ("name", "description", "schema", "renames")
 """The fields an edit may have."""
@@ -143,6 +149,7 @@ def check_form(decision: Decision) -> None:
         "omit": _check_omit,
         "owner": _check_owner,
         "augment": _check_augment,
+        "flag": _check_flag,
         "threshold": _check_threshold,
         "undo": _check_undo,
     }
@@ -287,6 +294,15 @@ def _check_augment(decision: Decision) -> None:
                 "`questions`"
             )
         _texts(variant.get("questions"), f"questions of the variant of {tool_id}")
+
+
+def _check_flag(decision: Decision) -> None:
+    note = decision.detail.get("note")
+    if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
+        raise DecisionError(
+            f"the note on {id_list(decision.ids)} is {str(note)[:80]!r}; write one of up to "
+            f"{LONGEST_NOTE:,} characters"
+        )
 
 
 def _check_threshold(decision: Decision) -> None:

@@ -569,6 +569,19 @@ def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
     return replace(made, version=version, grown=version)
 
 
+def supposed(analysis: Analysis, members: Sequence[str], family: bool) -> Cluster:
+    """What these tools (ids, two or more) would be as one cluster, whatever people decided."""
+    ids = tuple(sorted(members))
+    pairs = [Pair(a, b) for a, b in combinations(ids, 2)]
+    judge = analysis.family_probabilities if family else analysis.probabilities
+    group = Group(ids, float(judge(pairs).min()), family=family)
+    auto_at = bars_of(analysis).auto_at
+    (made,) = build_clusters(
+        analysis.catalog, (group,), Constraints(), {}, auto_at, analysis._syntheses
+    )
+    return made
+
+
 def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> MergePlan:
     """The plan of the proposals under an accept policy."""
     catalog = analysis.catalog

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
+from toolscope_core.views.address_keys import tool_key
 from ui.deciding.cluster_card import sorted_rows
 from ui.deciding.shortcuts import SHORTCUTS
 from ui.frame import page_frame
@@ -128,15 +129,104 @@ def test_one_member_is_dropped_by_its_button_and_nothing_is_accepted(page):
     assert len(by_name(page.work, 1, "send_mail").members) == 3
 
 
-def test_a_split_needs_some_members_but_not_all(page):
-    assert page.button("split_").disabled
-    page.widget("multiselect", "apart_").set_value(["beta/send_mail"]).run()
-    page.press("split_")
+def part(page, tool_id):
+    return page.widget("button_group", f"part_{tool_key(tool_id)}")
+
+
+def test_a_proposal_is_divided_with_a_look_at_what_becomes_of_it(page):
+    page.press("parts_")
+    assert page.button("reshape_record_").disabled, "nothing was moved yet"
+    part(page, "beta/send_mail").set_value(2).run()
+    assert "Stay as they are, in no proposal: **send\\_mail**" in page.text
+    page.press("reshape_record_")
     left = by_name(page.work, 1, "send_mail")
     assert left.members == ("alpha/send_mail", "gamma/send_mail")
     assert left.state == "proposed"
-    names = [*page.at.dataframe[0].value["name"]]
-    assert names[0] == "send_mail", "in the place it had"
+    assert card_id(page) == left.id
+    assert next(iter(page.at.dataframe[0].value["name"])) == "send_mail", "in the place it had"
+    page.press("undo_")
+    assert len(by_name(page.work, 1, "send_mail").members) == 3
+
+
+def test_a_tool_of_another_cluster_is_taken_in_and_its_neighbour_stays_behind(page):
+    page.press("parts_")
+    page.widget("selectbox", "reshape_tool").set_value("beta/get_weather").run()
+    assert part(page, "alpha/get_weather").value == 2
+    page.press("reshape_record_")
+    (grown,) = [c for c in page.review.plan(1).clusters if len(c.members) == 4]
+    assert "beta/get_weather" in grown.members and grown.asked
+    assert [d.action for d in page.review.log(1)] == ["recut"]
+    assert all("alpha/get_weather" not in c.members for c in page.review.plan(1).clusters)
+
+
+def test_two_clusters_are_joined(page):
+    page.press("move_").press("reshape_one").press("reshape_record_")
+    (grown,) = [c for c in page.review.plan(1).clusters if len(c.members) > 3]
+    assert grown.state == "proposed"
+    assert [d.action for d in page.review.log(1)] == ["propose"]
+
+
+def test_cutting_can_be_left_and_records_nothing(page):
+    page.press("parts_").press("reshape_apart").press("reshape_cancel")
+    assert page.review.log(1) == ()
+    assert page.button(f"accept_{card_id(page)}").label == "Accept"
+
+
+def test_what_somebody_decided_meanwhile_is_told_before_it_is_recorded(page):
+    page.press("parts_")
+    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
+    page.at.run()
+    assert [d.action for d in page.review.log(1)] == ["accept"]
+
+
+def test_the_member_the_judge_is_least_sure_of_is_dropped_by_one_button(page):
+    page.press("loosest_")
+    assert len(by_name(page.work, 1, "send_mail").members) == 2
+
+
+def test_the_next_member_gives_the_name_and_then_the_first_again(page):
+    for kept in ("beta", "gamma", "alpha"):
+        page.press("name_")
+        assert by_name(page.work, 1, "send_mail").canonical == f"{kept}/send_mail"
+
+
+def test_a_note_is_kept_listed_and_removed(page):
+    page.press("flag_")
+    page.widget("text_input", "note_").set_value("ask *the* owner")
+    next(b for b in page.at.button if b.label == "Save the note").click().run()
+    assert "ask \\*the\\* owner" in page.text
+    assert [d.action for d in page.review.standing(1)] == ["flag"]
+    page.widget("button_group", "review_state").set_value("Flagged").run()
+    assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
+    page.press("unflag_")
+    assert "Nothing is flagged" in page.text
+
+
+def test_a_duplicate_is_accepted_as_a_family(page):
+    page.press("family_")
+    (said,) = page.review.standing(1)
+    assert (said.action, said.detail["relation"]) == ("accept", "parametric")
+    assert by_name(page.work, 1, "send_mail").relation == "parametric"
+
+
+@pytest.mark.parametrize(("action", "state"), [("accept", "Accepted"), ("reject", "Rejected")])
+def test_decided_clusters_are_listed_and_taken_back(page, action, state):
+    page.press(f"{action}_{card_id(page)}")
+    page.widget("button_group", "review_state").set_value(state).run()
+    assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
+    assert not [b for b in page.at.button if (b.key or "").startswith("reject_")]
+    page.press("take_back_")
+    assert page.review.standing(1) == ()
+    assert f"Nothing is {state.lower()}" in page.text
+
+
+def test_filters_narrow_the_queue_and_are_cleared(page):
+    page.widget("selectbox", "review_size").set_value("3 to 5").run()
+    assert "1 of 3 shown, 3 in all" in page.text
+    page.widget("selectbox", "review_objection").set_value("Hidden or hostile text").run()
+    assert "None of 3 clusters passes the filters." in page.text
+    page.press("review_clear")
+    assert "3 of 3 shown" in page.text
 
 
 def test_another_canonical_can_be_chosen(page):
@@ -197,7 +287,8 @@ def test_keys_can_be_switched_off(page):
     def shortcuts():
         return {b.proto.shortcut for b in page.at.button if b.proto.shortcut}
 
-    assert {key.upper() for key in shortcuts()} >= {"A", "X", "S", "J", "K", "P"}
+    assert {key.upper() for key in shortcuts()} >= set("AXFSJKPMDNGH")
+    page.press("help")
     page.at.toggle(key="keys").set_value(False).run()
     assert shortcuts() == set()
 
@@ -250,7 +341,7 @@ def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
         return set(next(f.value for f in page.at.dataframe if "tools" in f.value))
 
     assert "Weakest pair" in page.text and {"weakest", "kind"} <= columns()
-    page.widget("toggle", "blind").set_value(True).run()
+    page.press("help").widget("toggle", "blind").set_value(True).run()
     assert "Do these tools do the same job?" in page.text
     for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Prune"):
         assert word not in page.text

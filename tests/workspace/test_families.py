@@ -54,7 +54,7 @@ def test_the_next_steps_name_families_apart(own):
         NextStep("Review 2 families", "review", {"show": "Families"}),
     )
     assert work.review.progress(i).families == 2
-    work.review.accept_safe(i, "ann", work.review.safe(i).clusters)
+    work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     assert [step.text for step in work.overview.steps(i)][:2] == [
         "Review 1 family",

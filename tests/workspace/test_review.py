@@ -115,7 +115,9 @@ def test_accept_safe_does_what_it_announces_and_is_taken_back_as_one(desk):
     assert names(safe.clusters) == ["list_files"]
     assert (safe.tools, safe.left_out) == (2, (("over several servers", 2),))
     assert safe.tokens_saved > 0
-    made, refused = review.accept_safe(i, "ann", review.safe(i).clusters)
+    made, refused = review.decide_each(
+        i, "ann", [("accept", one, {}) for one in review.safe(i).clusters]
+    )
     assert not refused
     assert review.progress(i).accepted == 1
     assert review.safe(i).clusters == ()
@@ -128,7 +130,9 @@ def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(desk
     seen = review.plan(i)
     review.decide(i, "reject", by_name(work, i, "list_files"), "bob")
     monkeypatch.setattr(review, "plan", lambda catalog_id: seen)
-    made, (refused,) = review.accept_safe(i, "ann", review.safe(i).clusters)
+    made, (refused,) = review.decide_each(
+        i, "ann", [("accept", one, {}) for one in review.safe(i).clusters]
+    )
     assert made == ()
     assert "reject by bob" in str(refused)
 
@@ -266,7 +270,7 @@ def test_a_new_description_keeps_a_prune_and_is_exported(desk):
     draft = edited(review.draft(i, files), description="List what a folder holds.")
     assert review.preview(i, files, draft).cluster.kind == "prune"
     review.edit(i, files, draft, "ann")
-    review.accept_safe(i, "ann", review.safe(i).clusters)
+    review.decide_each(i, "ann", [("accept", one, {}) for one in review.safe(i).clusters])
     files = by_name(work, i, "list_files")
     assert (files.document.description, files.kind) == ("List what a folder holds.", "prune")
     assert b"List what a folder holds." in review.bundle(i, PlanConfig())["toolset.json"]

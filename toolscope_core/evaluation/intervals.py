@@ -37,6 +37,16 @@ def interval(values: Sequence[float]) -> Interval:
     return Interval(float(np.mean(values)), float(low), float(high))
 
 
+def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
+    """The share of right answers with the ends of its 95 % interval (Wilson's). None: 0, 0, 1."""
+    if not answers:
+        return 0.0, 0.0, 1.0
+    from scipy.stats import binomtest
+
+    ends = binomtest(sum(answers), len(answers)).proportion_ci(method="wilson")
+    return sum(answers) / len(answers), float(ends.low), float(ends.high)
+
+
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
     """The two-sided p-value of no difference between two values of the same queries, in the same
     order: the share of samples of the centred differences whose mean is as far from 0 as the one

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.datamodel import (
@@ -50,7 +51,8 @@ class Card:
     ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
     ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
     the offline judge differ, the widest gap first. ``unlicensed`` says which words of a prune have
-    no licence, ``slot`` what tells the members of a family apart. Tokens are estimates.
+    no licence, ``slot`` what tells the members of a family apart. ``loosest`` is the member that
+    the judge is least sure of, empty where there are but two. Tokens are estimates.
     """
 
     cluster: Cluster
@@ -65,6 +67,7 @@ class Card:
     disagreements: tuple[Disagreement, ...] = ()
     unlicensed: tuple[str, ...] = ()
     slot: Slot | None = None
+    loosest: str = ""
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -121,7 +124,22 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         disagreements=_disagreements(analysis, pairs),
         unlicensed=unlicensed_in(analysis.catalog, cluster),
         slot=slot_in(cluster) if family else None,
+        loosest=_loosest(cluster.members, pairs, probabilities),
     )
+
+
+def _loosest(
+    members: Sequence[str], pairs: Sequence[Pair], probabilities: NDArray[np.float64]
+) -> str:
+    """The member with the lowest mean probability with the others; empty where there are two."""
+    if len(members) < 3:
+        return ""
+    total = dict.fromkeys(members, 0.0)
+    for pair, probability in zip(pairs, probabilities.tolist(), strict=True):
+        if pair.left in total and pair.right in total:
+            total[pair.left] += probability
+            total[pair.right] += probability
+    return min(members, key=lambda one: (total[one], one))
 
 
 def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from toolscope_core.datamodel import Cluster, MergePlan, Tool, digest
+from toolscope_core.views.objections import objection_kind
 
 Order = Literal["risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement"]
+Show = Literal["all", "duplicates", "families"]
 AUDIT_SEED = 310
 
 OPEN_STATES = ("conflict", "stale", "proposed")
@@ -22,6 +26,11 @@ def waits(cluster: Cluster) -> bool:
 def is_family(cluster: Cluster) -> bool:
     """Whether its members are the same operation for several providers or fixed values."""
     return cluster.relation == "parametric"
+
+
+def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:
+    """All of them, only the families, or those that are none."""
+    return [one for one in clusters if show == "all" or is_family(one) == (show == "families")]
 
 
 def risk(cluster: Cluster) -> tuple[float, ...]:
@@ -68,23 +77,63 @@ def in_order(
     return tuple(sorted(waiting, key=lambda one: (*rank(one), one.id)))
 
 
-def matching(
-    waiting: Iterable[Cluster], tools: Mapping[str, Tool], find: str, server: str | None
-) -> tuple[Cluster, ...]:
-    """The clusters of which the name or a member's name, server or description holds every word of
-    ``find``, and that have a member of ``server``, if one is given.
-    """
-    words = find.casefold().split()
+SIZES: Mapping[str, tuple[int, float]] = {
+    "2 tools": (2, 2),
+    "3 to 5": (3, 5),
+    "6 or more": (6, math.inf),
+}
+"""The sizes to choose from, with the fewest and the most tools."""
 
-    def holds(cluster: Cluster) -> bool:
-        members = [tools[one] for one in (*cluster.members, *cluster.newcomers)]
-        if server is not None and all(tool.owner != server for tool in members):
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which clusters are listed; what is empty lets all pass.
+
+    ``find``: every word of it is in the cluster's name, in a member's name, server or description,
+    or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
+    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``objection``: one of
+    ``objections.KINDS`` speaks against it. ``ids``: a member is one of these tools.
+    """
+
+    find: str = ""
+    server: str | None = None
+    size: str | None = None
+    kind: str | None = None
+    objection: str | None = None
+    ids: frozenset[str] | None = None
+
+
+def kind_of(cluster: Cluster) -> str:
+    """*prune*, *router* or *family*: what can be done about the cluster."""
+    return "family" if is_family(cluster) else cluster.kind
+
+
+def matching(
+    clusters: Iterable[Cluster], tools: Mapping[str, Tool], filters: Filters
+) -> tuple[Cluster, ...]:
+    """The clusters that pass all filters, in their order."""
+    words = filters.find.casefold().split()
+    fewest, most = SIZES.get(filters.size or "", (0, math.inf))
+
+    def passes(cluster: Cluster) -> bool:
+        ids = (*cluster.members, *cluster.newcomers)
+        members = [tools[one] for one in ids]
+        if filters.server is not None and all(tool.owner != filters.server for tool in members):
             return False
-        texts = [cluster.document.name, *(f"{t.name} {t.owner} {t.description}" for t in members)]
+        if filters.kind not in (None, kind_of(cluster)) or not fewest <= len(ids) <= most:
+            return False
+        if filters.objection and filters.objection not in map(objection_kind, cluster.reasons):
+            return False
+        if filters.ids is not None and filters.ids.isdisjoint(ids):
+            return False
+        if not words:
+            return True
+        texts = [cluster.document.name, *cluster.reasons]
+        texts += [f"{t.name} {t.owner} {t.description}" for t in members]
         text = " ".join(texts).casefold()
         return all(word in text for word in words)
 
-    return tuple(cluster for cluster in waiting if holds(cluster))
+    return tuple(cluster for cluster in clusters if passes(cluster))
 
 
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from toolscope_core.augmentation.variants import with_expanded
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
-from toolscope_core.datamodel import Action, Catalog, Cluster, Decision, Document, MergePlan
+from toolscope_core.datamodel import (
+    Action,
+    Catalog,
+    Cluster,
+    Decision,
+    Document,
+    MergePlan,
+    digest,
+)
 from toolscope_core.decision_log import active, admit, edits, suspended_decisions, variants
 from toolscope_core.decisions import WITH_RELATION, decision_of_row
 from toolscope_core.errors import DecisionError
@@ -33,13 +41,12 @@ from toolscope_core.views.exports import (
     way_of,
 )
 from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
-from toolscope_core.views.queue import Order, in_order, is_family, waits
+from toolscope_core.views.queue import Order, Show, in_order, is_family, of_show, waits
 from toolscope_core.views.server_pairs import ServerPairProposals, server_pairs
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
 
-Show = Literal["all", "duplicates", "families"]
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
 
@@ -123,9 +130,7 @@ class Review:
         through does not move under the hand.
         """
         plan = self.plan(catalog_id)
-        waiting = [c for c in plan.clusters if waits(c)]
-        if show != "all":
-            waiting = [c for c in waiting if is_family(c) == (show == "families")]
+        waiting = of_show(filter(waits, plan.clusters), show)
         saved = self._saved_tokens(catalog_id, plan) if by == "tokens" else {}
         gaps = self.gaps(catalog_id) if by == "disagreement" else {}
         ordered = in_order(waiting, by, saved, gaps)
@@ -217,7 +222,8 @@ class Review:
     ) -> Decision:
         """Append what ``reviewer`` says of ``cluster`` as it was shown.
 
-        ``detail`` names tools by id (see ``Decision``). Raises ``StaleDecisionError`` when
+        ``detail`` names tools by id (see ``Decision``); the relation is the one shown, unless it
+        says another. Raises ``StaleDecisionError`` when
         somebody else decided on the cluster meanwhile, ``DecisionError`` when the decision
         contradicts a standing one.
         """
@@ -228,7 +234,7 @@ class Review:
             "ids": cluster.members,
             "reviewer": reviewer,
             "at": now(),
-            "detail": {**(detail or {}), **seen},
+            "detail": {**seen, **(detail or {})},
         }
         decision = decision_of_row(catalog, row)
         return self._admitted(catalog_id, catalog, decision, cluster.version)
@@ -248,12 +254,6 @@ class Review:
         left = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
         return tuple(cluster_id([tools[member] for member in group]) for group in left)
 
-    def accept_safe(
-        self, catalog_id: int, reviewer: str, seen: Iterable[Cluster]
-    ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-        """Accept what was ``seen`` in the list of safe proposals; as ``decide_each``."""
-        return self.decide_each(catalog_id, reviewer, [("accept", one, {}) for one in seen])
-
     def decide_each(
         self,
         catalog_id: int,
@@ -261,12 +261,15 @@ class Review:
         rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]],
     ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
         """A decision for each action, cluster as it was shown and detail, and why some could not
-        be made: somebody else was faster.
+        be made: somebody else was faster. Each names the batch in its detail: nobody looked at it
+        alone.
         """
-        made, refused = [], []
+        rows, made, refused = list(rows), [], []
+        batch = {"batch": digest(reviewer, now(), [one.version for _, one, _ in rows])[:12]}
         for action, cluster, detail in rows:
             try:
-                made.append(self.decide(catalog_id, action, cluster, reviewer, detail))
+                said = {**detail, **batch}
+                made.append(self.decide(catalog_id, action, cluster, reviewer, said))
             except DecisionError as error:
                 refused.append(error)
         return tuple(made), tuple(refused)

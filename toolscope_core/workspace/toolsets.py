@@ -124,6 +124,20 @@ class ToolSets:
         decision = decision_of_row(catalog, {**row, "detail": {"reason": reason.strip()}})
         return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
 
+    def flag(
+        self,
+        catalog_id: int,
+        ids: Sequence[str],
+        reviewer: str,
+        note: str,
+        detail: JsonObject = MappingProxyType({}),
+    ) -> Decision:
+        """Keep a note on these tools; it changes no merge. Raises ``DecisionError`` without one."""
+        decision = self._decision(
+            catalog_id, "flag", ids, reviewer, {"note": note.strip(), **detail}
+        )
+        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+
     def left_out(self, catalog_id: int) -> dict[str, Decision]:
         """The decision that left each tool out, by tool id."""
         return omitted(self._catalogs.open(catalog_id), self._review.log(catalog_id))

@@ -23,10 +23,12 @@ from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.request_plans import Plans
+from toolscope_core.workspace.reshapes import Reshapes
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.reviewed_variants import Variants
 from toolscope_core.workspace.searches import Searches
 from toolscope_core.workspace.selections import Selections
+from toolscope_core.workspace.settled import Settled
 from toolscope_core.workspace.siblings import Siblings
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
@@ -57,6 +59,8 @@ class Workspace:
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.store, self.catalogs, self.analyses, self.review)
+        self.settled = Settled(self.catalogs, self.analyses, self.review)
+        self.reshapes = Reshapes(self.store, self.catalogs, self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review, self.pairs)
         self.heatmaps = Heatmaps(self.analyses, self.review)
         arrays = ArrayCache(settings.cache_dir)

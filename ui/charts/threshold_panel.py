@@ -11,7 +11,7 @@ from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.views.threshold_preview import Effect, Measure, Moved, NextToFall
 from ui.charts.pictures import picture
-from ui.deciding import decision_buttons
+from ui.deciding import decision_buttons, decision_words
 from ui.frame import page_frame, safe_text
 
 MEASURES: tuple[Measure, ...] = ("similarity", "probability")
@@ -77,8 +77,7 @@ def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
         )
         if applied is not None:
             st.caption(
-                f"{decision_buttons.in_words(applied)} "
-                f":gray[({decision_buttons.by_whom(applied)})]",
+                f"{decision_words.in_words(applied)} :gray[({decision_words.by_whom(applied)})]",
                 width="content",
             )
             st.button(

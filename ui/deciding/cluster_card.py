@@ -12,6 +12,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Pair, State, Tool
 from toolscope_core.views.cards import Card
+from toolscope_core.views.queue import kind_of
 from toolscope_core.views.relations import Slot, slot_in
 from ui.deciding import outcome_badges
 from ui.deciding.outcome_badges import Color
@@ -46,12 +47,8 @@ STATES: dict[State, tuple[str, Color, str]] = {
     "accepted": ("Accepted", "green", ":material/check:"),
     "stale": ("Changed since the decision", "orange", ":material/update:"),
     "conflict": ("In conflict", "red", ":material/warning:"),
+    "rejected": ("Never merge", "gray", ":material/block:"),
 }
-
-
-def kind_of(cluster: Cluster) -> str:
-    """*prune*, *router* or *family*: what can be done about the cluster."""
-    return "family" if cluster.relation == "parametric" else cluster.kind
 
 
 def all_members(cluster: Cluster) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from toolscope_core.datamodel import Action, Cluster, Decision, digest
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.errors import DecisionError
 from toolscope_core.numbers import quantity
-from toolscope_core.views.cards import Card
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.exports import SafeBatch
 from toolscope_core.views.outdated_merges import LookAgain
 from toolscope_core.views.server_pairs import ServerPairProposals
+from toolscope_core.workspace.settled import SettledCluster
 from ui.deciding import shortcuts
 from ui.frame import page_frame, safe_text
 
@@ -55,6 +55,14 @@ def decide(shown: Cluster, action: Action, onward: str | None, **detail: object)
         st.query_params["cluster"] = onward
 
 
+def answer(shown: Cluster, name: str, onward: str) -> None:
+    """Accept, reject, or accept as a *family* what was shown."""
+    if name == "family":
+        decide(shown, "accept", onward, relation="parametric")
+    else:
+        decide(shown, "accept" if name == "accept" else "reject", onward)
+
+
 def take_apart(
     shown: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
 ) -> None:
@@ -64,11 +72,16 @@ def take_apart(
     if attempt(
         lambda: left.extend(review.recut(catalog_id, shown, page_frame.reviewer(), groups)), text
     ):
-        if shown.id in order:
-            at = order.index(shown.id) + 1
-            order[at:at] = [one for one in left if one not in order]
+        stand_in(shown, left, order)
         if following := next(iter(left), onward):
             st.query_params["cluster"] = following
+
+
+def stand_in(shown: Cluster, left: Sequence[str], order: list[str]) -> None:
+    """Put what became of a cluster (ids) into its place in the queue."""
+    if shown.id in order:
+        at = order.index(shown.id) + 1
+        order[at:at] = [one for one in left if one not in order]
 
 
 def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
@@ -80,16 +93,19 @@ def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
     return "; ".join(parts)
 
 
-def split_off(shown: Cluster, apart_key: str, onward: str | None, order: list[str]) -> None:
-    """Take the members chosen in the widget ``apart_key`` out of the proposal, as one part."""
-    apart = list(st.session_state[apart_key])
-    rest = [member for member in shown.members if member not in apart]
-    take_apart(shown, [rest, apart], onward, order)
+def drop(shown: Cluster, member: str, onward: str | None, order: list[str]) -> None:
+    """Take one member out of the proposal; the others stay one."""
+    rest = [one for one in shown.members if one != member]
+    take_apart(shown, [rest, [member]], onward, order)
 
 
 def choose_canonical(shown: Cluster, choice_key: str) -> None:
     """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
-    chosen = st.session_state[choice_key]
+    name_after(shown, st.session_state[choice_key])
+
+
+def name_after(shown: Cluster, chosen: str) -> None:
+    """Let this member give the merged tool its id and name."""
     decide(shown, "canonical", None, canonical=chosen)
     succeeded, text = st.session_state["notice"]
     st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
@@ -97,10 +113,13 @@ def choose_canonical(shown: Cluster, choice_key: str) -> None:
 
 def accept_safe(shown: Sequence[Cluster]) -> None:
     """Accept the listed merges, as one batch that can be undone."""
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    decisions, refused = review.accept_safe(catalog_id, page_frame.reviewer(), shown)
     st.session_state["safe_list"] = False
-    _note_batch(f"Accepted {quantity(len(decisions), 'safe merge')}", decisions, refused)
+    _decide_each([("accept", one, {}) for one in shown], "Accepted {}", "safe merge")
+
+
+def decide_all(shown: Sequence[Cluster], action: Action) -> None:
+    """Accept or reject these clusters, or keep them for review, as one batch."""
+    _decide_each([(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster")
 
 
 def decide_pair(pair: ServerPairProposals, action: Action) -> None:
@@ -117,10 +136,12 @@ def keep_server(pair: ServerPairProposals, server: str) -> None:
     _decide_each(rows, f"Tools of {server} are kept in {{}} now")
 
 
-def _decide_each(rows: list[tuple[Action, Cluster, dict[str, object]]], message: str) -> None:
+def _decide_each(
+    rows: list[tuple[Action, Cluster, dict[str, object]]], message: str, what: str = "merge"
+) -> None:
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     decisions, refused = review.decide_each(catalog_id, page_frame.reviewer(), rows)
-    _note_batch(message.format(quantity(len(decisions), "merge")), decisions, refused)
+    _note_batch(message.format(quantity(len(decisions), what)), decisions, refused)
 
 
 def _note_batch(
@@ -257,74 +278,18 @@ def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
     )
 
 
-def in_words(decision: Decision) -> str:
-    """What was decided, safe in markdown; for a canonical which tool was chosen."""
-    if decision.action == "omit":
-        return f"Left out ({safe_text.untrusted(str(decision.detail.get('reason', '')))})"
-    if decision.action == "owner":
-        owner = str(decision.detail.get("owner", "")) or "none"
-        return f"Implied server: {safe_text.untrusted(owner)}"
-    if decision.action == "threshold":
-        cut = decision.detail
-        return (
-            f"Thresholds applied: similarity {cut['similarity']:.2f}, probability "
-            f"{cut['probability']:.2f}"
-        )
-    if decision.action == "augment":
-        written = sum(
-            bool(one["expanded"] or one["questions"]) for one in decision.detail["variants"]
-        )
-        rejected = len(decision.members) - written
-        parts = [f"{written:,} accepted"] * bool(written) + [f"{rejected:,} rejected"] * bool(
-            rejected
-        )
-        return f"Document variants: {', '.join(parts)}"
-    if decision.action != "canonical":
-        return ACTIONS[decision.action].done
-    ids = dict(zip(decision.members, decision.ids, strict=False))
-    chosen = str(decision.detail.get("canonical", ""))
-    return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}"
-
-
-def by_whom(decision: Decision) -> str:
-    """Who decided, and when; safe in markdown."""
-    return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
-
-
-def reshape(card: Card, suffix: str, onward: str | None, order: list[str]) -> None:
-    """Draw the further decisions: another canonical, members split off, an edited document."""
-    cluster = card.cluster
-    keys = st.session_state.get("keys", True) and "tool" not in st.query_params
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        eligible = [tool.id for tool in card.eligible]
-        choice = f"canonical_{suffix}"
-        st.selectbox(
-            "Canonical",
-            eligible,
-            eligible.index(cluster.canonical) if cluster.canonical in eligible else None,
-            key=choice,
-            on_change=choose_canonical,
-            args=(cluster, choice),
-            help="The member whose id and name the merged tool gets.",
-        )
-        if len(cluster.members) > 2 and cluster.state != "accepted":
-            apart_key = f"apart_{suffix}"
-            chosen = st.multiselect("Split off", cluster.members, key=apart_key)
-            st.button(
-                "Split",
-                key=f"split_{suffix}",
-                shortcut=shortcuts.letter("split", keys),
-                disabled=not 0 < len(chosen) < len(cluster.members),
-                help="Makes two proposals out of one, both still to be reviewed. Accepts nothing.",
-                on_click=split_off,
-                args=(cluster, apart_key, onward, order),
-            )
-        st.page_link(
-            "pages/documents.py",
-            label="Edit document",
-            icon=":material/edit_note:",
-            query_params={"cluster": cluster.id},
-        )
+def take_back_button(settled: SettledCluster | None) -> None:
+    """Undo what settled the shown cluster, where a decision did."""
+    if settled is None or settled.decision is None:
+        return
+    decision = settled.decision
+    st.button(
+        f"Take it back ({ACTIONS[decision.action].done.lower()} by {decision.reviewer})",
+        key=f"take_back_{decision.seq}",
+        type="primary",
+        on_click=undo,
+        args=((decision.seq,),),
+    )
 
 
 def save(cluster: Cluster, draft: Draft, then: Callable[[], None] | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.datamodel import Decision
-from ui.deciding import decision_buttons
+from ui.deciding import decision_buttons, decision_words
 from ui.frame import page_frame, safe_text
 
 PAGE_SIZE = 10
@@ -28,7 +28,7 @@ def trail(catalog_id: int) -> None:
 
 def _line(decision: Decision, undone: Decision | None, place: str) -> None:
     names = safe_text.untrusted(" | ".join(", ".join(part) for part in decision.parts))
-    text = f"{decision_buttons.in_words(decision)}{': ' if names else ''}{names}"
+    text = f"{decision_words.in_words(decision)}{': ' if names else ''}{names}"
     with st.container(horizontal=True, vertical_alignment="center"):
         if undone is None:
             st.button(
@@ -38,8 +38,8 @@ def _line(decision: Decision, undone: Decision | None, place: str) -> None:
                 args=((decision.seq,), decision),
             )
             st.markdown(text, width="stretch")
-            st.caption(decision_buttons.by_whom(decision), width="content")
+            st.caption(decision_words.by_whom(decision), width="content")
         else:
             st.markdown(f":gray[~~{text}~~]", width="stretch")
-            whom = decision_buttons.by_whom(decision)
-            st.caption(f"{whom}; undone by {decision_buttons.by_whom(undone)}", width="content")
+            whom = decision_words.by_whom(decision)
+            st.caption(f"{whom}; undone by {decision_words.by_whom(undone)}", width="content")

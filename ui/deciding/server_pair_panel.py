@@ -6,8 +6,9 @@ import streamlit as st
 
 from toolscope_core.datamodel import Cluster, Tool
 from toolscope_core.numbers import quantity
+from toolscope_core.views.queue import kind_of
 from toolscope_core.views.server_pairs import ServerPairProposals
-from ui.deciding import cluster_card, decision_buttons, decision_trail
+from ui.deciding import decision_buttons, decision_trail
 from ui.frame import page_frame, safe_text
 
 SHOW = "By server pair"
@@ -108,7 +109,7 @@ def _table(pair: ServerPairProposals) -> None:
             "says": [texts(one) for one, _ in pair.sides],
             "other says": [texts(other) for _, other in pair.sides],
             "kept": [tools[cluster.canonical].owner for cluster in pair.clusters],
-            "kind": [cluster_card.kind_of(cluster) for cluster in pair.clusters],
+            "kind": [kind_of(cluster) for cluster in pair.clusters],
             "weakest": [cluster.weakest_edge for cluster in pair.clusters],
         },
         key=f"merges_{pair.key}",

@@ -1,12 +1,13 @@
-"""The keyboard shortcuts of the Review page, in one table.
+"""The keyboard shortcuts of all pages, in one table.
 
-To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut. A button of the
-bar at the bottom of the page needs no more than a line in ``actions`` of ``pages/review.py``.
+To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+import streamlit as st
 
 
 class Shortcut(NamedTuple):
@@ -18,16 +19,24 @@ class Shortcut(NamedTuple):
 
 
 SHORTCUTS = {
-    "accept": Shortcut("A", "Accept", "accept the merge"),
+    "accept": Shortcut("A", "Accept", "accept the merge; of a pair: the same job"),
     "reject": Shortcut("X", "Reject", "reject it: never merge these tools"),
-    "family": Shortcut("F", "Family", "of an undecided pair: a family"),
+    "family": Shortcut("F", "Family", "accept it as a family: one operation for several values"),
     "skip": Shortcut("S", "Skip", "skip it, to the end of the queue"),
     "undo": Shortcut("U", "Undo", "undo your last decision"),
     "next": Shortcut("J", "Next", "next proposal"),
     "previous": Shortcut("K", "Previous", "previous proposal"),
-    "split": Shortcut("P", "Split", "split off the chosen members"),
+    "parts": Shortcut("P", "Parts", "divide it into parts, or add tools, with a preview"),
+    "move": Shortcut("M", "Move", "the same, with the nearest cluster to move tools to"),
+    "drop": Shortcut("D", "Drop", "take out the member that the judge is least sure of"),
+    "canonical": Shortcut("N", "Next name", "the next member gives the merged tool its name"),
+    "flag": Shortcut("G", "Flag", "flag it with a note"),
+    "help": Shortcut("H", "Help", "show or hide this list"),
 }
-"""By action, in the order of the buttons. Streamlit keeps C and R for itself."""
+"""By action. Streamlit keeps C and R for itself, and takes no question mark."""
+
+IN_THE_BAR = ("accept", "reject", "family", "skip", "undo", "next", "previous")
+"""The actions of the bar at the bottom, in the order of its buttons."""
 
 
 def letter(action: str, enabled: bool = True) -> str | None:
@@ -35,11 +44,35 @@ def letter(action: str, enabled: bool = True) -> str | None:
     return SHORTCUTS[action].letter if enabled else None
 
 
-def help_text() -> str:
-    """All shortcuts as markdown."""
-    keys = [f"- **{key.letter}**: {key.help}" for key in SHORTCUTS.values()]
-    notes = (
-        "Click the head of a column of the queue to sort by it, again to reverse the order. "
-        "Shortcuts are ignored while you type; the switch turns them off."
-    )
-    return "\n".join([*keys, "", notes])
+def on() -> bool:
+    """Whether people want shortcuts at all."""
+    return bool(st.session_state.get("keys", True))
+
+
+def help_button(by_key: bool) -> None:
+    """A button, and by key H, that shows and hides all shortcuts and the switches."""
+    st.button("Help", key="help", shortcut=letter("help", by_key), on_click=_toggle)
+    if not st.session_state.get("help_shown"):
+        return
+    with st.container(border=True, key="help_box"):
+        columns = st.columns(3)
+        keys = [f"**{key.letter}** {key.help}" for key in SHORTCUTS.values()]
+        step = -(-len(keys) // len(columns))
+        for number, column in enumerate(columns):
+            column.markdown("  \n".join(keys[number * step : (number + 1) * step]))
+        st.caption(
+            "Click the head of a column of the queue to sort by it, again to reverse the order. "
+            "Shortcuts are ignored while you type."
+        )
+        with st.container(horizontal=True):
+            st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")
+            st.toggle(
+                "Blind: hide what the judge says",
+                key="blind",
+                persist_state="session",
+                help="For an honest audit: the card shows the tools, neither probability nor kind.",
+            )
+
+
+def _toggle() -> None:
+    st.session_state["help_shown"] = not st.session_state.get("help_shown", False)

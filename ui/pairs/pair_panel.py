@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.datamodel import Action, Decision, Pair
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.views.pair_view import PairView
-from ui.deciding import decision_buttons, outcome_badges
+from ui.deciding import decision_buttons, decision_words, outcome_badges
 from ui.evaluation.measured_effects import confused_line
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.pairs.pair_evidence import evidence_panel
@@ -101,8 +101,8 @@ def _buttons(catalog_id: int, view: PairView) -> None:
 
 def _decision(decision: Decision) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        who = decision_buttons.by_whom(decision)
-        st.caption(f"{decision_buttons.in_words(decision)} by {who}", width="content")
+        who = decision_words.by_whom(decision)
+        st.caption(f"{decision_words.in_words(decision)} by {who}", width="content")
         st.button(
             "Undo",
             key=f"pair_undo_{decision.seq}",

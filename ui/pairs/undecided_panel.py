@@ -54,9 +54,8 @@ def undecided_panel(catalog_id: int) -> None:
         pair_body(view)
     decision_trail.trail(catalog_id)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-        keys_on = st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")
-        by_key = keys_on and not tool_drawer.is_open()
-        st.popover("?").markdown(shortcuts.help_text())
+        by_key = shortcuts.on() and not tool_drawer.is_open()
+        shortcuts.help_button(by_key)
         for name, (answer, label) in ANSWERS.items():
             st.button(
                 label,

@@ -13,7 +13,7 @@ from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.catalog_tables import operation_line
 from toolscope_core.views.pair_view import Neighbour
 from toolscope_core.workspace.tools import ToolView
-from ui.deciding import decision_buttons, outcome_badges
+from ui.deciding import decision_words, outcome_badges
 from ui.deciding.outcome_badges import Color
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.models.grades_panel import grade_of
@@ -157,5 +157,5 @@ def _decisions(decisions: Sequence[Decision]) -> None:
         st.markdown("**Decisions**")
     for decision in decisions:
         names = safe_text.untrusted(", ".join(decision.ids))
-        who = decision_buttons.by_whom(decision)
-        st.markdown(f"- {decision_buttons.in_words(decision)}: {names} :gray[({who})]")
+        who = decision_words.by_whom(decision)
+        st.markdown(f"- {decision_words.in_words(decision)}: {names} :gray[({who})]")

@@ -1,0 +1,110 @@
+"""A proposal cut anew by hand, with a look at what comes of it before it is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Cluster, Decision, digest
+from toolscope_core.decision_log import admit, suspended_decisions, version_of
+from toolscope_core.decisions import decision_of_row
+from toolscope_core.errors import DecisionError
+from toolscope_core.pipeline import plan_merge
+from toolscope_core.store import Store, append_decision, now
+from toolscope_core.views.reshaping import (
+    APART,
+    Parts,
+    Reshaped,
+    as_planned,
+    decided_by,
+    nearest_clusters,
+    parts_joined,
+    parts_with,
+)
+from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.memo import Memo
+from toolscope_core.workspace.review import Review
+
+__all__ = ["APART", "MOST_TOOLS", "Parts", "Reshaped", "Reshapes"]
+
+MOST_TOOLS = 60
+"""More tools than this nobody divides by hand, one by one."""
+
+
+class Reshapes:
+    """New cuts of proposals. Each is one decision, with one undo."""
+
+    def __init__(
+        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+        self._previews: Memo[Reshaped] = Memo(most=16)
+
+    def with_tool(self, catalog_id: int, parts: Parts, tool_id: str) -> dict[str, int]:
+        """``parts`` with one more tool, taken out of the cluster where it waits."""
+        return parts_with(self._review.plan(catalog_id), parts, tool_id)
+
+    def with_cluster(self, catalog_id: int, parts: Parts, cluster_id: str) -> dict[str, int]:
+        """``parts`` with a cluster as a further one; as they are where it is gone."""
+        cluster = self._review.cluster(catalog_id, cluster_id)
+        return parts_joined(parts, cluster) if cluster else dict(parts)
+
+    def joinable(self, catalog_id: int, shown: Cluster) -> list[Cluster]:
+        """The clusters that may be joined with ``shown``, the nearest by the judge first."""
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        own, scores = [analysis.rows[one] for one in shown.members], analysis.scores
+        beside = np.concatenate(
+            [scores.right[np.isin(scores.left, own)], scores.left[np.isin(scores.right, own)]]
+        )
+        near = {analysis.catalog.tools[row].id for row in beside}
+        return nearest_clusters(plan, shown, near)
+
+    def preview(self, catalog_id: int, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
+        """What the plan would make of ``shown`` in these parts; writes nothing."""
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+        key = (catalog_id, digest(shown.id, sorted(parts.items()), reviewer))
+
+        def looked() -> Reshaped:
+            said = decided_by(shown, parts)
+            prints = [analysis.catalog.by_id[one].fingerprint for one in sorted(parts)]
+            version = version_of(prints, log)
+            if said is None:
+                return Reshaped(None, version, *as_planned(self._review.plan(catalog_id), parts))
+            action, detail = said
+            row = {
+                "action": action,
+                "ids": sorted(parts),
+                "reviewer": reviewer,
+                "detail": detail,
+            }
+            decision = decision_of_row(analysis.catalog, row)
+            try:
+                made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
+            except DecisionError as error:
+                return Reshaped(decision, version, refusal=str(error))
+            plan = plan_merge(analysis, (*log, made), PlanConfig())
+            return Reshaped(decision, version, *as_planned(plan, parts))
+
+        return self._previews.get(key, (analysis,), looked, state=len(log))
+
+    def record(self, catalog_id: int, seen: Reshaped) -> Decision:
+        """Append the decision that was looked at.
+
+        Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
+        ``DecisionError`` where a standing decision says the opposite, or nothing would change.
+        """
+        decision = seen.decision
+        if decision is None:
+            raise DecisionError("these parts are the proposal as it is; move a tool first")
+        decision, catalog = replace(decision, at=now()), self._catalogs.open(catalog_id)
+        return append_decision(
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, seen.version, suspended_decisions(catalog, log)),
+        )

@@ -1,0 +1,208 @@
+"""The card of one proposal, with the actions that change its members, name or parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from toolscope_core.datamodel import Decision, Tool
+from ui.deciding import (
+    argument_panel,
+    cluster_card,
+    decision_buttons,
+    decision_words,
+    reshape_panel,
+    server_pair_panel,
+    shortcuts,
+    sticky_question,
+)
+from ui.evaluation.measured_effects import merge_line
+from ui.frame import page_frame, safe_text, tool_selection
+
+if TYPE_CHECKING:
+    from toolscope_core.views.cards import Card
+    from ui.deciding.queue_panel import Listing
+
+BESIDE = 2
+"""Up to so many members what speaks against a merge stands beside the arguments."""
+
+
+def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> None:
+    """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
+    shown, suffix = listed.shown, suffix_of(listed)
+    card = page_frame.workspace().review.card(catalog_id, shown)
+    open_to_change = listed.state in ("waiting", "flagged")
+    with sticky_question.question():
+        cluster_card.title(card, blind)
+        if blind:
+            st.markdown("Do these tools do the same job?")
+        elif open_to_change:
+            cluster_card.question(card)
+    _flags(catalog_id, listed)
+
+    def drop_button(tool: Tool) -> None:
+        """A button that takes one member out, where that leaves a cluster."""
+        if len(shown.members) > 2 and tool.id in shown.members and shown.state != "accepted":
+            st.button(
+                "Remove", f"drop_{suffix}_{tool.id}",
+                "Never merges it with the others, which stay a proposal.",
+                on_click=decision_buttons.drop, args=(shown, tool.id, listed.onward, listed.order),
+            )  # fmt: skip
+
+    cluster_card.members(card, drop_button if open_to_change else None)
+    if len(card.tools) <= BESIDE:
+        left, right = st.container(key="beside").columns([3, 2], gap="medium")
+    else:
+        left = right = st.container()
+    with left:
+        argument_panel.arguments(card)
+        if open_to_change:
+            _change_line(card, listed, by_key)
+    with right:
+        if blind:
+            st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
+        else:
+            cluster_card.objections(card)
+    _further(catalog_id, card, f"all_{suffix}", blind)
+    sticky_question.start_at_top(shown.id)
+
+
+def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
+    """What can be looked at below: queries that move, the other server, the verdicts."""
+    shown = card.cluster
+    if not blind:
+        merge_line(catalog_id, shown.members)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        together = page_frame.workspace().review.server_pair_of(catalog_id, shown)
+        if together is not None:
+            server_pair_panel.open_link(together)
+        members = cluster_card.all_members(shown)
+        tool_selection.select_button(catalog_id, members, "a cluster", key, "Select members")
+    if not blind:
+        cluster_card.differing(card)
+        with st.expander("Verdicts on the pairs, weakest first"):
+            cluster_card.evidence(card)
+
+
+def suffix_of(listed: Listing) -> str:
+    """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
+    return f"{listed.shown.id}_{listed.shown.version[:8]}"
+
+
+def _change_line(card: Card, listed: Listing, by_key: bool) -> None:
+    """Draw the further decisions: name, parts, one member out, a note, the document."""
+    cluster, suffix = card.cluster, suffix_of(listed)
+    table = shortcuts.SHORTCUTS
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        eligible = sorted(tool.id for tool in card.eligible)
+        choice = f"canonical_{suffix}"
+        st.selectbox(
+            "Canonical",
+            eligible,
+            eligible.index(cluster.canonical) if cluster.canonical in eligible else None,
+            key=choice,
+            on_change=decision_buttons.choose_canonical,
+            args=(cluster, choice),
+            help="The member whose id and name the merged tool gets.",
+            width=240,
+        )
+        following = next_after(eligible, cluster.canonical)
+        st.button(
+            table["canonical"].label,
+            key=f"name_{suffix}",
+            shortcut=shortcuts.letter("canonical", by_key),
+            disabled=len(eligible) < 2,
+            help=f"Keeps {safe_text.untrusted(following)} instead.",
+            on_click=decision_buttons.name_after,
+            args=(cluster, following),
+        )
+        if cluster.state != "accepted":
+            for name, nearest in (("parts", False), ("move", True)):
+                st.button(
+                    table[name].label,
+                    key=f"{name}_{suffix}",
+                    shortcut=shortcuts.letter(name, by_key),
+                    help=f"{table[name].help.capitalize()}. Accepts nothing.",
+                    on_click=reshape_panel.open_panel,
+                    args=(cluster, nearest),
+                )
+        if card.loosest and cluster.state != "accepted":
+            st.button(
+                table["drop"].label,
+                key=f"loosest_{suffix}",
+                shortcut=shortcuts.letter("drop", by_key),
+                help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
+                "sure of. The others stay a proposal.",
+                on_click=decision_buttons.drop,
+                args=(cluster, card.loosest, listed.onward, listed.order),
+            )
+        if cluster.relation == "parametric" and not cluster.newcomers:
+            st.button(
+                "One job",
+                key=f"one_job_{suffix}",
+                help="Accepts it as one job in place of a family.",
+                on_click=decision_buttons.decide,
+                args=(cluster, "accept", listed.onward),
+                kwargs={"relation": "duplicate"},
+            )
+        st.button(
+            table["flag"].label,
+            key=f"flag_{suffix}",
+            shortcut=shortcuts.letter("flag", by_key),
+            icon=":material/flag:",
+            help="Keeps a note for whoever looks next; changes no merge.",
+            on_click=_toggle_flagging,
+            args=(cluster.id,),
+        )
+        st.page_link(
+            "pages/documents.py",
+            label="Edit document",
+            icon=":material/edit_note:",
+            query_params={"cluster": cluster.id},
+        )
+
+
+def next_after(eligible: list[str], canonical: str) -> str:
+    """The member after the canonical, in their order and round."""
+    at = eligible.index(canonical) + 1 if canonical in eligible else 0
+    return eligible[at % len(eligible)]
+
+
+def _toggle_flagging(cluster_id: str) -> None:
+    closed = st.session_state.get("flagging") != cluster_id
+    st.session_state["flagging"] = cluster_id if closed else None
+
+
+def _flags(catalog_id: int, listed: Listing) -> None:
+    """Draw the notes on the members, and the form for a new one where it was asked for."""
+    for decision in page_frame.workspace().settled.flags_on(catalog_id, listed.shown):
+        _flag(decision)
+    if st.session_state.get("flagging") != listed.shown.id:
+        return
+    note = f"note_{suffix_of(listed)}"
+    form = st.form(f"flag_form_{suffix_of(listed)}", border=False)
+    with form, st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Note", key=note, max_chars=1_000, placeholder="what to look at")
+        st.form_submit_button("Save the note", on_click=_flag_it, args=(catalog_id, listed, note))
+
+
+def _flag_it(catalog_id: int, listed: Listing, key: str) -> None:
+    note, shown = st.session_state[key], listed.shown
+    sets, members = page_frame.workspace().toolsets, cluster_card.all_members(shown)
+    if decision_buttons.attempt(
+        lambda: sets.flag(catalog_id, members, page_frame.reviewer(), note),
+        f"Flagged: {shown.document.name}",
+    ):
+        st.session_state["flagging"] = None
+
+
+def _flag(decision: Decision) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = safe_text.untrusted(str(decision.detail["note"]))
+        whom = decision_words.by_whom(decision)
+        st.markdown(f":orange[:material/flag:] {text} :gray[({whom})]", width="content")
+        st.button(
+            "Remove the note", key=f"unflag_{decision.seq}", type="tertiary",
+            on_click=decision_buttons.undo, args=((decision.seq,),),
+        )  # fmt: skip
