@@ -31,7 +31,7 @@ SHOW: dict[str, Show | Literal["bulk", "servers", "again", "undecided"]] = {
     bulk_panel.SHOW: "bulk",
     server_pair_panel.SHOW: "servers",
     "Look again": "again",
-    "Undecided pairs": "undecided",
+    "Undecided": "undecided",
 }
 
 head = st.container(horizontal=True, vertical_alignment="center")
@@ -97,6 +97,7 @@ if not listed.clusters:
     decision_trail.trail(catalog_id)
     st.stop()
 st.query_params["cluster"] = listed.shown.id
+reshape_panel.open_from_address(catalog_id, listed.shown)
 parts = reshape_panel.parts_of(listed.shown)
 by_key = by_key and parts is None
 blind: bool = st.session_state.get("blind", False)
@@ -118,6 +119,8 @@ actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
 if listed.state in ("waiting", "flagged"):
     for name in ("accept", "reject", "family"):
         actions[name] = (decision_buttons.answer, (shown, name, listed.onward))
+with st.bottom:
+    shortcuts.help_box()
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     if parts is None:
         shortcuts.help_button(by_key)

@@ -370,7 +370,8 @@ class Constraints:
     ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
     that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
-    ``conflict``. ``asked`` holds the pairs that a person wants to see proposed. ``families`` are
+    ``conflict``. ``asked`` holds the pairs that a person wants to see proposed, ``held`` those of
+    them that nobody but a person may merge. ``families`` are
     the sets that were put together as a family: a group that holds one stays one. ``earlier`` are
     those put together before decisions recorded the relation. ``omitted`` tools are left out of the
     toolset, and of everything above.
@@ -382,6 +383,7 @@ class Constraints:
     doubtful: frozenset[Pair] = frozenset()
     conflict: tuple[frozenset[str], ...] = ()
     asked: frozenset[Pair] = frozenset()
+    held: frozenset[Pair] = frozenset()
     families: tuple[frozenset[str], ...] = ()
     earlier: tuple[frozenset[str], ...] = field(default=(), compare=False)
     omitted: frozenset[str] = frozenset()

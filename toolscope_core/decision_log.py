@@ -10,6 +10,7 @@ from itertools import chain, combinations, product
 from typing import TypeVar
 
 from toolscope_core.datamodel import (
+    Action,
     Augmentation,
     Catalog,
     Constraints,
@@ -19,7 +20,9 @@ from toolscope_core.datamodel import (
     digest,
 )
 from toolscope_core.decisions import (
+    ASKING,
     BESIDE_MERGES,
+    HOLDING,
     JOINING,
     LINKING,
     ON_SEVERAL,
@@ -167,7 +170,8 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
-        asked=frozenset(_asked(locate, log)) - apart,
+        asked=frozenset(_asked(locate, log, ASKING)) - apart,
+        held=frozenset(_asked(locate, log, HOLDING)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
         earlier=tuple(sorted(set(earlier), key=sorted)),
         omitted=frozenset(locate.omitted),
@@ -352,14 +356,19 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
             return [rest], list(product(dropped, rest))
 
 
-def _asked(locate: _Locator, log: Sequence[Decision]) -> Iterator[Pair]:
-    """The pairs that a person wants to see proposed. A recut asks for what stays together, which
-    the judge alone might divide further; in a family every two have to be one operation anyway.
+def _asked(
+    locate: _Locator, log: Sequence[Decision], actions: Collection[Action]
+) -> Iterator[Pair]:
+    """The pairs that a person wants to see proposed, by one of the actions. A recut asks for what
+    stays together, which the judge alone might divide further; in a family every two have to be one
+    operation anyway.
     """
     for item in active(log):
+        if item.action not in actions:
+            continue
         if item.action == "propose":
             groups: list[Positions] = [tuple(range(len(item.members)))]
-        elif item.action == "recut" and item.detail.get("relation") != "parametric":
+        elif item.detail.get("relation") != "parametric":
             groups = item.places(item.detail["groups"])
         else:
             continue

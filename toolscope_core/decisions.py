@@ -116,6 +116,12 @@ WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
 ON_SEVERAL: tuple[Action, ...] = (*LINKING, "propose")
 """The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
 
+HOLDING: tuple[Action, ...] = ("propose",)
+"""Those that keep what they propose for a person."""
+
+ASKING: tuple[Action, ...] = (*HOLDING, "recut")
+"""Those that ask for a proposal, whatever the judge says."""
+
 BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag")
 """The actions that change no merge: what is decided on merges neither builds on them nor waits."""
 

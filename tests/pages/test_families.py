@@ -57,7 +57,7 @@ def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
 def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeypatch):
     judge_says(monkeypatch, {town.pairs(town.RECIPES)[0]: 0.6})
     page = bench(*town.RECIPES).open("catalog")
-    assert links(page)["Decide on 1 undecided pair"].query_string == "show=Undecided+pairs"
+    assert links(page)["Decide on 1 undecided pair"].query_string == "show=Undecided"
 
 
 # Undecided pairs -----------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def undecided(bench, monkeypatch):
     first, second = town.pairs(town.RECIPES)[0], town.pairs(town.BANKS)[0]
     judge_says(monkeypatch, {first: 0.7, second: 0.6})
     tools = (*town.RECIPES, *town.BANKS[:2])
-    return bench(*tools).open("review", show="Undecided pairs"), first, second
+    return bench(*tools).open("review", show="Undecided"), first, second
 
 
 def pairs_left(page):

@@ -53,7 +53,7 @@ def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_i
     done = replace(plan, clusters=tuple(replace(c, state="accepted") for c in plan.clusters))
     assert list(review_steps(done, 1)) == [
         NextStep("Everything is reviewed: export", "export"),
-        NextStep("Decide on 1 undecided pair", "review", {"show": "Undecided pairs"}),
+        NextStep("Decide on 1 undecided pair", "review", {"show": "Undecided"}),
     ]
 
 

@@ -33,6 +33,7 @@ from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
 Edits = Mapping[frozenset[str], Edit]
+WANTS_A_LOOK = "a person wants to look at it first"
 
 
 def build_clusters(
@@ -64,6 +65,7 @@ def build_clusters(
         members = syntheses.of(group.members)
         own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
         differences = syntheses.differences(group.members, own)
+        held = not group.decided and _is_held(group, constraints)
         objections = [
             *_objections(members, own, edit, blocked),
             *_name_objections(members, own, syntheses.owners, renamed),
@@ -80,10 +82,11 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(
                     *objections,
+                    *([WANTS_A_LOOK] if held and not group.asked else []),
                     *reasons_against(group, own, differences, blocked, auto_at),
                 ),
                 newcomers=group.newcomers,
-                asked=group.asked,
+                asked=group.asked or held,
                 relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
             )
@@ -136,6 +139,11 @@ def apply_clusters(
 
 def _applies(cluster: Cluster, routers: bool) -> bool:
     return cluster.state == "accepted" and (cluster.kind == "prune" or routers)
+
+
+def _is_held(group: Group, constraints: Constraints) -> bool:
+    members = set(group.members)
+    return any(pair.left in members and pair.right in members for pair in constraints.held)
 
 
 def _state(group: Group, constraints: Constraints) -> State:

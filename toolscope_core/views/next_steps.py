@@ -147,7 +147,7 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         yield NextStep(f"{done}: export", "export")
         if unsure:
             text = f"Decide on {_count(unsure, 'undecided pair')}"
-            yield NextStep(text, "review", {"show": "Undecided pairs"})
+            yield NextStep(text, "review", {"show": "Undecided"})
     if safe:
         wait = "waits" if safe == 1 else "wait"
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")

@@ -14,7 +14,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "Another scope": ("differ in scope",),
     "Another result": ("they differ in",),
     "Weak pair or chain": ("its weakest pair is", "longer chain", "only through a third"),
-    "Put forward by a person": ("a person put it forward",),
+    "Put forward by a person": ("a person put it forward", "a person wants to look"),
     "The judges disagree": ("says merge", "neither judge", "no usable answer", " says unsure"),
     "Wording or arguments": ("",),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,13 +84,3 @@ def as_planned(
     ]
     clusters = sorted(holders, key=lambda c: (-len(c.members), c.id))
     return tuple(clusters), tuple(sorted(parts.keys() - held)), tuple(otherwise)
-
-
-def nearest_clusters(plan: MergePlan, shown: Cluster, near: Collection[str]) -> list[Cluster]:
-    """The clusters that may be joined with ``shown``: those that nobody accepted; first the ones
-    that hold a tool in ``near`` (ids), then by name.
-    """
-    return sorted(
-        (c for c in plan.clusters if c.state != "accepted" and c.id != shown.id),
-        key=lambda c: (set(near).isdisjoint(c.members), c.document.name.casefold(), c.id),
-    )

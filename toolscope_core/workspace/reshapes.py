@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Cluster, Decision, digest
 from toolscope_core.decision_log import admit, suspended_decisions, version_of
 from toolscope_core.decisions import decision_of_row
 from toolscope_core.errors import DecisionError
-from toolscope_core.pipeline import plan_merge
+from toolscope_core.pipeline import Analysis, plan_merge
 from toolscope_core.store import Store, append_decision, now
 from toolscope_core.views.reshaping import (
     APART,
@@ -19,7 +18,6 @@ from toolscope_core.views.reshaping import (
     Reshaped,
     as_planned,
     decided_by,
-    nearest_clusters,
     parts_joined,
     parts_with,
 )
@@ -56,14 +54,19 @@ class Reshapes:
         return parts_joined(parts, cluster) if cluster else dict(parts)
 
     def joinable(self, catalog_id: int, shown: Cluster) -> list[Cluster]:
-        """The clusters that may be joined with ``shown``, the nearest by the judge first."""
+        """The clusters that nobody accepted, beside ``shown``, the most similar first."""
         analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
-        own, scores = [analysis.rows[one] for one in shown.members], analysis.scores
-        beside = np.concatenate(
-            [scores.right[np.isin(scores.left, own)], scores.left[np.isin(scores.right, own)]]
-        )
-        near = {analysis.catalog.tools[row].id for row in beside}
-        return nearest_clusters(plan, shown, near)
+        others = [c for c in plan.clusters if c.state != "accepted" and c.id != shown.id]
+        return _nearest_first(analysis, others, shown.members)
+
+    def home(self, catalog_id: int, ids: Sequence[str]) -> Cluster | None:
+        """The cluster that nobody accepted and that holds most of these tools (ids), or else is the
+        most similar to one; ``None`` where there is none at all.
+        """
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        open_ones = [c for c in plan.clusters if c.state != "accepted"]
+        nearest = _nearest_first(analysis, open_ones, ids)
+        return max(nearest, key=lambda one: len({*ids} & {*one.members}), default=None)
 
     def preview(self, catalog_id: int, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
         """What the plan would make of ``shown`` in these parts; writes nothing."""
@@ -108,3 +111,16 @@ class Reshapes:
             catalog_id,
             lambda log: admit(log, decision, seen.version, suspended_decisions(catalog, log)),
         )
+
+
+def _nearest_first(
+    analysis: Analysis, clusters: Iterable[Cluster], ids: Sequence[str]
+) -> list[Cluster]:
+    """The clusters, those first of which a member is the most similar to one of the tools."""
+    own = analysis.vectors[[analysis.rows[one] for one in ids]]
+    closest = (analysis.vectors @ own.T).max(axis=1)
+
+    def similarity(cluster: Cluster) -> float:
+        return max(float(closest[analysis.rows[one]]) for one in cluster.members)
+
+    return sorted(clusters, key=lambda one: (-similarity(one), one.id))

@@ -10,7 +10,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.catalog_tables import ToolRow
 from toolscope_core.workspace.toolsets import MOST_APART, MOST_ON_A_CARD
 from ui.charts.pictures import ROWS
-from ui.deciding import decision_buttons
+from ui.deciding import decision_buttons, reshape_panel
 from ui.frame import page_frame, tool_selection
 from ui.tools import tool_drawer
 
@@ -76,6 +76,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
             on_click=_record,
             args=(catalog_id, ids, version, "reject"),
         )
+        reshape_panel.open_link(catalog_id, ids)
         if len(ids) == 1:
             tool_drawer.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
         st.caption("Tick rows to act on only those.", width="content")

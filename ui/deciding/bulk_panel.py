@@ -53,9 +53,9 @@ def _waiting(listed: Listing) -> None:
         at_least = st.slider(
             "Weakest pair at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at", persist_state="session"
         )
-        without = st.multiselect(
-            "Leave out where this speaks against it", list(KINDS),
-            [kind for kind in KINDS if kind not in ACCEPTABLE], key="bulk_without",
+        without = st.pills(
+            "Leave out where this speaks against it", list(KINDS), selection_mode="multi",
+            default=[kind for kind in KINDS if kind not in ACCEPTABLE], key="bulk_without",
             persist_state="session",
         )  # fmt: skip
     rows = taken(listed.clusters, at_least, without)
@@ -77,8 +77,8 @@ def _in_words(listed: Listing, rows: Taken) -> str:
     tools = sum(len(one.members) for one in rows.clusters)
     if rows.clusters:
         text += f": {quantity(tools, 'tool')} become {len(rows.clusters):,}"
-    left = "; ".join(f"{count:,} {why[0].lower()}{why[1:]}" for why, count in rows.left_out)
-    return f"{text}. Leaves out: {left or 'nothing'}."
+    left = "; ".join(f"{count:,} ({why[0].lower()}{why[1:]})" for why, count in rows.left_out)
+    return f"{text}. Leaves out {left or 'nothing'}."
 
 
 def _table(clusters: Sequence[Cluster], key: str) -> list[Cluster]:

@@ -74,7 +74,7 @@ def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
     review = page_frame.workspace().review
     orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
     by: Order = bar.selectbox(
-        "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=180,
+        "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
     )  # fmt: skip
     state = _filters(bar)
@@ -135,7 +135,7 @@ def _filters(bar: DeltaGenerator) -> Listed:
                 )  # fmt: skip
         st.button("Clear", key="review_clear", disabled=not chosen, on_click=_clear)
     bar.text_input(
-        "Find", type="search", key="review_find", placeholder="find words", width=150,
+        "Find", type="search", key="review_find", placeholder="find", width=130,
         label_visibility="collapsed", on_change=forget_cluster, persist_state="session",
     )  # fmt: skip
     return STATES[state]
@@ -164,8 +164,9 @@ def chosen_filters(catalog_id: int) -> Filters:
 def nothing_listed(listed: Listing) -> None:
     """Say why the list is empty."""
     if listed.total:
+        selected = " and holds selected tools" if tool_selection.only() else ""
         st.info(
-            f"None of {quantity(listed.total, 'cluster')} passes the filters.",
+            f"None of {quantity(listed.total, 'cluster')} passes the filters{selected}.",
             icon=":material/search_off:",
         )
     elif listed.state != "waiting":

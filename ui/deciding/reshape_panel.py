@@ -17,6 +17,8 @@ from ui.frame import page_frame, safe_text
 
 OPEN = "reshaping"
 """Session key: the id of the cluster that is cut, and its parts."""
+CUT = "cut"
+"""In an address: the keys of tools to be moved."""
 LEAST_CHOICES, MOST_CHOICES = 3, 9
 TEXT_SHOWN = 300
 
@@ -31,6 +33,37 @@ def open_panel(shown: Cluster, nearest: bool = False) -> None:
         others = reshapes.joinable(catalog_id, shown)
         if others:
             parts = reshapes.with_cluster(catalog_id, parts, others[0].id)
+    st.session_state[OPEN] = (shown.id, parts)
+
+
+def open_link(catalog_id: int, ids: Sequence[str]) -> None:
+    """A link that leads to Review, where these tools can be moved between clusters."""
+    home = page_frame.workspace().reshapes.home(catalog_id, ids)
+    if home is None or len(ids) > MOST_TOOLS:
+        return
+    st.page_link(
+        "pages/review.py",
+        label="Move in Review",
+        icon=":material/move_down:",
+        help=f"Opens the parts of {safe_text.untrusted(home.document.name)} with "
+        f"{'this tool' if len(ids) == 1 else 'these tools'} among them. Accepts nothing.",
+        query_params={
+            "catalog": page_frame.current().name,
+            "cluster": home.id,
+            CUT: " ".join(map(tool_key, ids)),
+        },
+    )
+
+
+def open_from_address(catalog_id: int, shown: Cluster) -> None:
+    """Begin to cut the shown cluster where a link asks for it, with the tools that it names."""
+    named = set(st.query_params.pop(CUT, "").split())
+    if not named:
+        return
+    parts: dict[str, int] = dict.fromkeys(shown.members, 1)
+    for tool in page_frame.analysis().catalog.tools:
+        if tool_key(tool.id) in named and tool.id not in parts:
+            parts = page_frame.workspace().reshapes.with_tool(catalog_id, parts, tool.id)
     st.session_state[OPEN] = (shown.id, parts)
 
 
@@ -92,9 +125,12 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
             format_func=lambda part: "apart" if part == APART else str(part),
             label_visibility="collapsed", on_change=choose, width="content",
         )  # fmt: skip
-        st.markdown(f"**{safe_text.untrusted(tool.name)}**", width="content")
-        st.badge(safe_text.owner(tool.id, tool.name, tool.server), color="gray")
-        st.caption(safe_text.untrusted(tool.description[: TEXT_SHOWN // 3]), width="stretch")
+        owner = safe_text.owner(tool.id, tool.name, tool.server)
+        text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
+        st.markdown(
+            f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]",
+            width="stretch",
+        )
 
 
 def _additions(catalog_id: int, shown: Cluster, parts: dict[str, int]) -> None:

@@ -106,6 +106,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool) -> None:
             args=(cluster, choice),
             help="The member whose id and name the merged tool gets.",
             width=240,
+            label_visibility="collapsed",
         )
         following = next_after(eligible, cluster.canonical)
         st.button(
@@ -157,8 +158,9 @@ def _change_line(card: Card, listed: Listing, by_key: bool) -> None:
         )
         st.page_link(
             "pages/documents.py",
-            label="Edit document",
+            label="Edit",
             icon=":material/edit_note:",
+            help="Opens its document.",
             query_params={"cluster": cluster.id},
         )
 

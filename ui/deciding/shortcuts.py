@@ -50,8 +50,12 @@ def on() -> bool:
 
 
 def help_button(by_key: bool) -> None:
-    """A button, and by key H, that shows and hides all shortcuts and the switches."""
+    """A button, and the key H, that show and hide ``help_box``."""
     st.button("Help", key="help", shortcut=letter("help", by_key), on_click=_toggle)
+
+
+def help_box() -> None:
+    """All shortcuts and the switches, where somebody asked for them."""
     if not st.session_state.get("help_shown"):
         return
     with st.container(border=True, key="help_box"):

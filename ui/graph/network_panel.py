@@ -14,7 +14,7 @@ from toolscope_core.figures.views import Edge, Network, Node
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.components import Bridge
 from ui.charts import pictures
-from ui.deciding import decision_buttons
+from ui.deciding import decision_buttons, reshape_panel
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.graph.cluster_table import choose_holders
 from ui.graph.network_component import Click, network_view
@@ -102,6 +102,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
             icon=":material/compare_arrows:",
             query_params={"catalog": page_frame.current().name, "pair": pair_key(edge.pair)},
         )
+        reshape_panel.open_link(catalog_id, (edge.pair.left, edge.pair.right))
         st.button("Close", key="edge_close", icon=":material/close:", on_click=close)
 
 
@@ -147,6 +148,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         st.badge(NODE_SHAPES[node.state][2], color="blue")
         tool = page_frame.workspace().explore.tool(catalog_id, node.id)
         tool_drawer.open_button(tool, "graph")
+        reshape_panel.open_link(catalog_id, (node.id,))
     if tool.description:
         st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
     own = [

@@ -53,6 +53,8 @@ def undecided_panel(catalog_id: int) -> None:
     with st.container(border=True):
         pair_body(view)
     decision_trail.trail(catalog_id)
+    with st.bottom:
+        shortcuts.help_box()
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         by_key = shortcuts.on() and not tool_drawer.is_open()
         shortcuts.help_button(by_key)

@@ -1,0 +1,40 @@
+"""Review, many at once: the bar, ticked rows, one batch with one undo, its audit."""
+
+import pytest
+
+from tests.workspace.desk import by_name
+
+
+@pytest.fixture
+def page(bench):
+    return bench().open("review", show="In bulk")
+
+
+def test_the_bar_says_what_it_takes_and_leaves_out(page):
+    assert not page.at.exception
+    assert "Takes **1** of 3 clusters: 2 tools become 1" in page.text
+    page.widget("button_group", "bulk_without").set_value([]).run()
+    assert "Takes **3** of 3 clusters: 7 tools become 3. Leaves out nothing." in page.text
+
+
+def test_a_batch_is_accepted_audited_and_undone_as_one(page):
+    page.widget("button_group", "bulk_without").set_value([]).run()
+    page.press("bulk_accept_")
+    assert page.review.progress(1).accepted == 3
+    assert len({one.detail["batch"] for one in page.review.standing(1)}) == 1
+    page.press("audit_wrong_").press("audit_right_")
+    assert "**1 of 2 wrong**: of the whole batch about 0.50 [0.09, 0.91] are right." in page.text
+    page.press("audit_back_").press("audit_undo_")
+    assert page.review.progress(1).accepted == 0
+    assert [one.action for one in page.review.standing(1)] == ["flag"]
+
+
+def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
+    page.press("bulk_propose_")
+    assert by_name(page.work, 1, "list_files").asked
+    page.widget("button_group", "bulk_without").set_value([]).run()
+    page.press("bulk_reject_")
+    assert page.review.progress(1).rejected == 3
+    page.widget("button_group", "review_state").set_value("Rejected").run()
+    page.press("bulk_back_")
+    assert page.review.progress(1).rejected == 0
