@@ -1,15 +1,27 @@
 """Documents: the name, description and parameters that agents see, edited by a person."""
 
 import json
+from dataclasses import replace
 
 import streamlit as st
 
 from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
+from toolscope_core.views.cards import sources_in_words
 from toolscope_core.views.queue import kind_of
+from toolscope_core.views.tried_calls import signature
 from ui.deciding import argument_panel, cluster_card, decision_buttons
-from ui.documents import document_form, siblings_panel, suggested_wording, variant_panel
+from ui.documents import (
+    argument_editor,
+    document_checks_panel,
+    document_form,
+    siblings_panel,
+    suggested_wording,
+    try_it,
+    variant_panel,
+    versions_panel,
+)
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.tools import leave_out, tool_drawer
 
@@ -114,14 +126,23 @@ if mode != MERGES:
 draft, generated = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
 left, effect = st.columns(2, gap="large")
 form = document_form.Form(field_key(cluster), draft)
+typed = argument_editor.typed_maps(form.suffix, draft.maps)
 with left:
-    edited, problems = form.show()
+    edited, problems = form.show(sources_in_words(review.card(catalog_id, cluster)))
+    found = review.preview(catalog_id, cluster, replace(edited, maps={}))
+    mapped = review.preview(catalog_id, cluster, replace(edited, maps=typed))
+    if len(cluster.members) > 1 and edited.document.schema is not None:
+        with st.expander("Argument maps: what each old argument becomes"):
+            arguments = found.cluster.arguments
+            problems += argument_editor.argument_editor(form.suffix, mapped, arguments, typed)
+edited = replace(edited, maps=dict(typed))
 problems += review.document_problems(catalog_id, cluster, edited.document)
-changed = edited.document != cluster.document
+changed = edited.document != cluster.document or edited.maps != draft.maps
 
 with effect:
     card = review.preview(catalog_id, cluster, edited)
     cluster_card.effect(card, cluster)
+    document_checks_panel.checks(card)
     for problem in problems:
         st.error(safe_text.untrusted(problem), icon=":material/error:")
     with st.container(horizontal=True):
@@ -136,14 +157,14 @@ with effect:
         st.button(
             "Discard changes",
             key=f"discard_{form.suffix}",
-            disabled=not form.is_unsaved,
+            disabled=not (form.is_unsaved or edited.maps != draft.maps),
             help="Unsaved changes are kept while you visit other pages.",
             on_click=form.discard,
         )
         st.button(
             "Reset to generated document" if mode == MERGES else "Reset to original",
             key=f"reset_{form.suffix}",
-            disabled=generated.document == cluster.document,
+            disabled=generated.document == cluster.document and not draft.maps,
             on_click=decision_buttons.reset,
             args=(cluster, generated, form.discard),
         )
@@ -154,10 +175,12 @@ with effect:
                 icon=":material/rule:",
                 query_params={"cluster": cluster.id},
             )
-    base = "the canonical tool's" if mode == MERGES else "the original"
-    st.markdown(f"**Changes from {base} description**")
-    st.html(safe_text.word_diff(card.canonical.description, edited.document.description))
+    document_checks_panel.differences(card, form.suffix)
     argument_panel.arguments(card)
+    st.markdown("**As a call**")
+    st.code(signature(edited.document), language="typescript", wrap_lines=True)
+    try_it.try_it(card, form.suffix)
+    versions_panel.document_versions(catalog_id, cluster, form.discard)
 suggested_wording.suggestion_panel(catalog_id, cluster, draft)
 with st.expander("JSON Schema as exported"):
     st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")

@@ -510,10 +510,10 @@ class Decision:
     ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
-    "description", "schema"}``, omit ``{"reason"}``, threshold ``{"similarity", "probability"}``
-    without members, flag ``{"note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut
-    may have the ``{"relation"}`` of the cluster that was on the screen, and what was decided at
-    once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, threshold ``{"similarity",
+    "probability"}`` without members, flag ``{"note"}``, undo ``{"retracts": seq}``; accept, split,
+    drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and what was
+    decided at once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
     """
 
     action: Action
@@ -549,7 +549,8 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class Edit:
     """The choices of people for a set of tools: a canonical id, and fields of the document
-    (``name``, ``description``, ``schema``).
+    (``name``, ``description``, ``schema``, ``renames``; ``maps`` by fingerprint, as in
+    ``merging.given_maps``).
     """
 
     canonical: str | None = None

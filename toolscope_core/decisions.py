@@ -128,7 +128,7 @@ BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag")
 LONGEST_OWNER = 200
 LONGEST_NOTE = 1_000
 
-EDITABLE = ("name", "description", "schema", "renames")
+EDITABLE = ("name", "description", "schema", "renames", "maps")
 """The fields an edit may have."""
 
 
@@ -262,10 +262,40 @@ def _check_edit(decision: Decision) -> None:
             f"the renames of {id_list(decision.ids)} are {renames!r}; give an object of old and "
             "new parameter names"
         )
+    _check_maps(decision)
     if not isinstance(schema, dict):
         raise DecisionError(
             f"the edited schema of {id_list(decision.ids)} is {schema!r}; give a JSON object"
         )
+
+
+def _check_maps(decision: Decision) -> None:
+    maps = decision.detail.get("maps", {})
+    sound = isinstance(maps, dict) and all(
+        member in decision.members and _is_map(given) for member, given in maps.items()
+    )
+    if not sound:
+        raise DecisionError(
+            f"the argument maps of {id_list(decision.ids)} are {str(maps)[:80]!r}; give for each "
+            "member an object of moves, constants and dropped"
+        )
+
+
+def _is_map(given: object) -> bool:
+    """Whether this is what ``merging.given_maps`` reads."""
+    if not isinstance(given, dict) or not set(given) <= {"moves", "constants", "dropped"}:
+        return False
+    if not all(isinstance(part, dict) for part in given.values()):
+        return False
+    return all(
+        isinstance(why, str) and why.strip() for why in given.get("dropped", {}).values()
+    ) and all(
+        isinstance(move, dict)
+        and isinstance(move.get("to"), str)
+        and isinstance(move.get("values", []), list)
+        and all(isinstance(two, list) and len(two) == 2 for two in move.get("values", []))
+        for move in given.get("moves", {}).values()
+    )
 
 
 def _check_omit(decision: Decision) -> None:
@@ -353,4 +383,7 @@ def _by_fingerprint(detail: Mapping[str, Any], named: Mapping[str, str]) -> dict
         return named.get(value, value) if is_id else value
 
     places = ("groups", "drop", "canonical")
+    maps = detail.get("maps")
+    if isinstance(maps, dict):
+        detail = {**detail, "maps": {named.get(one, one): given for one, given in maps.items()}}
     return {key: translate(value) if key in places else value for key, value in detail.items()}

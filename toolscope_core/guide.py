@@ -7,10 +7,9 @@ of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from toolscope_core.datamodel import ArgumentMap, JsonObject, MergePlan, Parameter, canonical_json
-from toolscope_core.merging.calls import map_call
+from toolscope_core.merging.calls import map_call, sample_arguments
 
 _FILES = (
     (
@@ -33,14 +32,6 @@ _FILES = (
     ("clients/", "files that switch pruned tools off in MCP clients, where there are any"),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
 )
-_SAMPLES: dict[str, Any] = {
-    "string": "…",
-    "integer": 1,
-    "number": 1.5,
-    "boolean": True,
-    "array": [],
-    "object": {},
-}
 
 
 def guide(plan: MergePlan) -> str:
@@ -77,7 +68,7 @@ def _lines(plan: MergePlan) -> Iterator[str]:
 
 
 def _example(alpha: ArgumentMap, parameters: Sequence[Parameter]) -> Iterator[str]:
-    arguments = {parameter.name: _sample(parameter) for parameter in parameters}
+    arguments = sample_arguments(parameters)
     mapped = map_call(alpha, arguments)
     yield _call(alpha.tool_id, arguments)
     yield _call(mapped.tool, mapped.arguments)
@@ -87,10 +78,3 @@ def _example(alpha: ArgumentMap, parameters: Sequence[Parameter]) -> Iterator[st
 
 def _call(tool: str, arguments: JsonObject) -> str:
     return f"    {canonical_json({'tool': tool, 'arguments': dict(arguments)})}"
-
-
-def _sample(parameter: Parameter) -> Any:
-    """A value that shows the type; the first of a list of values."""
-    if parameter.enum:
-        return parameter.enum[0]
-    return parameter.schema.get("default", _SAMPLES.get(parameter.type, "…"))

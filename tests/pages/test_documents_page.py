@@ -269,3 +269,49 @@ def test_the_schema_as_text_begins_with_what_the_table_says(page):
     page.widget("button_group", "way_").select("JSON Schema").run()
     assert "recipient" in page.widget("text_area", "schema_").value
     assert not page.button("save_").disabled
+
+
+def typed_in_map(page, tool_id, row, **cells):
+    """Type into a row of the table of a member's argument map."""
+    page.widget("selectbox", "map_of_").set_value(tool_id).run()
+    (key,) = [
+        key
+        for key in page.at.session_state["map_began"]
+        if key.startswith(f"map_{seen(page)}_{tool_key(tool_id)}")
+    ]
+    state = {"edited_rows": {row: cells}, "added_rows": [], "deleted_rows": []}
+    page.at.session_state[key] = state
+    page.at.run()
+
+
+def test_an_argument_map_is_edited_in_place_and_says_at_once_what_it_loses(page):
+    assert "Lossless: every old call" in page.text
+    typed_in_map(page, "beta/send_mail", 1, becomes="(dropped)")
+    assert "without a reason" in page.at.error[0].value
+    typed_in_map(page, "beta/send_mail", 1, becomes="(dropped)", reason="one mailbox only")
+    assert "Lossless: every old call can be translated there and back: not so" in page.text
+    page.press("save_")
+    mail = by_name(page.work, 1, "send_mail")
+    (alpha,) = [one for one in mail.arguments if one.tool_id == "beta/send_mail"]
+    assert list(alpha.dropped.values()) == ["one mailbox only"]
+    assert mail.state == "proposed", "a person said so: it may be accepted"
+    assert any("dropped by hand: one mailbox only" in reason for reason in mail.reasons)
+    page.review.decide(1, "accept", mail, "ann")
+    assert by_name(page.work, 1, "send_mail").state == "accepted"
+
+
+def test_an_earlier_version_is_restored(page):
+    for text in ("First.", "Second."):
+        page.widget("text_area", "description_").set_value(text).run()
+        page.press("save_")
+    first = page.review.log(1)[0].seq
+    page.press(f"restore_{first}_")
+    assert by_name(page.work, 1, "send_mail").document.description == "First."
+    assert len(page.review.log(1)) == 3, "restoring is an edit of its own"
+
+
+def test_a_call_is_tried_on_the_merged_tool(page):
+    page.widget("text_area", "try_").set_value('{"to": "ann", "x": 1}').run()
+    assert "There and back gives the same call." in page.text
+    page.widget("text_area", "try_").set_value("{").run()
+    assert "the call cannot be read" in page.at.error[0].value

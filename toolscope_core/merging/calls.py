@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove, JsonObject, canonical_json
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    JsonObject,
+    Parameter,
+    canonical_json,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,15 @@ _PLACES = (
     (("function", "name"), ("function", "arguments")),
 )
 """Where a call has its tool and its arguments: ours, Anthropic, OpenAI responses, OpenAI chat."""
+
+_SAMPLES: dict[str, Any] = {
+    "string": "…",
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
 
 
 def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
@@ -124,6 +139,18 @@ def renamed_inside(
         return {new if k == step else k: inner for k, inner in value.items() if k != new}
 
     return dict(renamed(dict(arguments), 0))
+
+
+def sample_arguments(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Arguments that show the types: a default, the first of listed values, or a plain value."""
+    return {parameter.name: _sample(parameter) for parameter in parameters}
+
+
+def _sample(parameter: Parameter) -> Any:
+    """A value that shows the type; the first of a list of values."""
+    if parameter.enum:
+        return parameter.enum[0]
+    return parameter.schema.get("default", _SAMPLES.get(parameter.type, "…"))
 
 
 def relabel_query(

@@ -28,6 +28,7 @@ from toolscope_core.datamodel import (
     Tool,
 )
 from toolscope_core.merging.auto_accept import reasons_against
+from toolscope_core.merging.given_maps import with_given
 from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
 from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
@@ -82,6 +83,7 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(
                     *objections,
+                    *_losses_by_hand(members, own, edit),
                     *([WANTS_A_LOOK] if held and not group.asked else []),
                     *reasons_against(group, own, differences, blocked, auto_at),
                 ),
@@ -162,15 +164,31 @@ def _objections(
     members: Sequence[Tool], made: Synthesis, edit: Edit, blocked: frozenset[str]
 ) -> Iterator[str]:
     """What keeps a cluster from being applied whoever accepts it, as sentences."""
-    for alpha in made.arguments:
+    for tool, alpha in zip(members, made.arguments, strict=True):
         yield from alpha.lossy
         for name, reason in alpha.dropped.items():
+            if name in _dropped_by_hand(tool, edit):
+                continue
             yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
         yield "every member carries a blocking finding; rewrite the description first"
     if made.kind == "router" and ids & blocked and "schema" not in edit.document:
         yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
+
+
+def _dropped_by_hand(tool: Tool, edit: Edit) -> Mapping[str, str]:
+    """The arguments that a person lets go, with the reasons."""
+    given = (edit.document.get("maps") or {}).get(tool.fingerprint) or {}
+    return given.get("dropped") or {}
+
+
+def _losses_by_hand(members: Sequence[Tool], made: Synthesis, edit: Edit) -> Iterator[str]:
+    """What is lost because a person said so: it waits for a person, and can be accepted."""
+    for tool, alpha in zip(members, made.arguments, strict=True):
+        for name, reason in alpha.dropped.items():
+            if name in _dropped_by_hand(tool, edit):
+                yield f"argument `{name}` of {tool.id} is dropped by hand: {reason}"
 
 
 def _new_owners(made: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
@@ -195,6 +213,24 @@ def _name_objections(
 
 
 def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+    return _with_given_maps(_with_document(made, members, edit), members, edit)
+
+
+def _with_given_maps(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+    maps, schema = edit.document.get("maps") or {}, made.document.schema
+    renames = edit.document.get("renames") or {}
+    if not maps or schema is None:
+        return made
+    arguments = tuple(
+        with_given(tool, alpha, schema, maps[tool.fingerprint], renames)
+        if tool.fingerprint in maps
+        else alpha
+        for tool, alpha in zip(members, made.arguments, strict=True)
+    )
+    return replace(made, arguments=arguments)
+
+
+def _with_document(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
     changed = {
         key: value
         for key, value in edit.document.items()

@@ -180,6 +180,15 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
     return kept + lost
 
 
+def sources_in_words(card: Card) -> dict[str, str]:
+    """By parameter of the merged tool what each member gives it from, in a line."""
+    owners = {tool.id: tool.server or tool.id for tool in card.tools}
+    return {
+        row.name: "; ".join(f"{owners[one]}: {source}" for one, source in row.sources.items())
+        for row in card.arguments
+    }
+
+
 def _source(alpha: ArgumentMap, target: str) -> str:
     """Where the calls of one member get the merged argument from; empty if they leave it out."""
     if target in alpha.constants:

@@ -37,8 +37,8 @@ class ParameterRow:
     """One line of the parameter table.
 
     ``origin`` is the name in the synthesised document (empty for an added parameter), ``current``
-    the name in the document being edited (empty for a new line). ``enum`` holds texts: strings as
-    they are, other values as JSON.
+    the name in the document being edited (empty for a new line). ``enum`` and ``default`` hold
+    texts: strings as they are, other values as JSON; an empty ``default`` is none.
     """
 
     origin: str = ""
@@ -48,14 +48,18 @@ class ParameterRow:
     required: bool = False
     description: str = ""
     enum: tuple[str, ...] = ()
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document being edited; ``renames`` maps synthesised parameter names to new ones."""
+    """A document being edited; ``renames`` maps synthesised parameter names to new ones, ``maps``
+    says by tool id what people gave of its argument map (``merging.given_maps``).
+    """
 
     document: Document
     renames: Mapping[str, str] = field(default_factory=dict)
+    maps: Mapping[str, JsonObject] = field(default_factory=dict)
 
 
 def synthesised(analysis: Analysis, cluster: Cluster) -> Document:
@@ -78,6 +82,7 @@ def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
             required=p.required,
             description=p.description,
             enum=tuple(_enum_text(value) for value in p.enum),
+            default=_default_text(p.schema),
         )
         for p in parameters
     )
@@ -135,7 +140,7 @@ def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[P
 def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Columns that can be edited, in the types of a row; an emptied cell is ``None``."""
     values: dict[str, Any] = {
-        key: cells[key] or "" for key in ("name", "description") if key in cells
+        key: cells[key] or "" for key in ("name", "description", "default") if key in cells
     }
     if cells.get("type"):
         values["type"] = cells["type"]
@@ -168,6 +173,8 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
     edited: dict[str, Any] = {"name": document.name, "description": document.description}
     if document.schema is not None:
         edited.update(schema=document.schema, renames=dict(draft.renames))
+    tools = analysis.catalog.by_id
+    edited["maps"] = {tools[one].fingerprint: given for one, given in draft.maps.items()}
     group = Group(
         cluster.members,
         cluster.weakest_edge,
@@ -192,6 +199,10 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
             schema = {"type": types if len(types) > 1 else types[0], **schema}
     if row.description != (before.description if before else ""):
         schema["description"] = row.description
+    if row.default != _default_text(before.schema if before else {}):
+        schema["default"] = _enum_value(row.default, row.type)
+        if not row.default:
+            del schema["default"]
     if row.enum != tuple(_enum_text(value) for value in (before.enum if before else ())):
         values = {_enum_text(value): value for value in (before.enum if before else ())}
         schema["enum"] = [values.get(text, _enum_value(text, row.type)) for text in row.enum]
@@ -208,6 +219,10 @@ def _required(
     old = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
     kept = [wanted.get(name, name) for name in old if name in wanted or name not in before]
     return kept + [name for name in wanted.values() if name not in kept]
+
+
+def _default_text(schema: JsonObject) -> str:
+    return _enum_text(schema["default"]) if "default" in schema else ""
 
 
 def _enum_text(value: object) -> str:

@@ -374,7 +374,15 @@ class Review:
         """The document of a cluster as it stands, ready to be edited."""
         kept = edits(self._catalogs.open(catalog_id), self.log(catalog_id))
         edit = kept.get(frozenset(cluster.members))
-        return Draft(cluster.document, dict(edit.document.get("renames", {})) if edit else {})
+        if edit is None:
+            return Draft(cluster.document)
+        tools, maps = self._catalogs.open(catalog_id).by_id, edit.document.get("maps", {})
+        given = {one: tools[one].fingerprint for one in cluster.members}
+        return Draft(
+            cluster.document,
+            dict(edit.document.get("renames", {})),
+            {one: maps[member] for one, member in given.items() if member in maps},
+        )
 
     def synthesised(self, catalog_id: int, cluster: Cluster) -> Draft:
         """The document before anybody edited it."""
@@ -398,6 +406,8 @@ class Review:
         }
         if "schema" in changed:
             changed["renames"] = dict(draft.renames)
+        if draft.maps != self.draft(catalog_id, cluster).maps:
+            changed["maps"] = dict(draft.maps)
         if not changed:
             raise DecisionError("nothing was changed; edit the name, description or parameters")
         return self.decide(catalog_id, "edit", cluster, reviewer, changed)

@@ -11,6 +11,7 @@ from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
 from toolscope_core.workspace.curves import Curves
+from toolscope_core.workspace.document_versions import DocumentVersions
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.evaluations import Evaluations
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_queries
@@ -56,6 +57,7 @@ class Workspace:
             self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints
         )
         self.review = Review(self.store, self.catalogs, self.analyses)
+        self.document_versions = DocumentVersions(self.catalogs, self.review)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.store, self.catalogs, self.analyses, self.review)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -52,9 +53,9 @@ class Form:
             self._initial[suffix] = self._unsaved.get(suffix, Fields.of(draft))
         self._key = suffix
 
-    def show(self) -> tuple[Draft, tuple[str, ...]]:
+    def show(self, sources: Mapping[str, str]) -> tuple[Draft, tuple[str, ...]]:
         """The edited document and its problems; draws the fields. While parameters are invalid, the
-        document has the last valid ones.
+        document has the last valid ones. ``sources`` says by parameter where it comes from.
         """
         start, suffix = self._initial[self._key], self.suffix
         name = st.text_input("Name", start.name, key=f"name_{suffix}")
@@ -67,7 +68,7 @@ class Form:
         if self._draft.document.schema is None:
             st.caption("The tools declare no parameter schema, so there are no parameters to edit.")
         else:
-            fields = self._parameters(fields)
+            fields = self._parameters(fields, sources)
             try:
                 edited = draft_of(fields)
             except DecisionError as error:
@@ -90,7 +91,7 @@ class Form:
         self._unsaved.pop(self._key, None)
         self._turns[self._key] = self._turns.get(self._key, 0) + 1
 
-    def _parameters(self, fields: Fields) -> Fields:
+    def _parameters(self, fields: Fields, sources: Mapping[str, str]) -> Fields:
         """The fields with the parameters as edited in the table or as JSON."""
         way = st.segmented_control(
             "Parameters",
@@ -106,7 +107,7 @@ class Form:
                 text=parameter_editor.as_text(fields.text, f"schema_{self.suffix}"),
                 way=TEXT,
             )
-        rows = parameter_editor.table(fields.rows, f"parameters_{self.suffix}")
+        rows = parameter_editor.table(fields.rows, sources, f"parameters_{self.suffix}")
         return replace(fields, rows=tuple(rows), way=TABLE)
 
     def _switch_way(self) -> None:
@@ -132,7 +133,7 @@ def draft_of(fields: Fields) -> Draft:
         schema = parsed(fields.text)
         properties = schema.get("properties") or {}
         renames = {old: new for old, new in base.renames.items() if new in properties}
-    return Draft(replace(base.document, schema=schema), renames)
+    return Draft(replace(base.document, schema=schema), renames, base.maps)
 
 
 def is_unsaved(key: str) -> bool:

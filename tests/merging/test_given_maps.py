@@ -1,0 +1,110 @@
+"""Argument maps by hand: what they change, what they lose, what is told."""
+
+import pytest
+
+from toolscope_core.datamodel import ArgumentMove, Tool
+from toolscope_core.errors import DecisionError
+from toolscope_core.merging.alignment import argument_map
+from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.given_maps import with_given
+from toolscope_core.views.map_rows import DROPPED, MapRow, given_by, map_rows, reachable
+
+UNIT = {"type": "string", "enum": ["c", "f"]}
+WORD = {"type": "string", "enum": ["celsius", "fahrenheit"]}
+
+
+def tool(name, required=(), **properties):
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return Tool(f"s/{name}", name, "Weather.", "s", schema)
+
+
+OLD = tool("old", ["town"], town={"type": "string"}, unit=UNIT, days={"type": "integer"})
+NEW = tool("new", ["city"], city={"type": "string"}, scale=WORD)
+FOUND = argument_map(OLD, NEW)
+VALUES = [["c", "celsius"], ["f", "fahrenheit"]]
+
+
+def given(**parts):
+    return with_given(OLD, FOUND, NEW.schema, parts)
+
+
+def test_a_rename_and_a_table_of_values_translate_there_and_back():
+    alpha = given(
+        moves={"town": {"to": "city"}, "unit": {"to": "scale", "values": VALUES}},
+        dropped={"days": "always today"},
+    )
+    call = {"town": "Oslo", "unit": "f"}
+    there = map_call(alpha, call)
+    assert there.arguments == {"city": "Oslo", "scale": "fahrenheit"}
+    assert unmap_call(alpha, there.arguments, {}) == call
+    assert alpha.lossy == () and alpha.dropped == {"days": "always today"}
+    assert ArgumentMove("unit", "scale", "map", (("c", "celsius"), ("f", "fahrenheit"))) in (
+        alpha.moves
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([["c", "celsius"]], "has no new value"),
+        ([["c", "celsius"], ["f", "celsius"]], "there is no way back"),
+        ([["c", "celsius"], ["f", "kelvin"]], "does not take"),
+    ],
+)
+def test_a_table_of_values_with_a_fault_is_lossy(values, told):
+    alpha = given(moves={"town": {"to": "city"}, "unit": {"to": "scale", "values": values}})
+    assert any(told in sentence for sentence in alpha.lossy)
+
+
+def test_two_arguments_that_become_one_are_told():
+    alpha = given(moves={"town": {"to": "city"}, "unit": {"to": "city"}})
+    assert "`town` and `unit` of `old` would both be `city`" in alpha.lossy
+
+
+def test_a_constant_is_always_sent():
+    alpha = given(moves={"town": {"to": "city"}}, constants={"scale": "celsius"})
+    assert map_call(alpha, {"town": "Oslo"}).arguments == {"city": "Oslo", "scale": "celsius"}
+
+
+def test_a_target_that_was_renamed_is_followed_and_one_that_is_gone_is_lost():
+    schema = {"type": "object", "properties": {"place": {"type": "string"}}}
+    wish = {"moves": {"town": {"to": "city"}}}
+    assert with_given(OLD, FOUND, schema, wish, {"city": "place"}).moves[0].target == "place"
+    assert "town" in with_given(OLD, FOUND, schema, wish).dropped
+
+
+def test_the_table_gives_back_only_what_it_says_otherwise():
+    rows = list(map_rows(OLD, FOUND))
+    assert given_by(OLD, FOUND, rows, "") == {}
+    rows[0] = MapRow("town", "string", "city")
+    rows[1] = MapRow("unit", "string", "scale", '{"c": "celsius", "f": "fahrenheit"}')
+    rows[2] = MapRow("days", "integer", DROPPED, reason="always today")
+    wish = given_by(OLD, FOUND, rows, '{"x": 1}')
+    assert wish["moves"]["unit"] == {"to": "scale", "values": VALUES}
+    assert wish["dropped"] == {"days": "always today"}
+    assert wish["constants"] == {"x": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "constants", "told"),
+    [
+        (MapRow("days", "integer", DROPPED, reason=" "), "", "without a reason"),
+        (MapRow("unit", "string", "scale", "c=celsius"), "", "give a JSON object"),
+        (MapRow("unit", "string", "scale"), "[1]", "give a JSON object"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_words(row, constants, told):
+    with pytest.raises(DecisionError, match=told):
+        given_by(OLD, FOUND, [row], constants)
+
+
+def test_old_values_that_are_no_texts_are_read_as_they_are():
+    old = tool("old", level={"type": "integer", "enum": [1, 2]})
+    found = argument_map(old, NEW)
+    row = MapRow("level", "integer", "scale", '{"1": "celsius", "2": "fahrenheit"}')
+    wish = given_by(old, found, [row], "")
+    assert wish["moves"]["level"]["values"] == [[1, "celsius"], [2, "fahrenheit"]]
+
+
+def test_a_required_argument_without_a_place_is_named():
+    assert reachable([OLD], [given(dropped={"town": "no need"})]) == (("old", "town"),)

@@ -1,0 +1,44 @@
+"""An old call tried on a merged tool; the merged tool as a signature; checks of a document."""
+
+import pytest
+
+from tests.merging.test_given_maps import FOUND, NEW, OLD
+from toolscope_core.errors import DecisionError
+from toolscope_core.merging.given_maps import with_given
+from toolscope_core.merging.synthesis import document_of
+from toolscope_core.views.tried_calls import sample_call, signature, try_call
+
+ALPHA = with_given(OLD, FOUND, NEW.schema, {"moves": {"town": {"to": "city"}}})
+DOCUMENT = document_of(NEW)
+
+
+def test_a_call_goes_there_and_back():
+    tried = try_call(OLD, ALPHA, DOCUMENT, '{"town": "Oslo"}')
+    assert (tried.new, tried.back, tried.lost) == ({"city": "Oslo"}, {"town": "Oslo"}, ())
+    assert tried.undone and not tried.problems
+
+
+def test_a_whole_call_of_a_vendor_is_read_too():
+    text = '{"function": {"name": "old", "arguments": "{\\"town\\": \\"Oslo\\"}"}}'
+    assert try_call(OLD, ALPHA, DOCUMENT, text).new == {"city": "Oslo"}
+
+
+def test_what_is_lost_and_what_the_merged_tool_refuses_is_told():
+    tried = try_call(OLD, ALPHA, DOCUMENT, '{"days": 3}')
+    assert tried.lost == ("days",) and not tried.undone
+    assert "'city' is a required property" in tried.problems[0]
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "[" * 100_000])
+def test_what_is_no_object_is_refused_in_words(text):
+    with pytest.raises(DecisionError, match="paste a JSON object"):
+        try_call(OLD, ALPHA, DOCUMENT, text)
+
+
+def test_the_sample_call_has_a_value_for_each_parameter():
+    assert '"unit": "c"' in sample_call(OLD)
+
+
+def test_the_signature_says_types_values_defaults_and_what_is_optional():
+    text = signature(DOCUMENT)
+    assert text == 'new(\n  city: string,\n  scale?: "celsius" | "fahrenheit"\n)'

@@ -1,0 +1,97 @@
+"""Argument maps that people wrote over the ones that were found: α by hand.
+
+What is given of one tool is an object of ``moves`` (old argument → ``to``, the merged one, and
+``values``, pairs of an old and a new value), ``constants`` (merged argument → value) and
+``dropped`` (old argument → the reason). What it does not name stays as it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from toolscope_core.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    JsonObject,
+    Parameter,
+    Tool,
+    canonical_json,
+)
+from toolscope_core.merging.alignment import map_onto
+
+
+def with_given(
+    tool: Tool,
+    alpha: ArgumentMap,
+    schema: JsonObject,
+    given: JsonObject,
+    renames: Mapping[str, str] = MappingProxyType({}),
+) -> ArgumentMap:
+    """``alpha`` of ``tool`` with what people gave, onto a merged tool with this object schema of
+    which they renamed some parameters (old name → new name).
+
+    What cannot be undone, or no longer fits, is said in ``lossy`` and ``dropped``.
+    """
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    moves, dropped = given.get("moves") or {}, given.get("dropped") or {}
+    pairs = {move.source: move.target for move in alpha.moves}
+    pairs |= {source: str(move["to"]) for source, move in moves.items()}
+    aimed = {
+        source: target if target in properties else renames.get(target, target)
+        for source, target in pairs.items()
+        if source not in dropped
+    }
+    pairs = {source: target for source, target in aimed.items() if target in properties}
+    constants = given.get("constants", alpha.constants)
+    made = map_onto(tool, alpha.to, schema, pairs, constants)
+    by_name = {parameter.name: parameter for parameter in tool.parameters}
+    mapped = {
+        source: ArgumentMove(source, pairs[source], "map", tuple((a, b) for a, b in move["values"]))
+        for source, move in moves.items()
+        if move.get("values") and source in pairs and source in by_name
+    }
+    kept = {move.source: move for move in made.moves} | mapped
+    lossy = [*made.lossy, *_clashes(tool, pairs)]
+    for source, move in mapped.items():
+        lossy += _value_problems(by_name[source], move, properties[move.target])
+    left = {name: why for name, why in made.dropped.items() if name not in mapped}
+    return replace(
+        alpha,
+        moves=tuple(kept[name] for name in by_name if name in kept),
+        constants=made.constants,
+        dropped={name: str(dropped.get(name, why)) for name, why in left.items()},
+        lossy=tuple(dict.fromkeys(lossy)),
+        surmised=(),
+    )
+
+
+def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
+    """Merged arguments that would get two old ones of one call."""
+    first: dict[str, str] = {}
+    for source, target in pairs.items():
+        other = first.setdefault(target, source)
+        if other != source:
+            yield f"`{other}` and `{source}` of `{tool.name}` would both be `{target}`"
+
+
+def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) -> Iterator[str]:
+    """What is wrong with a table of values: gaps, two that become one, what the target refuses."""
+    from jsonschema import Draft202012Validator
+
+    old = {canonical_json(value) for value, _ in move.values}
+    missing = [value for value in parameter.enum if canonical_json(value) not in old]
+    if missing:
+        yield f"`{parameter.name}`: {canonical_json(missing[0])} has no new value"
+    new = [canonical_json(value) for _, value in move.values]
+    repeated = next((value for value in new if new.count(value) > 1), None)
+    if repeated is not None:
+        yield f"`{parameter.name}`: two values become {repeated}, and there is no way back"
+    if not parameter.enum:
+        yield f"`{parameter.name}` takes other values too, which stay as they are"
+    taken = Draft202012Validator(schema if isinstance(schema, dict) else True)
+    refused = next((value for _, value in move.values if not taken.is_valid(value)), None)
+    if refused is not None:
+        yield f"`{move.target}` does not take {canonical_json(refused)}"
