@@ -346,7 +346,8 @@ class ArgumentMap:
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
     place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
     ``surmised`` which arguments were matched only because nothing else was left. ``nested``
-    are applied after the moves, in their order.
+    are applied after the moves, in their order. ``waived`` are the dropped arguments that a person
+    lets go.
     """
 
     tool_id: str
@@ -357,10 +358,16 @@ class ArgumentMap:
     lossy: tuple[str, ...] = ()
     surmised: tuple[str, ...] = ()
     nested: tuple[NestedRename, ...] = ()
+    waived: tuple[str, ...] = ()
 
     @property
     def lossless(self) -> bool:
         return not self.dropped and not self.lossy
+
+    @property
+    def applicable(self) -> bool:
+        """Whether nothing is lost but what a person lets go."""
+        return not self.lossy and set(self.dropped) <= set(self.waived)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ def with_given(
         dropped={name: str(dropped.get(name, why)) for name, why in left.items()},
         lossy=tuple(dict.fromkeys(lossy)),
         surmised=(),
+        waived=tuple(name for name in left if name in dropped),
     )
 
 

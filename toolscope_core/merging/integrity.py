@@ -9,8 +9,8 @@ from toolscope_core.datamodel import Cluster, MergedTool, MergePlan, Tool
 
 def check_plan(plan: MergePlan) -> None:
     """φ total, onto and idempotent, but for the tools that people left out, which have no image;
-    members partition the rest; kept and pruned disjoint; α covers what is merged and loses nothing;
-    a prune keeps its canonical's own name and schema.
+    members partition the rest; kept and pruned disjoint; α covers what is merged and loses nothing
+    but what people let go; a prune keeps its canonical's own name and schema.
 
     Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
     """
@@ -34,7 +34,7 @@ def check_plan(plan: MergePlan) -> None:
                 "α covers the merged",
                 _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= staying,
             ),
-            ("α loses nothing", all(alpha.lossless for alpha in plan.arguments)),
+            ("α loses nothing", all(alpha.applicable for alpha in plan.arguments)),
             ("a prune keeps the canonical's own schema", _prunes_are_own(plan)),
         )
         if not holds

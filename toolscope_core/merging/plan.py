@@ -83,7 +83,7 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(
                     *objections,
-                    *_losses_by_hand(members, own, edit),
+                    *_waived(own),
                     *([WANTS_A_LOOK] if held and not group.asked else []),
                     *reasons_against(group, own, differences, blocked, auto_at),
                 ),
@@ -164,10 +164,10 @@ def _objections(
     members: Sequence[Tool], made: Synthesis, edit: Edit, blocked: frozenset[str]
 ) -> Iterator[str]:
     """What keeps a cluster from being applied whoever accepts it, as sentences."""
-    for tool, alpha in zip(members, made.arguments, strict=True):
+    for alpha in made.arguments:
         yield from alpha.lossy
         for name, reason in alpha.dropped.items():
-            if name in _dropped_by_hand(tool, edit):
+            if name in alpha.waived:
                 continue
             yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
     ids = {tool.id for tool in members}
@@ -177,18 +177,11 @@ def _objections(
         yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
 
 
-def _dropped_by_hand(tool: Tool, edit: Edit) -> Mapping[str, str]:
-    """The arguments that a person lets go, with the reasons."""
-    given = (edit.document.get("maps") or {}).get(tool.fingerprint) or {}
-    return given.get("dropped") or {}
-
-
-def _losses_by_hand(members: Sequence[Tool], made: Synthesis, edit: Edit) -> Iterator[str]:
+def _waived(made: Synthesis) -> Iterator[str]:
     """What is lost because a person said so: it waits for a person, and can be accepted."""
-    for tool, alpha in zip(members, made.arguments, strict=True):
-        for name, reason in alpha.dropped.items():
-            if name in _dropped_by_hand(tool, edit):
-                yield f"argument `{name}` of {tool.id} is dropped by hand: {reason}"
+    for alpha in made.arguments:
+        for name in alpha.waived:
+            yield f"argument `{name}` of {alpha.tool_id} is dropped by hand: {alpha.dropped[name]}"
 
 
 def _new_owners(made: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
