@@ -6,6 +6,7 @@ import streamlit as st
 
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.figures.network import Colouring, without_unsure
 from toolscope_core.numbers import quantity
 from ui.deciding import decision_trail
 from ui.frame import page_frame, safe_text, tool_selection
@@ -13,6 +14,7 @@ from ui.graph.cluster_table import cluster_table, only_selected
 from ui.graph.network_panel import network_panel
 
 DRAWN = ("Chosen clusters", "All")
+COLOURS: tuple[Colouring, ...] = ("server", "state", "relation")
 
 st.title("Graph")
 page_frame.analysis()
@@ -41,6 +43,11 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     choice = st.segmented_control(
         "Show", DRAWN, default=DRAWN[0], required=True, key="draw", bind="query-params"
     )
+    colour = st.segmented_control(
+        "Colour by", COLOURS, default=COLOURS[0], required=True, key="graph_colour",
+        bind="query-params",
+    )  # fmt: skip
+    unsure = st.toggle("Unsure links", True, key="unsure", bind="query-params")
     everything = choice == DRAWN[1]
     if chosen and not everything:
         members = [tool_id for row in chosen for tool_id in row.tool_ids]
@@ -64,5 +71,5 @@ if part.left_out:
         f"Showing {quantity(len(part.nodes), 'tool')} of the largest components; not shown: "
         f"{part.left_out:,}."
     )
-network_panel(record.id, part)
+network_panel(record.id, part if unsure else without_unsure(part), colour)
 decision_trail.trail(record.id)

@@ -135,11 +135,30 @@ def test_text_of_a_catalog_stays_as_it_is_and_on_one_line():
     assert drawn.legend[0].text.startswith("<img src=x")
 
 
-def test_names_are_left_to_the_pointer_in_a_crowd():
+def test_names_in_a_crowd_are_small_and_appear_from_near():
     crowd = part([edge(f"n{a:02}", f"n{a + 1:02}", parts=(a + 1, 50 - a)) for a in range(50)])
     drawn = network.drawing(crowd)
-    assert not any("label" in item for item in (*drawn.nodes, *drawn.edges))
+    assert drawn.label_size < network.drawing(FAMILY).label_size
+    assert not any("label" in item for item in drawn.edges)
     assert all(node["title"].startswith("n") for node in drawn.nodes)
+
+
+def test_colours_say_the_server_the_state_or_the_relation():
+    def legend(colour):
+        return {key.text for key in network.drawing(MIXED, colour=colour).legend if key.color}
+
+    assert legend("server") == {"a", "b"}
+    assert legend("state") == {"proposed", "accepted", "in no cluster"}
+    assert legend("relation") == {"duplicates"}
+    assert {key.text for key in network.drawing(FAMILY, colour="relation").legend if key.color} == {
+        "family"
+    }
+
+
+def test_without_unsure_links_all_tools_stay():
+    shown = network.without_unsure(MIXED)
+    assert shown.nodes == MIXED.nodes
+    assert [e.link for e in MIXED.edges if e not in shown.edges] == ["unsure"]
 
 
 def test_the_seventh_server_wears_a_ring():

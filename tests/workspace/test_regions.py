@@ -1,6 +1,7 @@
 import numpy as np
 
 from tests.workspace.desk import tool
+from toolscope_core.figures.map_charts import frame_of
 from toolscope_core.views.regions import HIGH, WIDE, _overlap, _wide, regions
 
 
@@ -30,13 +31,15 @@ def test_labels_never_overlap_and_are_the_same_each_time():
     tools, points = many([f"{a}{b}longword" for a in "abcdefgh" for b in "xyz"], across=12)
     found = regions(tools, points)
     assert len(found) > 3
-    span = np.ptp(points, axis=0) * 1.08
-    scale = min(WIDE / span[0], HIGH / span[1])
-    for at, one in enumerate(found):
-        assert not any(_overlap(one, other, scale) for other in found[:at])
-        half = _wide(one.words) / 2 / scale
-        middle = (points[:, 0].min() + points[:, 0].max()) / 2
-        assert abs(one.x - middle) + half <= span[0] / 2 + 1e-9, "cut at the edge"
+    frame = frame_of(points)
+    pixels = np.array([WIDE, HIGH]) / (frame[:, 1] - frame[:, 0])
+    boxes = [
+        (*((np.array(one.label) - frame[:, 0]) * pixels).tolist(), _wide(one.words))
+        for one in found
+    ]
+    for at, one in enumerate(boxes):
+        assert not any(_overlap(one, other) for other in boxes[:at])
+        assert one[2] / 2 <= one[0] <= WIDE - one[2] / 2, "cut at the edge"
     assert regions(tools, points) == found
 
 
@@ -55,3 +58,15 @@ def test_few_or_alike_tools_have_no_words():
     assert regions([tool("s", "a", "One.")], np.zeros((1, 2))) == ()
     same = [tool("s", "get_mail", "Get mail.")] * 20
     assert regions(same, np.zeros((20, 2))) == ()
+
+
+def test_a_label_hides_no_point_where_there_is_room_and_says_no_empty_words():
+    tools, points = many(["weather", "invoice", "music", "train"])
+    frame = frame_of(points)
+    pixels = np.array([WIDE, HIGH]) / (frame[:, 1] - frame[:, 0])
+    dots = (points - frame[:, 0]) * pixels
+    for region in regions(tools, points):
+        x, y = (np.array(region.label) - frame[:, 0]) * pixels
+        beside = np.abs(dots - (x, y)) > (_wide(region.words) / 2, 10)
+        assert beside.any(axis=1).all(), f"{region.words} hides a point"
+        assert not {"for", "using", "the"} & set(region.words)

@@ -42,7 +42,7 @@ def tool_map(
     labels: bool = True,
     only: bool = False,
 ) -> go.Figure:
-    """Tools where their embeddings put them, a panel beside the other, to the same scale.
+    """Tools where their embeddings put them, a panel beside the other, with the same axes.
 
     ``picked`` are rows of the catalog: all others are dimmed, or with ``only`` left out, unless
     there is none. Contours are drawn at the same densities in every panel, for all tools.
@@ -236,14 +236,14 @@ def _contours(tools: ToolMap) -> list[object]:
 
 
 def _axes(tools: ToolMap) -> dict[str, object]:
-    """Panels side by side; what is zoomed in one is zoomed in all; one scale both ways."""
+    """Panels side by side, as wide as the page; what is zoomed in one is zoomed in all."""
     across, up = _whole_frame(tools).tolist()
     wide = 1 / len(tools.panels)
     made: dict[str, object] = {}
     for at in range(len(tools.panels)):
         n = str(at + 1) if at else ""
         domain = [at * wide + (_GAP if at else 0), (at + 1) * wide]
-        same_x, same_y = ({"matches": "x"}, {"matches": "y"}) if at else ({}, {"scaleanchor": "x"})
+        same_x, same_y = ({"matches": "x"}, {"matches": "y"}) if at else ({}, {})
         made[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
         made[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
     return made
@@ -274,9 +274,15 @@ def _words(at: int, tools: ToolMap) -> list[dict[str, object]]:
             "text": style.label(" · ".join(region.words)),
             "x": region.x,
             "y": region.y,
+            "ax": region.label[0],
+            "ay": region.label[1],
             "xref": f"x{n}",
             "yref": f"y{n}",
-            "showarrow": False,
+            "axref": f"x{n}",
+            "ayref": f"y{n}",
+            "arrowhead": 0,
+            "arrowwidth": 1,
+            "arrowcolor": GREY,
             "font": {"size": 11, "color": "white"},
             "bgcolor": _PLATE,
             "borderpad": 2,

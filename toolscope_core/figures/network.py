@@ -10,9 +10,9 @@ import html
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 
@@ -22,7 +22,15 @@ from toolscope_core.figures.table_twins import LINKS
 from toolscope_core.figures.views import Edge, Network, Node, NodeState
 
 NAMED_NODES = 40
-"""Up to as many nodes carry their names; more would overlap."""
+"""Up to as many nodes carry their names at every zoom; those of more appear when zoomed in."""
+
+LABEL_SIZE, CLOSE_LABEL_SIZE = 14, 7
+"""Letters in the units of the drawing: the small ones are readable only from near."""
+
+LETTERS, CLOSE_LETTERS = 32, 20
+"""Letters of a name, and of one among many."""
+
+Colouring = Literal["server", "state", "relation"]
 
 CIRCLE = 8
 """Up to as many nodes of a component stand on a circle."""
@@ -84,23 +92,31 @@ class LegendKey:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options."""
+    """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options,
+    ``label_size`` that of the names in the units of the drawing.
+    """
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
     groups: dict[str, dict[str, Any]]
     lines: list[dict[str, Any]]
     legend: tuple[LegendKey, ...]
+    label_size: int = LABEL_SIZE
 
 
-def drawing(part: Network, seed: int = 0) -> Drawing:
-    """Colour is the server, shape the state, line the relation of two tools.
+def drawing(part: Network, seed: int = 0, colour: Colouring = "server") -> Drawing:
+    """Colour is the server, or the state, or the relation to the neighbours; shape the state, line
+    the relation of two tools.
 
     ``seed`` decides the layout.
     """
     places, named = layout(part, seed), len(part.nodes) <= NAMED_NODES
+    letters = LETTERS if named else CLOSE_LETTERS
     spacing = SPACING if named else CROWDED
-    servers = style.by_server([node.server for node in part.nodes])
+    if colour == "server":
+        servers = style.by_server([node.server for node in part.nodes])
+    else:
+        servers = style.by_server(_groups(part, colour), "group")
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
     number = {node.id: at for at, node in enumerate(part.nodes)}
     nodes, groups = [], {}
@@ -112,10 +128,9 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
             "y": round(-y * spacing),
             "title": _node(node),
         }
-        label = {"label": short_text(node.name, 32)} if named else {}
         group = f"{look[at]} {node.state}"
         groups[group] = _group(look[at], node.state)
-        nodes.append({**position, **label, "group": group})
+        nodes.append({**position, "label": short_text(node.name, letters), "group": group})
     edges, used = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
@@ -129,13 +144,43 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
         groups=groups,
         lines=[_options(line) for line in LINES],
         legend=tuple(_legend(part, [name for name, _ in servers], used)),
+        label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
     )
 
 
+def without_unsure(part: Network) -> Network:
+    """The same tools without the links that the judge is unsure of."""
+    return replace(part, edges=tuple(edge for edge in part.edges if edge.link != "unsure"))
+
+
+_RELATIONS: Mapping[str, str] = {
+    "joined": "duplicates",
+    "merge": "duplicates",
+    "family": "family",
+    "unsure": "unsure links only",
+    "never": "kept apart only",
+}
+"""What a tool's links make of it, the first that it has."""
+
+
+def _groups(part: Network, colour: Colouring) -> list[str]:
+    """The state of each tool's cluster, or what its links make of it, in words."""
+    if colour == "state":
+        return [NODE_SHAPES[node.state][2] for node in part.nodes]
+    links: dict[str, set[str]] = {node.id: set() for node in part.nodes}
+    for edge in part.edges:
+        links[edge.pair.left].add(edge.link)
+        links[edge.pair.right].add(edge.link)
+    return [
+        next((name for link, name in _RELATIONS.items() if link in own), "no links")
+        for own in links.values()
+    ]
+
+
 @lru_cache(maxsize=8)
-def as_json(part: Network) -> str:
+def as_json(part: Network, colour: Colouring = "server") -> str:
     """The drawing as the page's view reads it."""
-    drawn = drawing(part)
+    drawn = drawing(part, colour=colour)
     legend = [
         {
             "text": key.text,
@@ -149,7 +194,13 @@ def as_json(part: Network) -> str:
     ]
     drawing_parts = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
     return json.dumps(
-        {**drawing_parts, "lines": drawn.lines, "legend": legend}, separators=(",", ":")
+        {
+            **drawing_parts,
+            "lines": drawn.lines,
+            "legend": legend,
+            "labelSize": drawn.label_size,
+        },
+        separators=(",", ":"),
     )
 
 

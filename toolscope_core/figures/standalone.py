@@ -12,7 +12,7 @@ import json
 import re
 from pathlib import Path
 
-from toolscope_core.figures.network import LegendKey, drawing
+from toolscope_core.figures.network import Drawing, LegendKey, drawing
 from toolscope_core.figures.views import Network
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
@@ -42,7 +42,7 @@ def graph_html(part: Network, title: str) -> str:
     made = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
     made.nodes = [{**node, "title": _unlinked(node["title"])} for node in drawn.nodes]
     made.edges = [{**drawn.lines[edge["line"]], **edge} for edge in drawn.edges]
-    made.set_options(json.dumps({**OPTIONS, "groups": drawn.groups}))
+    made.set_options(json.dumps({**OPTIONS, "groups": drawn.groups, "nodes": _names(drawn)}))
     page = _HEADINGS.sub("", _FETCHES.sub("", made.generate_html(notebook=False)))
     head = (
         f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -51,6 +51,11 @@ def graph_html(part: Network, title: str) -> str:
     keys = "".join(_key(key) for key in drawn.legend)
     legend = f'<p style="font:14px sans-serif;line-height:1.8">{keys}</p>'
     return page.replace("<head>", head, 1).replace("</body>", f"{legend}</body>", 1)
+
+
+def _names(drawn: Drawing) -> dict[str, object]:
+    """How large names are, and that they appear when they can be read."""
+    return {"font": {"size": drawn.label_size}, "scaling": {"label": {"drawThreshold": 9}}}
 
 
 def _unlinked(text: str) -> str:

@@ -54,11 +54,14 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A crowded place of the map with the words that distinguish its tools from the others."""
+    """A crowded place of the map with the words that distinguish its tools from the others;
+    ``label`` is the middle of its label (x, y), where no point lies if there is room.
+    """
 
     x: float
     y: float
     words: tuple[str, ...]
+    label: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

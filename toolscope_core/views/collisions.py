@@ -76,13 +76,16 @@ class Tile:
 
 def groupings(catalog: Catalog) -> tuple[str, ...]:
     """By what the tools can be put in blocks: their servers, each category field of their records,
-    the clusters of the merge plan.
+    the clusters of the merge plan; servers that are implied for less than half of them come last.
 
     A category field holds a short text on most tools, with at most half as many different values
     as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
     """
-    servers = (SERVERS,) if any(tool.owner for tool in catalog.tools) else ()
-    return (*servers, *sorted(_categories(catalog)), CLUSTERS)
+    owned = sum(bool(tool.owner) for tool in catalog.tools)
+    rest = (*sorted(_categories(catalog)), CLUSTERS)
+    if not owned:
+        return rest
+    return (SERVERS, *rest) if 2 * owned >= len(catalog.tools) else (*rest, SERVERS)
 
 
 def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from toolscope_core.datamodel import Tool
 from toolscope_core.figures.map_charts import CELLS, density, frame_of
 from toolscope_core.figures.views import Region
+from toolscope_core.merging.vocabulary import STOP_WORDS, is_filler
 from toolscope_core.similarity import split_name, tool_text
 from toolscope_core.source_words import source_name
 
@@ -20,10 +21,22 @@ MOST_REGIONS = 12
 WORDS = 2
 LETTERS = 14
 
-WIDE, HIGH = 500.0, 540.0
-"""Pixels that a panel has at least: labels that do not overlap there never do."""
+WIDE, HIGH = 900.0, 540.0
+"""Pixels of the map on a screen of 1,280 or more: labels that do not overlap there never do."""
 
-_LETTER, _LINE = 7.5, 20.0
+_LETTER, _LINE, _MARGIN, _DOT = 7.5, 20.0, 6.0, 4.0
+"""Pixels of a letter, of a label's height and margin, and of half a point."""
+_FARTHEST, _STEP = 150, 12
+_OFFSETS = sorted(
+    (
+        (across, up)
+        for across in range(-_FARTHEST, _FARTHEST + 1, _STEP)
+        for up in range(-_FARTHEST, _FARTHEST + 1, _STEP)
+    ),
+    key=lambda offset: (math.hypot(*offset), offset),
+)
+"""Places around a peak, the nearest first."""
+
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _REACH = 5.0
 _LEAST_SHARE = 0.2
@@ -33,12 +46,14 @@ _STEM = 4
 Plane = NDArray[np.float64]
 
 
-def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
-    """The densest places with their words, the densest first; no two labels overlap, none is cut.
+def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Region, ...]:
+    """The densest places with their words, the densest first; no two labels overlap, none is cut,
+    and each stands beside the points, as near to its place as there is room.
 
     A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
     other peaks. Words rank by how often its tools say them, in names above all, times the logarithm
-    of how much more often that is than among all tools; a word has letters only.
+    of how much more often that is than among all tools; a word has letters only. The map has so
+    many ``panels`` side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -49,16 +64,21 @@ def regions(tools: Sequence[Tool], points: Plane) -> tuple[Region, ...]:
     owner = np.where(apart.min(axis=1) <= _REACH**2, apart.argmin(axis=1), -1)
     held = [_words(tool) for tool in tools]
     everywhere = Counter(word for words in held for word in words)
-    scale = min(WIDE / (frame[0, 1] - frame[0, 0]), HIGH / (frame[1, 1] - frame[1, 0]))
+    wide = WIDE / panels
+    pixels = np.array([wide, HIGH]) / (frame[:, 1] - frame[:, 0])
+    dots = (points - frame[:, 0]) * pixels
     chosen: list[Region] = []
+    boxes: list[Box] = []
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [held[row] for row in np.flatnonzero(owner == at).tolist()]
         words = _telling(inside, everywhere, len(tools))
-        half = _wide(words) / 2 / scale
-        inward = float(np.clip(x, *np.sort((frame[0, 0] + half, frame[0, 1] - half))))
-        region = Region(inward, y, words)
-        if words and not any(_overlap(region, other, scale) for other in chosen):
-            chosen.append(region)
+        if not words:
+            continue
+        box = _free_box((np.array([x, y]) - frame[:, 0]) * pixels, _wide(words), wide, dots, boxes)
+        if box is not None:
+            boxes.append(box)
+            across, up = (np.array(box[:2]) / pixels + frame[:, 0]).tolist()
+            chosen.append(Region(x, y, words, (across, up)))
         if len(chosen) == MOST_REGIONS:
             break
     return tuple(chosen)
@@ -77,7 +97,9 @@ def _words(tool: Tool) -> Counter[str]:
     """The words of a tool: each counts once, in the name once more."""
     spoken = set(_WORD.findall(tool_text(tool).casefold()))
     named = {word for word in split_name(source_name(tool)) if _WORD.fullmatch(word)}
-    return Counter([*spoken, *named])
+    return Counter(
+        word for word in (*spoken, *named) if word not in STOP_WORDS and not is_filler(word, True)
+    )
 
 
 def _telling(
@@ -100,9 +122,37 @@ def _telling(
 
 
 def _wide(words: Sequence[str]) -> float:
-    return len(" · ".join(words)) * _LETTER
+    return len(" · ".join(words)) * _LETTER + _MARGIN
 
 
-def _overlap(one: Region, other: Region, scale: float) -> bool:
-    wide = (_wide(one.words) + _wide(other.words)) / 2
-    return abs(one.x - other.x) * scale < wide and abs(one.y - other.y) * scale < _LINE
+Box = tuple[float, float, float]
+"""A label in pixels: its middle across and up, and its width."""
+
+
+def _free_box(
+    peak: Plane, wide: float, panel: float, dots: Plane, boxes: Sequence[Box]
+) -> Box | None:
+    """The place for a label (``wide``) in a panel, nearest to the peak: on no other label and not
+    cut, on as few points as may be within ``_FARTHEST``; ``None`` where other labels leave none.
+    """
+    best: tuple[int, Box] | None = None
+    for across, up in _OFFSETS:
+        x, y = float(peak[0]) + across, float(peak[1]) + up
+        if not (wide / 2 <= x <= panel - wide / 2 and _LINE / 2 <= y <= HIGH - _LINE / 2):
+            continue
+        if any(_overlap((x, y, wide), other) for other in boxes):
+            continue
+        covered = (np.abs(dots[:, 0] - x) < wide / 2 + _DOT) & (
+            np.abs(dots[:, 1] - y) < _LINE / 2 + _DOT
+        )
+        count = int(covered.sum())
+        if best is None or count < best[0]:
+            best = count, (x, y, wide)
+        if count == 0:
+            break
+    return best[1] if best else None
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    wide = (one[2] + other[2]) / 2
+    return abs(one[0] - other[0]) < wide and abs(one[1] - other[1]) < _LINE

@@ -193,8 +193,13 @@ class Maps:
             groups=self._grouped(catalog_id, by),
             members=tuple((row,) for row in range(len(tools))),
         )
-        words = self._regions.get(catalog_id, (points,), lambda: regions(tools, points))
         panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
+        words = self._regions.get(
+            catalog_id,
+            (points,),
+            lambda: regions(tools, points, len(panels)),
+            state=len(panels),
+        )
         return ToolMap(panels, words, _SINGULAR.get(by, "value"))
 
     def _merged(self, catalog_id: int, whole: Panel) -> Panel:

@@ -15,6 +15,8 @@ NAMED = 3
 def twins_panel(catalog_id: int) -> None:
     """Which servers overlap most, and how many of their tools have a duplicate elsewhere."""
     overlap = page_frame.workspace().heatmaps.twins(catalog_id)
+    if not overlap.servers:  # implied ones are no places where a tool can be switched off
+        return
     with st.container(border=True):
         st.subheader("Overlap by server")
         st.markdown("\n".join(f"- {line}" for line in _sentences(overlap)))

@@ -12,10 +12,11 @@ from pathlib import Path
 import streamlit as st
 
 from toolscope_core.datamodel import Pair
-from toolscope_core.figures.network import as_json
+from toolscope_core.figures.network import Colouring, as_json
 from toolscope_core.figures.standalone import library
 from toolscope_core.figures.views import Network
 
+KEY, ALT = "network", "Merge graph"
 HTML = """
 <div class="network">
   <div class="canvas" role="application" tabindex="0"></div>
@@ -60,29 +61,28 @@ _view = st.components.v2.component(
 
 def network_view(
     part: Network,
-    key: str,
-    alt: str,
+    colour: Colouring,
     selected: Collection[str],
     edge: Pair | None,
     on_click: Callable[[Click], None],
 ) -> None:
-    """Draw ``part``, with the selected tools or the edge standing out.
+    """Draw ``part`` in the colours of ``colour``, with the selected tools or the edge standing out.
 
     ``on_click`` is called before the script runs.
     """
     number = {node.id: at for at, node in enumerate(part.nodes)}
 
     def clicked() -> None:
-        event = st.session_state[key]["clicked"]
+        event = st.session_state[KEY]["clicked"]
         if event:
             tools = [part.nodes[at].id for at in event["nodes"] if at < len(part.nodes)]
             on_click(Click(tools, Pair.of(*tools) if event["edge"] else None, event["opened"]))
 
     _view(
-        key=key,
+        key=KEY,
         data={
-            "graph": as_json(part),
-            "alt": alt,
+            "graph": as_json(part, colour),
+            "alt": ALT,
             "selected": [number[tool] for tool in selected if tool in number],
             "edge": [number[edge.left], number[edge.right]] if edge else None,
         },

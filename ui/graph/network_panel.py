@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.figures import table_twins
-from toolscope_core.figures.network import NODE_SHAPES
+from toolscope_core.figures.network import NODE_SHAPES, Colouring
 from toolscope_core.figures.standalone import graph_html
 from toolscope_core.figures.views import Edge, Network, Node
 from toolscope_core.views.address_keys import pair_key
@@ -17,10 +17,9 @@ from ui.charts import pictures
 from ui.deciding import decision_buttons, reshape_panel
 from ui.frame import page_frame, safe_text, tool_selection
 from ui.graph.cluster_table import choose_holders
-from ui.graph.network_component import Click, network_view
+from ui.graph.network_component import ALT, Click, network_view
 from ui.tools import tool_drawer
 
-ALT = "Merge graph"
 SOURCE = "the merge graph"
 TITLES = {
     "cutting it leaves": "tools on either side",
@@ -30,13 +29,17 @@ TITLES = {
 NAMED, TEXT_SHOWN = 8, 400
 
 
-def network_panel(catalog_id: int, part: Network) -> None:
+def network_panel(catalog_id: int, part: Network, colour: Colouring) -> None:
     """The graph, beside it what is chosen, below it the same data as tables and files."""
     edge, tools = _edge(catalog_id, part), _tools(catalog_id, part)
     drawn, chosen = st.columns([7, 4], gap="medium")
     with drawn:
         network_view(
-            part, "network", ALT, [tool.id for tool in tools], edge.pair if edge else None, _click
+            part,
+            colour,
+            [tool.id for tool in tools],
+            edge.pair if edge else None,
+            _click,
         )
     with chosen:
         decision_buttons.notice()

@@ -4,6 +4,7 @@ const OPTIONS = {
   physics: { enabled: false },
   edges: { smooth: false },
   layout: { improvedLayout: false },
+  nodes: { scaling: { label: { drawThreshold: 9 } } },  // names appear when they can be read
   interaction: {
     dragNodes: false,
     hideEdgesOnDrag: true,
@@ -26,7 +27,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (view.graph !== data.graph) draw(root, view, data);
   const ground = theme("background-color");
   view.network.setOptions({
-    nodes: { font: { color: view.text, strokeWidth: 3, strokeColor: ground } },
+    nodes: {
+      font: { color: view.text, size: view.labelSize, strokeWidth: 3, strokeColor: ground },
+    },
     edges: { font: { color: view.text, strokeWidth: 0, background: ground } },
   });
   emphasise(view, new Set(data.selected), data.edge);
@@ -36,6 +39,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function draw(root, view, data) {
   const graph = JSON.parse(data.graph);
   view.graph = data.graph;
+  view.labelSize = graph.labelSize;
   view.nodes = new vis.DataSet(graph.nodes);
   view.edges = new vis.DataSet(
     graph.edges.map((edge, id) => ({ ...graph.lines[edge.line], ...edge, id })));
@@ -58,7 +62,7 @@ function draw(root, view, data) {
     if (step) {
       at = (at + step + graph.nodes.length) % graph.nodes.length;
       view.network.selectNodes([at], false);
-      if (!graph.nodes[at].label) view.network.focus(at, { scale: 1 });
+      if (graph.labelSize < 10) view.network.focus(at, { scale: 2 });
       announcement.textContent = graph.nodes[at].title;
     } else if (event.key === "Enter" && at >= 0) send([at]);
     else return;
