@@ -32,6 +32,7 @@ class GroupSyntheses:
         self._words_by_id: dict[str, ToolWords] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
         self._ids: dict[Members, str] = {}
+        self._serves_all: dict[tuple[Members, str], bool] = {}
 
     def of(self, members: Sequence[str]) -> list[Tool]:
         """The tools themselves."""
@@ -78,9 +79,12 @@ class GroupSyntheses:
             return "parametric"
         if made.kind == "router":
             return "duplicate"
-        stays = self._tools[made.canonical]
-        back = (argument_map(stays, tool).lossless for tool in self.of(members))
-        return "duplicate" if all(back) else "subsumes"
+        key = members, made.canonical
+        if key not in self._serves_all:
+            stays = self._tools[made.canonical]
+            back = (argument_map(stays, tool).lossless for tool in self.of(members))
+            self._serves_all[key] = all(back)
+        return "duplicate" if self._serves_all[key] else "subsumes"
 
     def differences(self, members: Members, made: Synthesis) -> Differences:
         """What a person must read before the members become what ``synthesis`` made of them."""

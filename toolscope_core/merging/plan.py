@@ -8,7 +8,7 @@ to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -282,23 +282,29 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
         if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
     }
     paths = any("/" in name or ":" in name for name in gone)
-    forms = (_WORD, _PATH) if paths else (_WORD,)
     return tuple(
         Dangling(item.tool.id, name, gone[name])
         for item in (tools if gone else ())
-        for name in sorted(_words(_texts(item.tool, gone), forms) & gone.keys())
+        for name in sorted(_words(item.tool, paths) & gone.keys())
     )
 
 
-def _texts(tool: Tool, names: Iterable[str]) -> list[str]:
-    """The texts of a tool in which a name stands, be it within a word."""
-    texts = [tool.description, *_descriptions(tool.schema), *_descriptions(tool.returns)]
-    return [text for text in texts if any(name in text for name in names)]
+_KEPT_WORDS: dict[tuple[str, bool], frozenset[str]] = {}
+"""By content and form the words of tools: a decision changes a few of thousands."""
+_MOST_KEPT = 50_000
 
 
-def _words(texts: Sequence[str], forms: Sequence[re.Pattern[str]]) -> set[str]:
-    words = (word for text in texts for form in forms for word in form.findall(text))
-    return {word.strip(".-/:") for word in words}
+def _words(tool: Tool, paths: bool) -> frozenset[str]:
+    """The words of a tool's descriptions, with ``paths`` also those with slashes and colons."""
+    key = tool.content_hash, paths
+    if key not in _KEPT_WORDS:
+        if len(_KEPT_WORDS) >= _MOST_KEPT:
+            _KEPT_WORDS.clear()
+        texts = [tool.description, *_descriptions(tool.schema), *_descriptions(tool.returns)]
+        forms = (_WORD, _PATH) if paths else (_WORD,)
+        words = (word for text in texts for form in forms for word in form.findall(text))
+        _KEPT_WORDS[key] = frozenset(word.strip(".-/:") for word in words)
+    return _KEPT_WORDS[key]
 
 
 def _descriptions(schema: Any) -> Iterator[str]:
