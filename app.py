@@ -16,6 +16,13 @@ st.html(
     "[data-testid='stBottomBlockContainer'] {padding: .5rem 2rem} "
     "h1 {padding: 0 0 .25rem !important}"
     "@media (max-width: 1250px) {.st-key-beside [data-testid='stColumn'] {min-width: 100%}}"
+    "@media (max-width: 1100px) {"  # a small screen, or a large one at 150 %
+    "[data-testid='stSidebar'][style*='width: 300px'] {width: 210px !important} "
+    "[data-testid='stMainBlockContainer'] {padding: 3.75rem 1rem 1rem} "
+    "[data-testid='stBottomBlockContainer'] {padding: .25rem 1rem} "
+    "[data-testid='stBottom'] [data-testid='stHorizontalBlock'], "
+    "[data-testid='stBottom'] .stHorizontalBlock {gap: .35rem} "
+    "[data-testid='stBottom'] button {padding: .1rem .5rem; min-height: 2rem}}"
     "</style>"
 )
 
