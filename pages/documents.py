@@ -178,7 +178,7 @@ with effect:
     document_checks_panel.differences(card, form.suffix)
     argument_panel.arguments(card)
     st.markdown("**As a call**")
-    st.code(signature(edited.document), language="typescript", wrap_lines=True)
+    st.code(signature(edited.document), language=None, wrap_lines=True)
     try_it.try_it(card, form.suffix)
     versions_panel.document_versions(catalog_id, cluster, form.discard)
 suggested_wording.suggestion_panel(catalog_id, cluster, draft)

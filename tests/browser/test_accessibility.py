@@ -20,6 +20,8 @@ PAGES = {
     },
     "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
     "evaluation": ("evaluation", {}),
+    "bulk": ("review", {"show": "In bulk"}),
+    "undecided": ("review", {"show": "Undecided"}),
     "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
 }
 NOT_OURS = {
@@ -49,4 +51,9 @@ def test_no_page_shuts_anybody_out(watched, scheme):
     for name, (path, query) in PAGES.items():
         page = watched.open(path, **query)
         trouble[name] = found(page, scheme)
+    page = watched.open("review")
+    page.locator("h1").click()
+    for name, key in (("keys", "h"), ("note", "g"), ("parts", "m")):
+        page.keyboard.press(key)
+        trouble[name] = found(watched.settled(), scheme)
     assert {name: items for name, items in trouble.items() if items} == {}

@@ -76,7 +76,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     expect(page.get_by_text(re.compile("2 of .* reviewed"))).to_be_visible()
 
     watched.settled()
-    page.get_by_text("Edit", exact=True).click()
+    page.get_by_role("link", name="Edit").click()
     expect(page.locator("h1")).to_have_text("Documents")
     watched.settled()
     text = page.locator('[class*="st-key-description_"] textarea')
