@@ -143,7 +143,10 @@ def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     page.get_by_role("button", name="Suggest for all documents").click()
     expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)
     watched.settled()
-    page.get_by_role("combobox", name="Merged tool", exact=True).click()
+    merged = page.get_by_role("combobox", name="Merged tool", exact=True)
+    merged.scroll_into_view_if_needed()
+    watched.settled()  # a list that opens while the page scrolls closes at once
+    merged.click()
     page.get_by_role("option", name=re.compile("^summarize")).click()
     expect(page.get_by_text("Suggested by")).to_be_visible(timeout=60_000)
     harmless(watched)
