@@ -38,7 +38,7 @@ def test_steps_are_read_in_their_order_and_in_one_line():
         ([], "there are 0 steps"),
         (["do"] * (MOST_STEPS + 1), f"there are {MOST_STEPS + 1} steps"),
         (["do", " "], "a step is empty"),
-        (["x" * (LONGEST_STEP + 1)], f"a step has {LONGEST_STEP + 1} characters"),
+        (["x" * (LONGEST_STEP + 1)], f"one of the steps has {LONGEST_STEP + 1} characters"),
         (["Call search_notes"], "a step has the name of a tool"),
         ("do it", "steps is 'do it'; give a list of texts"),
         ([1], "give a list of texts"),

@@ -142,8 +142,8 @@ def _settled(catalog_id: int, listed: Listing) -> None:
         for one in page_frame.workspace().settled.clusters(catalog_id, listed.state)
     }
     ticked = _table(listed.clusters, "bulk_settled")
-    found = [by_id[one.id] for one in ticked or listed.clusters]
-    seqs = tuple(sorted({one.seq for one in found if one is not None}))
+    settling = [by_id[one.id] for one in ticked or listed.clusters]
+    seqs = tuple(sorted({one.seq for one in settling if one is not None}))
     which = f"the {len(ticked):,} ticked" if ticked else f"all {len(listed.clusters):,}"
     st.button(
         f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,

@@ -11,12 +11,13 @@ import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.datamodel import Cluster, Pair, State, Tool
+from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.cards import Card
 from toolscope_core.views.queue import kind_of
 from toolscope_core.views.relations import Slot, slot_in
 from ui.deciding import outcome_badges
 from ui.deciding.outcome_badges import Color
-from ui.frame import safe_text
+from ui.frame import page_frame, safe_text
 from ui.tools import tool_drawer
 
 if TYPE_CHECKING:
@@ -243,7 +244,18 @@ def evidence(card: Card) -> None:
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
         headline = f"{outcome_badges.probability(verdict)} {outcome_badges.short(verdict.outcome)}"
-        st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}", width="content")
+            st.page_link(
+                "pages/overlap.py",
+                label="Compare",
+                icon=":material/compare_arrows:",
+                help="Both tools side by side; there this pair alone can be kept apart for good.",
+                query_params={
+                    "catalog": page_frame.current().name,
+                    "pair": pair_key(verdict.pair),
+                },
+            )
         st.markdown(
             "\n".join(f"- {safe_text.untrusted(sentence)}" for sentence in verdict.evidence)
         )
