@@ -5,16 +5,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.datamodel import Cluster
 from toolscope_core.numbers import quantity
-from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.cards import sources_in_words
-from toolscope_core.views.queue import kind_of
 from toolscope_core.views.tried_calls import signature
 from ui.deciding import argument_panel, cluster_card, decision_buttons
 from ui.documents import (
     argument_editor,
     document_checks_panel,
+    document_choice,
     document_form,
     siblings_panel,
     suggested_wording,
@@ -26,7 +24,6 @@ from ui.frame import page_frame, safe_text, tool_selection
 from ui.tools import leave_out, tool_drawer
 
 MERGES, VARIANTS, SIBLINGS = "Merges", "For search", "Tell apart"
-MAX_OPTIONS = 500
 
 st.title("Documents")
 page_frame.analysis()
@@ -58,89 +55,37 @@ if mode == MERGES and picked and tool_selection.only():
     st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not clusters:
         st.stop()
-if mode != MERGES:
-    clusters = {}
-
-
-def field_key(cluster: Cluster) -> str:
-    return f"{catalog_id}_{cluster.id}_{cluster.version[:8]}"
-
-
-def label(cluster_id: str) -> str:
-    cluster = clusters[cluster_id]
-    prefix = "family of " if kind_of(cluster) == "family" else ""
-    state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
-    return f"{cluster.document.name} ({prefix}{quantity(len(cluster.members), 'tool')}, {state})"
-
-
-def pick() -> None:
-    st.query_params["cluster"] = st.session_state["merge"]
-
-
-def pick_tool() -> None:
-    st.query_params["single"] = tool_key(st.session_state["tool_to_edit"])
-
-
-def chosen_merge() -> Cluster:
-    if st.query_params.get("cluster") in clusters:
-        st.session_state["merge"] = st.query_params["cluster"]
-    elif st.session_state.get("merge") not in clusters:
-        last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
-        st.session_state["merge"] = last if last in clusters else next(iter(clusters))
-    cluster = clusters[
-        st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=pick)
-    ]
-    st.query_params["cluster"] = st.session_state["document"] = cluster.id
-    return cluster
-
-
-def chosen_tool() -> Cluster:
-    work, key = page_frame.workspace(), st.query_params.get("single", "")
-    linked = work.catalogs.named(catalog_id, key)
-    bar = st.container(horizontal=True)
-    find = bar.text_input("Search", type="search", key="find_tool")
-    ids = [row.id for row in work.explore.tools(catalog_id, find)][:MAX_OPTIONS]
-    if linked and linked not in ids:
-        ids.insert(0, linked)
-    if not ids:
-        st.info(f"No tool matches {safe_text.untrusted(find)}.")
-        st.stop()
-    if linked:
-        st.session_state["tool_to_edit"] = linked
-    chosen = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=pick_tool)
-    home = next((c for c in review.plan(catalog_id).applied if chosen in c.members), None)
-    if home is not None:
-        st.info(
-            f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
-            "whose document agents see. The one below is used if that merge is undone."
-        )
-    return review.alone(catalog_id, chosen)
-
-
-unsaved = {key for key, one in clusters.items() if document_form.is_unsaved(field_key(one))}
-cluster = chosen_merge() if mode == MERGES else chosen_tool()
+cluster = (
+    document_choice.chosen_merge(catalog_id, clusters)
+    if mode == MERGES
+    else document_choice.chosen_tool(catalog_id)
+)
 decision_buttons.notice()
 if mode != MERGES:
     leave_out.leave_out_panel(catalog_id, cluster.members, "single")
 
-draft, generated = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
+draft, start = review.draft(catalog_id, cluster), review.synthesised(catalog_id, cluster)
 left, effect = st.columns(2, gap="large")
-form = document_form.Form(field_key(cluster), draft)
+form = document_form.Form(document_choice.field_key(catalog_id, cluster), draft)
 typed = argument_editor.typed_maps(form.suffix, draft.maps)
 with left:
-    edited, problems = form.show(sources_in_words(review.card(catalog_id, cluster)))
-    found = review.preview(catalog_id, cluster, replace(edited, maps={}))
-    mapped = review.preview(catalog_id, cluster, replace(edited, maps=typed))
+    tools = page_frame.analysis().catalog.by_id
+    edited, problems = form.show(sources_in_words(cluster, tools))
+    edited = replace(edited, maps=dict(typed))
+    card = review.preview(catalog_id, cluster, edited)
     if len(cluster.members) > 1 and edited.document.schema is not None:
+        bare = replace(edited, maps={})
+        generated = review.preview(catalog_id, cluster, bare) if typed else card
         with st.expander("Argument maps: what each old argument becomes"):
-            arguments = found.cluster.arguments
-            problems += argument_editor.argument_editor(form.suffix, mapped, arguments, typed)
-edited = replace(edited, maps=dict(typed))
+            arguments = generated.cluster.arguments
+            problems += argument_editor.argument_editor(form.suffix, card, arguments, typed)
+if typed != edited.maps:
+    edited = replace(edited, maps=dict(typed))
+    card = review.preview(catalog_id, cluster, edited)
 problems += review.document_problems(catalog_id, cluster, edited.document)
 changed = edited.document != cluster.document or edited.maps != draft.maps
 
 with effect:
-    card = review.preview(catalog_id, cluster, edited)
     cluster_card.effect(card, cluster)
     document_checks_panel.checks(card)
     for problem in problems:
@@ -164,9 +109,9 @@ with effect:
         st.button(
             "Reset to generated document" if mode == MERGES else "Reset to original",
             key=f"reset_{form.suffix}",
-            disabled=generated.document == cluster.document and not draft.maps,
+            disabled=start.document == cluster.document and not draft.maps,
             on_click=decision_buttons.reset,
-            args=(cluster, generated, form.discard),
+            args=(cluster, start, form.discard),
         )
         if mode == MERGES:
             st.page_link(

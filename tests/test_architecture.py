@@ -112,7 +112,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"relabelling", "catalog", "llm", "experiments"},
+    "jsonschema_rs": {"relabelling", "catalog", "llm", "merging", "experiments"},
     "rapidfuzz": {"merging", "versions"},
     "scipy": {"merging", "similarity", "evaluation"},
     "Stemmer": {"merging", "retrieval"},

@@ -1,5 +1,7 @@
 """An old call tried on a merged tool; the merged tool as a signature; checks of a document."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.merging.test_given_maps import FOUND, NEW, OLD
@@ -26,13 +28,31 @@ def test_a_whole_call_of_a_vendor_is_read_too():
 def test_what_is_lost_and_what_the_merged_tool_refuses_is_told():
     tried = try_call(OLD, ALPHA, DOCUMENT, '{"days": 3}')
     assert tried.lost == ("days",) and not tried.undone
-    assert "'city' is a required property" in tried.problems[0]
+    assert "required property" in tried.problems[0]
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "[" * 100_000])
 def test_what_is_no_object_is_refused_in_words(text):
     with pytest.raises(DecisionError, match="paste a JSON object"):
         try_call(OLD, ALPHA, DOCUMENT, text)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"$ref": "http://127.0.0.1:9/schema"},
+        {"$ref": "#/$defs/nowhere"},
+        {"type": "string", "pattern": "(?<a"},
+        {"type": "string", "pattern": "\udcff"},
+    ],
+)
+def test_a_schema_that_no_validator_reads_refuses_nothing_and_fetches_nothing(hostile):
+    schema = {"type": "object", "properties": {"city": hostile}}
+    document = replace(DOCUMENT, schema=schema)
+    tried = try_call(OLD, ALPHA, document, '{"town": "Oslo"}')
+    assert tried.new == {"city": "Oslo"} and not tried.problems
+    values = {"moves": {"unit": {"to": "city", "values": [["c", "celsius"], ["f", "far"]]}}}
+    assert with_given(OLD, FOUND, schema, values).moves
 
 
 def test_the_sample_call_has_a_value_for_each_parameter():

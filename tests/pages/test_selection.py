@@ -116,8 +116,8 @@ def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypa
     alone = work.selections.keep(work.catalogs.newest()[0].id, ["beta/add_numbers"], "the map")
     for page in ("graph", "review", "documents"):
         app = open_page(monkeypatch, work, page, sel=alone.key, only="1")
-        told = {"review": "None of 3 clusters passes the filters and holds selected tools."}
-        assert told.get(page, "0 of 3 clusters hold selected tools.") in words(app)
+        empty = {"review": "None of 3 clusters passes the filters and holds selected tools."}
+        assert empty.get(page, "0 of 3 clusters hold selected tools.") in words(app)
 
 
 def test_the_members_of_a_card_can_be_selected(monkeypatch, work):

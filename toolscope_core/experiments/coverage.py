@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ReferencingError
+from jsonschema_rs import Draft202012Validator
 
-from toolscope_core.datamodel import ArgumentMap, Catalog, JsonObject, Tool, canonical_json
+from toolscope_core.datamodel import ArgumentMap, Catalog, JsonObject, Tool
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.experiments.measured_toolsets import Toolset
+from toolscope_core.merging.call_validity import takes, validator_of
 from toolscope_core.merging.calls import map_call, read_call
 
 
@@ -105,9 +104,8 @@ class CallCheck:
 
     def _valid(self, tool: Tool, arguments: JsonObject) -> bool:
         if tool.id not in self._validators:
-            self._validators[tool.id] = _validator(tool.schema)
-        validator = self._validators[tool.id]
-        return validator is None or validator.is_valid(_encodable(arguments))
+            self._validators[tool.id] = validator_of(tool.schema)
+        return takes(self._validators[tool.id], arguments)
 
 
 def mapped(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]:
@@ -116,25 +114,3 @@ def mapped(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]
         return call.arguments, True
     moved = map_call(alpha, call.arguments)
     return moved.arguments, not moved.lost
-
-
-def _validator(schema: JsonObject | None) -> Draft202012Validator | None:
-    """``None`` for a tool that does not say what it takes, or says it in a schema that no validator
-    reads: it takes everything.
-    """
-    if schema is None:
-        return None
-    try:
-        return Draft202012Validator(_encodable(schema), retriever=_nothing_outside)
-    except (ValueError, ReferencingError):
-        return None
-
-
-def _nothing_outside(uri: str) -> Any:
-    raise ValueError(f"{uri} is outside the schema")
-
-
-def _encodable(value: JsonObject) -> dict[str, Any]:
-    """Without lone surrogates, which are no text for the validator."""
-    encoded: dict[str, Any] = json.loads(canonical_json(value).encode("utf-8", "replace"))
-    return encoded

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Any
 
-from toolscope_core.datamodel import Document, JsonObject
+from toolscope_core.datamodel import Document
 
 NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
 """Names that MCP and most clients take: 1 to 64 characters (the specifications allow 128)."""
@@ -34,14 +33,6 @@ def document_problems(
     if document.schema is not None:
         problems += _schema_problems(dict(document.schema))
     return tuple(problems)
-
-
-def refusals(schema: JsonObject, arguments: JsonObject, most: int = 5) -> tuple[str, ...]:
-    """What the schema says against these arguments: the first ``most`` sentences."""
-    from jsonschema import Draft202012Validator
-
-    errors = Draft202012Validator(dict(schema)).iter_errors(dict(arguments))
-    return tuple(error.message[:300] for error in islice(errors, most))
 
 
 def _schema_problems(schema: dict[str, Any]) -> list[str]:

@@ -21,6 +21,8 @@ from toolscope_core.datamodel import (
     canonical_json,
 )
 from toolscope_core.merging.alignment import map_onto
+from toolscope_core.merging.call_validity import takes, validator_of
+from toolscope_core.merging.subschema import inline_references
 
 
 def with_given(
@@ -54,9 +56,10 @@ def with_given(
         if move.get("values") and source in pairs and source in by_name
     }
     kept = {move.source: move for move in made.moves} | mapped
+    whole = inline_references(schema).get("properties") or {}
     lossy = [*made.lossy, *_clashes(tool, pairs)]
     for source, move in mapped.items():
-        lossy += _value_problems(by_name[source], move, properties[move.target])
+        lossy += _value_problems(by_name[source], move, whole[move.target])
     left = {name: why for name, why in made.dropped.items() if name not in mapped}
     return replace(
         alpha,
@@ -80,8 +83,6 @@ def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
 
 def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) -> Iterator[str]:
     """What is wrong with a table of values: gaps, two that become one, what the target refuses."""
-    from jsonschema import Draft202012Validator
-
     old = {canonical_json(value) for value, _ in move.values}
     missing = [value for value in parameter.enum if canonical_json(value) not in old]
     if missing:
@@ -92,7 +93,7 @@ def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) ->
         yield f"`{parameter.name}`: two values become {repeated}, and there is no way back"
     if not parameter.enum:
         yield f"`{parameter.name}` takes other values too, which stay as they are"
-    taken = Draft202012Validator(schema if isinstance(schema, dict) else True)
-    refused = next((value for _, value in move.values if not taken.is_valid(value)), None)
+    validator = validator_of(schema if isinstance(schema, dict) else None)
+    refused = next((value for _, value in move.values if not takes(validator, value)), None)
     if refused is not None:
         yield f"`{move.target}` does not take {canonical_json(refused)}"

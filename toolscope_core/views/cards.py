@@ -25,6 +25,7 @@ from toolscope_core.merging.plan import documented
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.relations import Slot, slot_in, unlicensed_in
+from toolscope_core.views.value_texts import text_of
 
 EVIDENCE_SHOWN = 10
 """So many pairs of a cluster, the weakest, are explained in words."""
@@ -180,12 +181,16 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
     return kept + lost
 
 
-def sources_in_words(card: Card) -> dict[str, str]:
-    """By parameter of the merged tool what each member gives it from, in a line."""
-    owners = {tool.id: tool.server or tool.id for tool in card.tools}
+def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:
+    """By parameter of the merged tool what each member gives it from, in a line; ``tools`` are
+    those of the catalog, by id.
+    """
+    rows = argument_rows(cluster.document, cluster.arguments)
     return {
-        row.name: "; ".join(f"{owners[one]}: {source}" for one, source in row.sources.items())
-        for row in card.arguments
+        row.name: "; ".join(
+            f"{tools[one].server or one}: {source}" for one, source in row.sources.items()
+        )
+        for row in rows
     }
 
 
@@ -200,7 +205,7 @@ def move_sentence(move: ArgumentMove) -> str:
     """Where a value comes from and what is done to it, in words."""
     match move.op:
         case "map":
-            values = ", ".join(f"{_plain(old)} → {_plain(new)}" for old, new in move.values)
+            values = ", ".join(f"{text_of(old)} → {text_of(new)}" for old, new in move.values)
             return f"{move.source}: {values}"
         case "wrap":
             return f"{move.source}, as a list of one"
@@ -210,7 +215,3 @@ def move_sentence(move: ArgumentMove) -> str:
             return f"{move.source}, written as text"
         case _:
             return move.source
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else canonical_json(value)

@@ -18,7 +18,7 @@ class DocumentCheck:
 
     what: str
     holds: bool
-    found: str = ""
+    objection: str = ""
 
 
 def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCheck, ...]:

@@ -21,12 +21,12 @@ from toolscope_core.datamodel import (
     JsonObject,
     Parameter,
     Tool,
-    canonical_json,
 )
 from toolscope_core.errors import DecisionError
 from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.pipeline import Analysis
+from toolscope_core.views.value_texts import text_of, value_of
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "any")
 _WORDS = ("description", "title", "default", "enum")
@@ -81,7 +81,7 @@ def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
             type=p.type,
             required=p.required,
             description=p.description,
-            enum=tuple(_enum_text(value) for value in p.enum),
+            enum=tuple(text_of(value) for value in p.enum),
             default=_default_text(p.schema),
         )
         for p in parameters
@@ -200,12 +200,12 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
     if row.description != (before.description if before else ""):
         schema["description"] = row.description
     if row.default != _default_text(before.schema if before else {}):
-        schema["default"] = _enum_value(row.default, row.type)
+        schema["default"] = value_of(row.default, row.type)
         if not row.default:
             del schema["default"]
-    if row.enum != tuple(_enum_text(value) for value in (before.enum if before else ())):
-        values = {_enum_text(value): value for value in (before.enum if before else ())}
-        schema["enum"] = [values.get(text, _enum_value(text, row.type)) for text in row.enum]
+    if row.enum != tuple(text_of(value) for value in (before.enum if before else ())):
+        values = {text_of(value): value for value in (before.enum if before else ())}
+        schema["enum"] = [values.get(text, value_of(text, row.type)) for text in row.enum]
         if not row.enum:
             del schema["enum"]
     return schema
@@ -222,17 +222,4 @@ def _required(
 
 
 def _default_text(schema: JsonObject) -> str:
-    return _enum_text(schema["default"]) if "default" in schema else ""
-
-
-def _enum_text(value: object) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
-
-
-def _enum_value(text: str, kind: str) -> Any:
-    if kind == "string":
-        return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    return text_of(schema["default"]) if "default" in schema else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolscope_core.datamodel import ArgumentMap, JsonObject, Tool, canonical_json
 from toolscope_core.errors import DecisionError
+from toolscope_core.views.value_texts import text_of, value_of
 
 DROPPED = "(dropped)"
 
@@ -36,22 +37,22 @@ def map_rows(tool: Tool, alpha: ArgumentMap) -> tuple[MapRow, ...]:
             reason = alpha.dropped.get(parameter.name, "")
             rows.append(MapRow(parameter.name, parameter.type, DROPPED, reason=reason))
             continue
-        values = {_as_key(old): new for old, new in move.values}
+        values = {text_of(old): new for old, new in move.values}
         text = json.dumps(values, ensure_ascii=False) if values else ""
         rows.append(MapRow(parameter.name, parameter.type, move.target, text))
     return tuple(rows)
 
 
 def given_by(
-    tool: Tool, found: ArgumentMap, rows: Sequence[MapRow], constants: str
+    tool: Tool, generated: ArgumentMap, rows: Sequence[MapRow], constants: str
 ) -> dict[str, Any]:
-    """What the rows and the constants (a JSON object) say otherwise than the map that was
-    ``found``, as ``merging.given_maps`` reads it; empty for nothing.
+    """What the rows and the constants (a JSON object) say otherwise than the
+    ``generated`` map, as ``merging.given_maps`` reads it; empty for nothing.
 
     Raises ``DecisionError`` for a table of values or constants that cannot be read, and for an
     argument that is dropped without a reason.
     """
-    before = {row.argument: row for row in map_rows(tool, found)}
+    before = {row.argument: row for row in map_rows(tool, generated)}
     kinds = {parameter.name: parameter.type for parameter in tool.parameters}
     moves: dict[str, Any] = {}
     dropped: dict[str, str] = {}
@@ -69,7 +70,7 @@ def given_by(
         values = _object(row.values, f"the values of `{row.argument}`")
         moves[row.argument] = {"to": row.becomes}
         if values:
-            table = [[_as_value(old, kinds[row.argument]), new] for old, new in values.items()]
+            table = [[value_of(old, kinds[row.argument]), new] for old, new in values.items()]
             moves[row.argument]["values"] = table
     given: dict[str, Any] = {}
     if moves:
@@ -77,7 +78,7 @@ def given_by(
     if dropped:
         given["dropped"] = dropped
     always = _object(constants, "what is always sent")
-    if canonical_json(always) != canonical_json(dict(found.constants)):
+    if canonical_json(always) != canonical_json(dict(generated.constants)):
         given["constants"] = always
     return given
 
@@ -94,20 +95,6 @@ def _object(text: str, what: str) -> dict[str, Any]:
             f'{what} are {text[:80]!r}; give a JSON object such as {{"old": "new"}}'
         )
     return value
-
-
-def _as_key(value: object) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
-
-
-def _as_value(text: str, kind: str) -> Any:
-    """An old value from the key of a JSON object, which is always text."""
-    if kind == "string":
-        return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def reachable(

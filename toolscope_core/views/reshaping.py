@@ -63,11 +63,11 @@ def decided_by(shown: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | 
     Several parts are a *recut*, all tools in one a *propose*. Where tools came from elsewhere, what
     they are to each other is the judge's to say anew.
     """
-    groups, brought = groups_of(parts), set(parts) - set(shown.members)
+    groups, from_elsewhere = groups_of(parts), set(parts) - set(shown.members)
     if len(groups) > 1:
-        relation = {} if brought else {"relation": shown.relation}
+        relation = {} if from_elsewhere else {"relation": shown.relation}
         return "recut", {"groups": groups, **relation}
-    return ("propose", {}) if brought else None
+    return ("propose", {}) if from_elsewhere else None
 
 
 def as_planned(

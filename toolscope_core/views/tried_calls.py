@@ -8,8 +8,8 @@ from typing import Any
 
 from toolscope_core.datamodel import ArgumentMap, Document, JsonObject, Tool, canonical_json
 from toolscope_core.errors import DecisionError
+from toolscope_core.merging.call_validity import refusals
 from toolscope_core.merging.calls import map_call, read_call, sample_arguments, unmap_call
-from toolscope_core.merging.edit_validity import refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
         mapped.arguments,
         back,
         mapped.lost,
-        refusals(document.schema or {}, mapped.arguments),
+        refusals(document.schema, mapped.arguments),
         same,
     )
 

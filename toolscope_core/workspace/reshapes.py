@@ -11,7 +11,7 @@ from toolscope_core.decision_log import admit, suspended_decisions, version_of
 from toolscope_core.decisions import decision_of_row
 from toolscope_core.errors import DecisionError
 from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.store import Store, append_decision, now
+from toolscope_core.store import now
 from toolscope_core.views.reshaping import (
     APART,
     Parts,
@@ -22,7 +22,6 @@ from toolscope_core.views.reshaping import (
     parts_with,
 )
 from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 
@@ -35,11 +34,7 @@ MOST_TOOLS = 60
 class Reshapes:
     """New cuts of proposals. Each is one decision, with one undo."""
 
-    def __init__(
-        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
-    ) -> None:
-        self._store = store
-        self._catalogs = catalogs
+    def __init__(self, analyses: Analyses, review: Review) -> None:
         self._analyses = analyses
         self._review = review
         self._previews: Memo[Reshaped] = Memo(most=16)
@@ -74,12 +69,12 @@ class Reshapes:
         key = (catalog_id, digest(shown.id, sorted(parts.items()), reviewer))
 
         def looked() -> Reshaped:
-            said = decided_by(shown, parts)
+            asked = decided_by(shown, parts)
             prints = [analysis.catalog.by_id[one].fingerprint for one in sorted(parts)]
             version = version_of(prints, log)
-            if said is None:
+            if asked is None:
                 return Reshaped(None, version, *as_planned(self._review.plan(catalog_id), parts))
-            action, detail = said
+            action, detail = asked
             row = {
                 "action": action,
                 "ids": sorted(parts),
@@ -105,12 +100,7 @@ class Reshapes:
         decision = seen.decision
         if decision is None:
             raise DecisionError("these parts are the proposal as it is; move a tool first")
-        decision, catalog = replace(decision, at=now()), self._catalogs.open(catalog_id)
-        return append_decision(
-            self._store,
-            catalog_id,
-            lambda log: admit(log, decision, seen.version, suspended_decisions(catalog, log)),
-        )
+        return self._review.record(catalog_id, replace(decision, at=now()), seen.version)
 
 
 def _nearest_first(

@@ -12,7 +12,6 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.config import AcceptPolicy, Cut, PlanConfig
 from toolscope_core.datamodel import (
     Action,
-    Catalog,
     Cluster,
     Decision,
     Document,
@@ -237,7 +236,18 @@ class Review:
             "detail": {**seen, **(detail or {})},
         }
         decision = decision_of_row(catalog, row)
-        return self._admitted(catalog_id, catalog, decision, cluster.version)
+        return self.record(catalog_id, decision, cluster.version)
+
+    def record(self, catalog_id: int, decision: Decision, version: str | None = None) -> Decision:
+        """Append a decision that was made on tools of this ``version``, if one was seen. Raises as
+        ``decide`` does.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        return append_decision(
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
+        )
 
     def recut(
         self,
@@ -268,8 +278,7 @@ class Review:
         batch = {"batch": digest(reviewer, now(), [one.version for _, one, _ in rows])[:12]}
         for action, cluster, detail in rows:
             try:
-                said = {**detail, **batch}
-                made.append(self.decide(catalog_id, action, cluster, reviewer, said))
+                made.append(self.decide(catalog_id, action, cluster, reviewer, {**detail, **batch}))
             except DecisionError as error:
                 refused.append(error)
         return tuple(made), tuple(refused)
@@ -304,7 +313,7 @@ class Review:
         detail = {"similarity": cut.similarity, "probability": cut.probability}
         row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
         catalog = self._catalogs.open(catalog_id)
-        return self._admitted(catalog_id, catalog, decision_of_row(catalog, row))
+        return self.record(catalog_id, decision_of_row(catalog, row))
 
     def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
         """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
@@ -317,8 +326,7 @@ class Review:
         """Add the decisions that were shown as new. Raises ``DecisionError`` where somebody
         decided otherwise meanwhile; those before are added.
         """
-        catalog = self._catalogs.open(catalog_id)
-        return tuple(self._admitted(catalog_id, catalog, one) for one in seen.new)
+        return tuple(self.record(catalog_id, one) for one in seen.new)
 
     def answer_newcomers(
         self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool
@@ -349,7 +357,7 @@ class Review:
                 admit(log, replace(row, at=now()), None, suspended_decisions(catalog, log)),
             )
         for row in rows:
-            made = self._admitted(catalog_id, catalog, row)
+            made = self.record(catalog_id, row)
         return made
 
     def undo_all(self, catalog_id: int, reviewer: str, seqs: Sequence[int]) -> None:
@@ -453,12 +461,3 @@ class Review:
     ) -> Download:
         """The bundle as one file; ``name`` is the catalog's."""
         return download_of(self.bundle(catalog_id, config, shape, fix), name)
-
-    def _admitted(
-        self, catalog_id: int, catalog: Catalog, decision: Decision, version: str | None = None
-    ) -> Decision:
-        return append_decision(
-            self._store,
-            catalog_id,
-            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
-        )

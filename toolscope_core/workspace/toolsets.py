@@ -8,11 +8,11 @@ from typing import Literal
 
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Action, Cluster, Decision, JsonObject, Pair, Relation
-from toolscope_core.decision_log import admit, omitted, suspended_decisions, version_of
+from toolscope_core.decision_log import admit, omitted, version_of
 from toolscope_core.decisions import decision_of_row, id_list
 from toolscope_core.errors import DecisionError, JobError
 from toolscope_core.pipeline import plan_merge
-from toolscope_core.store import Store, append_decision, now
+from toolscope_core.store import now
 from toolscope_core.views.queue import cluster_with
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
@@ -28,10 +28,7 @@ MOST_APART = 100
 class ToolSets:
     """Decisions on sets of tools that somebody put together by hand."""
 
-    def __init__(
-        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
-    ) -> None:
-        self._store = store
+    def __init__(self, catalogs: Catalogs, analyses: Analyses, review: Review) -> None:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
@@ -119,10 +116,8 @@ class ToolSets:
         self, catalog_id: int, ids: Sequence[str], reviewer: str, reason: str
     ) -> Decision:
         """Leave these tools out of the toolset. Raises ``DecisionError`` without a reason."""
-        row = {"action": "omit", "ids": list(ids), "reviewer": reviewer, "at": now()}
-        catalog = self._catalogs.open(catalog_id)
-        decision = decision_of_row(catalog, {**row, "detail": {"reason": reason.strip()}})
-        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+        decision = self._decision(catalog_id, "omit", ids, reviewer, {"reason": reason.strip()})
+        return self._review.record(catalog_id, decision)
 
     def flag(
         self,
@@ -136,7 +131,7 @@ class ToolSets:
         decision = self._decision(
             catalog_id, "flag", ids, reviewer, {"note": note.strip(), **detail}
         )
-        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+        return self._review.record(catalog_id, decision)
 
     def left_out(self, catalog_id: int) -> dict[str, Decision]:
         """The decision that left each tool out, by tool id."""
@@ -151,13 +146,8 @@ class ToolSets:
         reviewer: str,
         detail: JsonObject = MappingProxyType({}),
     ) -> Decision:
-        catalog = self._catalogs.open(catalog_id)
         decision = self._decision(catalog_id, action, ids, reviewer, detail)
-        return append_decision(
-            self._store,
-            catalog_id,
-            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
-        )
+        return self._review.record(catalog_id, decision, version)
 
     def _decision(
         self,

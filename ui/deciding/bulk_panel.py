@@ -184,15 +184,15 @@ def _batch_in_words(batch: Batch) -> str:
 
 def _audit(batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
     """The next row of the sample to look at, what the answers say so far, and the undo."""
-    said = len(audit.answers)
+    answered = len(audit.answers)
     st.progress(
-        min(said / len(audit.sample), 1.0),
-        f"{said:,} of {len(audit.sample):,} looked at, drawn at random from "
+        min(answered / len(audit.sample), 1.0),
+        f"{answered:,} of {len(audit.sample):,} looked at, drawn at random from "
         f"{len(batch.decisions):,}",
     )
-    if said:
+    if answered:
         st.markdown(
-            f"**{audit.wrong:,} of {said:,} wrong**: of the whole batch about "
+            f"**{audit.wrong:,} of {answered:,} wrong**: of the whole batch about "
             f"{audit.share:.2f} [{audit.low:.2f}, {audit.high:.2f}] are right."
         )
     waiting = [one for one in audit.sample if one.seq not in audit.answers]

@@ -100,7 +100,8 @@ def _clusters(
     waiting = work.review.queue(catalog_id, order, by, show)
     if state == "waiting":
         return waiting
-    return tuple(one for one in waiting if work.settled.flags_on(catalog_id, one))
+    flagged = work.settled.flags(catalog_id).keys()
+    return tuple(one for one in waiting if not flagged.isdisjoint(one.members))
 
 
 def settled(catalog_id: int, listed: Listing) -> SettledCluster | None:

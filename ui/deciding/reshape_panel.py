@@ -86,8 +86,8 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
         "Each part waits as a proposal of its own. Tools of different parts are never merged; "
         "*apart* is a part of one. Nothing is accepted, and one undo takes it back."
     )
-    brought = [one for one in parts if one not in listed.shown.members]
-    for tool_id in (*listed.shown.members, *brought):
+    from_elsewhere = [one for one in parts if one not in listed.shown.members]
+    for tool_id in (*listed.shown.members, *from_elsewhere):
         _line(tools[tool_id], parts)
     _additions(catalog_id, listed.shown, parts)
     if len(parts) > MOST_TOOLS:

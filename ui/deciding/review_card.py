@@ -58,7 +58,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> 
     with left:
         argument_panel.arguments(card)
         if open_to_change:
-            _change_line(card, listed, by_key)
+            _change_line(card, listed, by_key, blind)
     with right:
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
@@ -90,8 +90,10 @@ def suffix_of(listed: Listing) -> str:
     return f"{listed.shown.id}_{listed.shown.version[:8]}"
 
 
-def _change_line(card: Card, listed: Listing, by_key: bool) -> None:
-    """Draw the further decisions: name, parts, one member out, a note, the document."""
+def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None:
+    """Draw the further decisions: name, parts, one member out, a note, the document. ``blind`` has
+    none that tells what the judge thinks.
+    """
     cluster, suffix = card.cluster, suffix_of(listed)
     table = shortcuts.SHORTCUTS
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -128,7 +130,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool) -> None:
                     on_click=reshape_panel.open_panel,
                     args=(cluster, nearest),
                 )
-        if card.loosest and cluster.state != "accepted":
+        if card.loosest and not blind and cluster.state != "accepted":
             st.button(
                 table["drop"].label,
                 key=f"loosest_{suffix}",

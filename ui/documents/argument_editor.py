@@ -26,10 +26,10 @@ def typed_maps(form_key: str, stored: Mapping[str, JsonObject]) -> dict[str, Jso
 
 
 def argument_editor(
-    form_key: str, card: Card, found: Sequence[ArgumentMap], typed: dict[str, JsonObject]
+    form_key: str, card: Card, generated: Sequence[ArgumentMap], typed: dict[str, JsonObject]
 ) -> tuple[str, ...]:
     """Draw the map of one member as a table, and keep in ``typed`` what it says otherwise than the
-    map that was ``found``; the problems. ``card`` has the maps as they are now.
+    one that was ``generated``; the problems. ``card`` has the maps as they are now.
     """
     tools = {tool.id: tool for tool in card.tools}
     names = {one: f"{tool.name} ({tool.server or one})" for one, tool in tools.items()}
@@ -37,7 +37,7 @@ def argument_editor(
         "Calls of", list(tools), key=f"map_of_{form_key}", format_func=lambda one: names[one]
     )
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
-    before = next(alpha for alpha in found if alpha.tool_id == chosen)
+    before = next(alpha for alpha in generated if alpha.tool_id == chosen)
     targets = [*(card.cluster.document.schema or {}).get("properties", {}), DROPPED]
     key = f"map_{form_key}_{tool_key(chosen)}_{digest(targets)[:6]}"
     rows, constants = _table(key, tools[chosen], alphas[chosen], targets)

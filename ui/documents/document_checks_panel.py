@@ -16,8 +16,8 @@ def checks(card: Card) -> None:
         if check.holds:
             lines.append(f"- :green[:material/check:] {check.what}")
         else:
-            found = safe_text.untrusted(check.found)
-            lines.append(f"- :orange[:material/warning:] {check.what}: not so. {found}")
+            objection = safe_text.untrusted(check.objection)
+            lines.append(f"- :orange[:material/warning:] {check.what}: not so. {objection}")
     st.markdown("\n".join(lines))
 
 

@@ -1,0 +1,82 @@
+"""Which document is edited: that of a merge, or of any single tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from toolscope_core.datamodel import Cluster
+from toolscope_core.numbers import quantity
+from toolscope_core.views.address_keys import tool_key
+from toolscope_core.views.queue import kind_of
+from ui.documents import document_form
+from ui.frame import page_frame, safe_text
+
+MAX_OPTIONS = 500
+
+
+def field_key(catalog_id: int, cluster: Cluster) -> str:
+    """What the fields of a document are kept under; it changes with the cluster."""
+    return f"{catalog_id}_{cluster.id}_{cluster.version[:8]}"
+
+
+def chosen_merge(catalog_id: int, clusters: Mapping[str, Cluster]) -> Cluster:
+    """The merge that the address or the box names; ``clusters`` are those to choose from, by id."""
+    unsaved = {
+        key for key, one in clusters.items() if document_form.is_unsaved(field_key(catalog_id, one))
+    }
+
+    def label(cluster_id: str) -> str:
+        cluster = clusters[cluster_id]
+        prefix = "family of " if kind_of(cluster) == "family" else ""
+        state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
+        return (
+            f"{cluster.document.name} ({prefix}{quantity(len(cluster.members), 'tool')}, {state})"
+        )
+
+    if st.query_params.get("cluster") in clusters:
+        st.session_state["merge"] = st.query_params["cluster"]
+    elif st.session_state.get("merge") not in clusters:
+        last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
+        st.session_state["merge"] = last if last in clusters else next(iter(clusters))
+    cluster = clusters[
+        st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=_pick)
+    ]
+    st.query_params["cluster"] = st.session_state["document"] = cluster.id
+    return cluster
+
+
+def chosen_tool(catalog_id: int) -> Cluster:
+    """The tool that the address or the box names, as a cluster of one; stops the page where none
+    matches the search.
+    """
+    work, key = page_frame.workspace(), st.query_params.get("single", "")
+    linked = work.catalogs.named(catalog_id, key)
+    bar = st.container(horizontal=True)
+    find = bar.text_input("Search", type="search", key="find_tool")
+    ids = [row.id for row in work.explore.tools(catalog_id, find)][:MAX_OPTIONS]
+    if linked and linked not in ids:
+        ids.insert(0, linked)
+    if not ids:
+        st.info(f"No tool matches {safe_text.untrusted(find)}.")
+        st.stop()
+    if linked:
+        st.session_state["tool_to_edit"] = linked
+    chosen = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=_pick_tool)
+    applied = work.review.plan(catalog_id).applied
+    home = next((c for c in applied if chosen in c.members), None)
+    if home is not None:
+        st.info(
+            f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
+            "whose document agents see. The one below is used if that merge is undone."
+        )
+    return work.review.alone(catalog_id, chosen)
+
+
+def _pick() -> None:
+    st.query_params["cluster"] = st.session_state["merge"]
+
+
+def _pick_tool() -> None:
+    st.query_params["single"] = tool_key(st.session_state["tool_to_edit"])
