@@ -138,7 +138,8 @@ def test_text_of_a_catalog_stays_as_it_is_and_on_one_line():
 def test_names_in_a_crowd_are_small_and_appear_from_near():
     crowd = part([edge(f"n{a:02}", f"n{a + 1:02}", parts=(a + 1, 50 - a)) for a in range(50)])
     drawn = network.drawing(crowd)
-    assert drawn.label_size < network.drawing(FAMILY).label_size
+    few = network.drawing(FAMILY)
+    assert drawn.label_size < few.label_size and drawn.label_from > few.label_from
     assert not any("label" in item for item in drawn.edges)
     assert all(node["title"].startswith("n") for node in drawn.nodes)
 

@@ -27,6 +27,9 @@ NAMED_NODES = 40
 LABEL_SIZE, CLOSE_LABEL_SIZE = 14, 7
 """Letters in the units of the drawing: the small ones are readable only from near."""
 
+LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
+"""Pixels from which on names are drawn: always, as good as, and where they can be read."""
+
 LETTERS, CLOSE_LETTERS = 32, 20
 """Letters of a name, and of one among many."""
 
@@ -93,7 +96,8 @@ class LegendKey:
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options,
-    ``label_size`` that of the names in the units of the drawing.
+    ``label_size`` that of the names in the units of the drawing, which are drawn from
+    ``label_from`` pixels on.
     """
 
     nodes: list[dict[str, Any]]
@@ -102,6 +106,7 @@ class Drawing:
     lines: list[dict[str, Any]]
     legend: tuple[LegendKey, ...]
     label_size: int = LABEL_SIZE
+    label_from: int = LABEL_FROM
 
 
 def drawing(part: Network, seed: int = 0, colour: Colouring = "server") -> Drawing:
@@ -145,6 +150,7 @@ def drawing(part: Network, seed: int = 0, colour: Colouring = "server") -> Drawi
         lines=[_options(line) for line in LINES],
         legend=tuple(_legend(part, [name for name, _ in servers], used)),
         label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
+        label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
     )
 
 
@@ -199,6 +205,7 @@ def as_json(part: Network, colour: Colouring = "server") -> str:
             "lines": drawn.lines,
             "legend": legend,
             "labelSize": drawn.label_size,
+            "labelFrom": drawn.label_from,
         },
         separators=(",", ":"),
     )

@@ -55,7 +55,8 @@ def graph_html(part: Network, title: str) -> str:
 
 def _names(drawn: Drawing) -> dict[str, object]:
     """How large names are, and that they appear when they can be read."""
-    return {"font": {"size": drawn.label_size}, "scaling": {"label": {"drawThreshold": 9}}}
+    label = {"drawThreshold": drawn.label_from}
+    return {"font": {"size": drawn.label_size}, "scaling": {"label": label}}
 
 
 def _unlinked(text: str) -> str:

@@ -119,17 +119,18 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
     def choose() -> None:
         parts[tool.id] = st.session_state[key]
 
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    choice, about = st.columns([40 * most + 80, 520], gap="small", vertical_alignment="center")
+    with choice:
         st.segmented_control(
             f"Part of {tool.name}", [*range(1, most + 1), APART], key=key, required=True,
             format_func=lambda part: "apart" if part == APART else str(part),
             label_visibility="collapsed", on_change=choose, width="content",
         )  # fmt: skip
+    with about:
         owner = safe_text.owner(tool.id, tool.name, tool.server)
         text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
         st.markdown(
-            f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]",
-            width="stretch",
+            f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]"
         )
 
 

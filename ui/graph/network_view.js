@@ -4,7 +4,6 @@ const OPTIONS = {
   physics: { enabled: false },
   edges: { smooth: false },
   layout: { improvedLayout: false },
-  nodes: { scaling: { label: { drawThreshold: 9 } } },  // names appear when they can be read
   interaction: {
     dragNodes: false,
     hideEdgesOnDrag: true,
@@ -28,7 +27,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const ground = theme("background-color");
   view.network.setOptions({
     nodes: {
-      font: { color: view.text, size: view.labelSize, strokeWidth: 3, strokeColor: ground },
+      font: { color: view.text, size: view.labels.size, strokeWidth: 3, strokeColor: ground },
+      scaling: { label: { drawThreshold: view.labels.from } },
     },
     edges: { font: { color: view.text, strokeWidth: 0, background: ground } },
   });
@@ -39,7 +39,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function draw(root, view, data) {
   const graph = JSON.parse(data.graph);
   view.graph = data.graph;
-  view.labelSize = graph.labelSize;
+  view.labels = { size: graph.labelSize, from: graph.labelFrom };
   view.nodes = new vis.DataSet(graph.nodes);
   view.edges = new vis.DataSet(
     graph.edges.map((edge, id) => ({ ...graph.lines[edge.line], ...edge, id })));
@@ -62,7 +62,7 @@ function draw(root, view, data) {
     if (step) {
       at = (at + step + graph.nodes.length) % graph.nodes.length;
       view.network.selectNodes([at], false);
-      if (graph.labelSize < 10) view.network.focus(at, { scale: 2 });
+      if (graph.labelFrom > 4) view.network.focus(at, { scale: 2 });
       announcement.textContent = graph.nodes[at].title;
     } else if (event.key === "Enter" && at >= 0) send([at]);
     else return;
