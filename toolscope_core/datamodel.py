@@ -37,6 +37,7 @@ Action = Literal[
     "owner",
     "augment",
     "flag",
+    "note",
     "threshold",
     "undo",
 ]
@@ -518,9 +519,9 @@ class Decision:
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
     "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, threshold ``{"similarity",
-    "probability"}`` without members, flag ``{"note"}``, undo ``{"retracts": seq}``; accept, split,
-    drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and what was
-    decided at once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    "probability"}`` without members, flag ``{"note"}``, note ``{"about": key, "note"}``, undo
+    ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the cluster
+    that was on the screen, and what was decided at once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
     """
 
     action: Action
@@ -530,6 +531,11 @@ class Decision:
     at: str = ""
     seq: int = 0
     detail: JsonObject = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What names this decision in every log that holds it, whatever its ``seq`` there."""
+        return digest(self.action, self.members, self.reviewer, self.at)[:16]
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:

@@ -96,6 +96,30 @@ def admit(
     return replace(proposal, seq=log[-1].seq + 1 if log else 1)
 
 
+def building_on(standing: Sequence[Decision], target: Decision) -> list[Decision]:
+    """The later ones of the ``standing`` decisions that share two members with ``target``; it
+    cannot be taken back before them.
+    """
+    members = Counter(target.members)
+    return [
+        item
+        for item in _of_merges(standing)
+        if target.action not in BESIDE_MERGES
+        and item.seq > target.seq
+        and (Counter(item.members) & members).total() > 1
+    ]
+
+
+def notes(log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
+    """By the key of a decision the notes that stand on it, oldest first."""
+    standing: dict[str, tuple[Decision, ...]] = {}
+    for item in active(log):
+        if item.action == "note":
+            about = item.detail["about"]
+            standing[about] = (*standing.get(about, ()), item)
+    return standing
+
+
 def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """A decision that a log already admitted, as the next row of a replay, with its own ``seq``.
 
@@ -265,15 +289,7 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
     if target not in standing:
         by = next(i for i in log if i.action == "undo" and i.detail["retracts"] == target.seq)
         raise DecisionError(f"{_cite(target)} was already taken back: {_cite(by)}")
-    members = Counter(target.members)
-    later = [
-        item
-        for item in _of_merges(standing)
-        if target.action not in BESIDE_MERGES
-        and item.seq > target.seq
-        and (Counter(item.members) & members).total() > 1
-    ]
-    if later:
+    if later := building_on(standing, target):
         raise DecisionError(
             f"{_cite(target)} cannot be undone: {', '.join(map(_cite, later))} came later on the "
             "same tools; undo the later ones first"

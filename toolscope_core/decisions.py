@@ -90,6 +90,11 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "one tool or more",
         "Nothing: it keeps a note for whoever looks at them next, and lists them.",
     ),
+    "note": ActionRule(
+        "Note on a decision",
+        "another decision, and with it its tools",
+        "Nothing: it keeps why that decision was made, for whoever reads the history.",
+    ),
     "threshold": ActionRule(
         "Threshold applied",
         "the catalog",
@@ -122,7 +127,7 @@ HOLDING: tuple[Action, ...] = ("propose",)
 ASKING: tuple[Action, ...] = (*HOLDING, "recut")
 """Those that ask for a proposal, whatever the judge says."""
 
-BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag")
+BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag", "note")
 """The actions that change no merge: what is decided on merges neither builds on them nor waits."""
 
 LONGEST_OWNER = 200
@@ -136,7 +141,9 @@ def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision can be read on its own."""
     size = len(decision.members)
     least = (
-        2 if decision.action in ON_SEVERAL else int(decision.action not in ("threshold", "undo"))
+        2
+        if decision.action in ON_SEVERAL
+        else int(decision.action not in ("threshold", "note", "undo"))
     )
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
@@ -156,6 +163,7 @@ def check_form(decision: Decision) -> None:
         "owner": _check_owner,
         "augment": _check_augment,
         "flag": _check_flag,
+        "note": _check_note,
         "threshold": _check_threshold,
         "undo": _check_undo,
     }
@@ -338,6 +346,15 @@ def _check_flag(decision: Decision) -> None:
         raise DecisionError(
             f"the note on {id_list(decision.ids)} is {str(note)[:80]!r}; write one of up to "
             f"{LONGEST_NOTE:,} characters"
+        )
+
+
+def _check_note(decision: Decision) -> None:
+    _check_flag(decision)
+    about = decision.detail.get("about")
+    if not isinstance(about, str) or not about:
+        raise DecisionError(
+            f"the note is about {about!r}; give the key of a decision as detail.about"
         )
 
 

@@ -12,7 +12,12 @@ from toolscope_core.store.catalog_rows import (
     rename_catalog,
     save_catalog,
 )
-from toolscope_core.store.decision_rows import append_decision, count_decisions, read_log
+from toolscope_core.store.decision_rows import (
+    append_decision,
+    append_decisions,
+    count_decisions,
+    read_log,
+)
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.experiment_rows import (
     delete_experiment,
@@ -65,6 +70,7 @@ __all__ = [
     "Store",
     "StoredLedger",
     "append_decision",
+    "append_decisions",
     "count_decisions",
     "count_earlier",
     "delete_catalog",

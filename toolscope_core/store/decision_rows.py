@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from sqlmodel import Session, col, func, select
@@ -24,26 +24,42 @@ def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decis
     repeat), that row is the answer and nothing is written either. The log gives ``seq`` (1, 2, …
     without gaps, unless rows were deleted) and, where the decision has no time, ``at``.
     """
+    (made,) = append_decisions(store, catalog_id, [decide])
+    return made
+
+
+def append_decisions(
+    store: Store, catalog_id: int, steps: Iterable[Callable[[Log], Decision]]
+) -> tuple[Decision, ...]:
+    """As ``append_decision`` for several steps, each on the log with those before: all or none."""
+    made = []
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
         log = _log(session, store, name)
-        decision = decide(log)
-        if decision in log:
-            return decision
-        row = DecisionRow(
-            name=name,
-            seq=log[-1].seq + 1 if log else 1,
-            at=decision.at or now(),
-            action=decision.action,
-            reviewer=decision.reviewer,
-            members=list(decision.members),
-            ids=list(decision.ids),
-            detail=dict(decision.detail),
-        )
-        session.add(row)
-        session.flush()
-        session.refresh(row)
-        return _decision(row)
+        for decide in steps:
+            decision = decide(log)
+            if decision not in log:
+                decision = _append(session, name, log, decision)
+                log = (*log, decision)
+            made.append(decision)
+    return tuple(made)
+
+
+def _append(session: Session, name: str, log: Log, decision: Decision) -> Decision:
+    row = DecisionRow(
+        name=name,
+        seq=log[-1].seq + 1 if log else 1,
+        at=decision.at or now(),
+        action=decision.action,
+        reviewer=decision.reviewer,
+        members=list(decision.members),
+        ids=list(decision.ids),
+        detail=dict(decision.detail),
+    )
+    session.add(row)
+    session.flush()
+    session.refresh(row)
+    return _decision(row)
 
 
 def read_log(store: Store, catalog_id: int) -> Log:

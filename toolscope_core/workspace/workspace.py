@@ -17,6 +17,7 @@ from toolscope_core.workspace.evaluations import Evaluations
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_queries
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.workspace.histories import Histories
 from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.loaded_queries import LoadedQueries
@@ -57,6 +58,7 @@ class Workspace:
             self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints
         )
         self.review = Review(self.store, self.catalogs, self.analyses)
+        self.histories = Histories(self.store, self.catalogs, self.analyses, self.review)
         self.document_versions = DocumentVersions(self.catalogs, self.review)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)

@@ -1,0 +1,121 @@
+"""Going back in a log: to any row, whatever was decided and taken back in between."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import Catalog, Decision, Tool
+from toolscope_core.decision_log import active, admit, constraints, edits, notes
+from toolscope_core.errors import DecisionError
+from toolscope_core.restoring import restoration, with_dependents
+
+TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
+CATALOG = Catalog(TOOLS)
+
+
+def of(action, *places, reviewer="ann", **detail):
+    tools = [TOOLS[place] for place in places]
+    prints = tuple(tool.fingerprint for tool in tools)
+    ids = tuple(tool.id for tool in tools)
+    if "canonical" in detail:
+        detail["canonical"] = TOOLS[detail["canonical"]].fingerprint
+    return Decision(action, prints, ids, reviewer, "2026-01-01", detail=detail)
+
+
+def undo(seq):
+    return Decision("undo", (), (), "bob", "2026-01-02", detail={"retracts": seq})
+
+
+def logged(*rows, log=()):
+    for row in rows:
+        made = admit(log, row)
+        log = log if made in log else (*log, made)
+    return log
+
+
+def state(log):
+    """What a log says of merges: its constraints, edits, thresholds."""
+    standing = [one for one in active(log) if one.action == "threshold"]
+    return (
+        constraints(CATALOG, log),
+        edits(CATALOG, log),
+        standing[-1].detail if standing else None,
+    )
+
+
+def restored(log, seq):
+    way = restoration(log, seq)
+    rows = [undo(one.seq) for one in way.back]
+    return logged(*rows, *(replace(one, seq=0, reviewer="bob") for one in way.again), log=log)
+
+
+def threshold(value):
+    detail = {"similarity": value, "probability": value}
+    return Decision("threshold", (), (), "ann", "2026-01-01", detail=detail)
+
+
+def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
+    log = logged(of("accept", 0, 1), of("accept", 0, 1, 2), of("accept", 1, 2, 3), of("accept", 4, 5))
+    assert [one.seq for one in with_dependents(log, {1})] == [3, 2, 1]
+    assert [one.seq for one in with_dependents(log, {4, 2})] == [4, 3, 2]
+    with pytest.raises(DecisionError, match="came later"):
+        admit(log, undo(1))
+
+
+def test_an_edit_made_again_keeps_its_place_before_later_ones():
+    log = logged(of("edit", 0, description="one"), of("edit", 0, description="two"))
+    log = logged(undo(1), log=log)
+    way = restoration(log, 2)
+    assert [one.seq for one in way.back] == [2]
+    assert [one.detail["description"] for one in way.again] == ["one", "two"]
+    assert state(restored(log, 2)) == state(log[:2])
+
+
+def test_what_stood_all_the_time_is_left_alone():
+    log = logged(of("accept", 0, 1), of("accept", 2, 3), undo(2), of("accept", 4, 5))
+    way = restoration(log, 2)
+    assert [one.seq for one in way.back] == [4]
+    assert [one.seq for one in way.again] == [2]
+    assert not restoration(log, log[-1].seq)
+
+
+def test_notes_stay_and_name_their_decision():
+    log = logged(of("accept", 0, 1))
+    log = logged(of("note", 0, 1, about=log[0].key, note="asked the team"), log=log)
+    assert [one.detail["note"] for one in notes(log)[log[0].key]] == ["asked the team"]
+    assert [one.seq for one in restoration(log, 0).back] == [1]
+    assert [one.seq for one in with_dependents(log, {1})] == [1], "a note builds on nothing"
+
+
+ROWS = st.one_of(
+    st.builds(
+        lambda action, places: of(action, *sorted(places)),
+        st.sampled_from(["accept", "reject", "propose"]),
+        st.sets(st.integers(0, 5), min_size=2, max_size=4),
+    ),
+    st.builds(
+        lambda places, text: of("edit", *sorted(places), description=text),
+        st.sets(st.integers(0, 5), min_size=1, max_size=3),
+        st.sampled_from(["a", "b", "c"]),
+    ),
+    st.builds(lambda place: of("omit", place, reason="old"), st.integers(0, 5)),
+    st.builds(threshold, st.sampled_from([0.5, 0.8])),
+    st.builds(undo, st.integers(1, 20)),
+)
+
+
+@given(rows=st.lists(ROWS, max_size=16), where=st.integers(0, 20), again=st.integers(0, 40))
+def test_every_point_of_every_log_comes_back_and_so_does_the_point_before(rows, where, again):
+    log = ()
+    for row in rows:
+        try:
+            log = logged(row, log=log)
+        except DecisionError:
+            continue
+    back = restored(log, where)
+    assert state(back) == state([one for one in log if one.seq <= where])
+    assert back[: len(log)] == log, "no row is lost"
+    forth = restored(back, again)
+    assert state(forth) == state([one for one in back if one.seq <= again])
