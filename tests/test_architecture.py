@@ -52,6 +52,7 @@ LAYERS = (
         "embedders",
         "run_configuration",
         "imported_decisions",
+        "restoring",
         "background",
         "experiments",
     },

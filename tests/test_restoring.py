@@ -57,7 +57,9 @@ def threshold(value):
 
 
 def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
-    log = logged(of("accept", 0, 1), of("accept", 0, 1, 2), of("accept", 1, 2, 3), of("accept", 4, 5))
+    log = logged(
+        of("accept", 0, 1), of("accept", 0, 1, 2), of("accept", 1, 2, 3), of("accept", 4, 5)
+    )
     assert [one.seq for one in with_dependents(log, {1})] == [3, 2, 1]
     assert [one.seq for one in with_dependents(log, {4, 2})] == [4, 3, 2]
     with pytest.raises(DecisionError, match="came later"):

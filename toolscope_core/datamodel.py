@@ -520,8 +520,9 @@ class Decision:
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
     "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, threshold ``{"similarity",
     "probability"}`` without members, flag ``{"note"}``, note ``{"about": key, "note"}``, undo
-    ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the cluster
-    that was on the screen, and what was decided at once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the
+    cluster that was on the screen, and what was decided at once with others the ``{"batch"}``.
+    ``seq`` is 0 until the log gives one.
     """
 
     action: Action

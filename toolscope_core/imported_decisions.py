@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject
 from toolscope_core.decision_log import active, admit, recorded, suspended_decisions
-from toolscope_core.decisions import check_form, decision_of_row
+from toolscope_core.decisions import check_form, decision_of_row, id_list
 from toolscope_core.errors import DecisionError
 from toolscope_core.json_lines import read_rows, rows_in
 from toolscope_core.merging.edit_validity import document_problems
@@ -16,17 +17,32 @@ from toolscope_core.merging.edit_validity import document_problems
 _DOCUMENT = ("name", "description", "schema")
 
 
+Outcome = Literal["new", "suspended", "recorded", "of another catalog", "refused"]
+
+
 @dataclass(frozen=True, slots=True)
-class ImportPreview:
-    """The effect of importing a decisions file into a log: the ``new`` ones, how many the log has
-    already (``repeated``) or name tools of another catalog (``of_others``), and why some are
-    refused.
+class ImportedRow:
+    """A decision of a file, and what importing it does: *new* is added and holds, *suspended* is
+    added and waits, as a tool it names has changed, *recorded* is in the log already, *of another
+    catalog* names none of its tools and is skipped, *refused* cannot stand here. ``why`` says which
+    tools have changed or are gone, or why it is refused; may be empty.
     """
 
-    new: tuple[Decision, ...]
-    repeated: int
-    of_others: int
-    refused: tuple[str, ...]
+    decision: Decision
+    outcome: Outcome
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPreview:
+    """The effect of importing a decisions file into a log, row by row in the order of the file."""
+
+    rows: tuple[ImportedRow, ...]
+
+    @property
+    def new(self) -> tuple[Decision, ...]:
+        """The decisions that would be added, in order."""
+        return tuple(row.decision for row in self.rows if row.outcome in ("new", "suspended"))
 
 
 def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
@@ -80,25 +96,41 @@ def import_preview(
     """A preview of adding the decisions in force of another log to ``log``, in their order.
     Each keeps who decided and when; a refused one is left out.
     """
-    grown, new, refused = tuple(log), list[Decision](), list[str]()
-    repeated = of_others = 0
+    grown, rows = tuple(log), list[ImportedRow]()
     standing = [_content(one) for one in active(log)]
     names_tools = _tools_of(catalog)
     for one in active(theirs):
+        own = replace(one, seq=0)
         if one.members and not names_tools(one):
-            of_others += 1
+            rows.append(ImportedRow(own, "of another catalog"))
         elif _content(one) in standing:
-            repeated += 1
+            rows.append(ImportedRow(own, "recorded"))
         else:
             try:
-                row = admit(grown, replace(one, seq=0), None, suspended_decisions(catalog, grown))
+                row = admit(grown, own, None, suspended_decisions(catalog, grown))
             except DecisionError as error:
-                refused.append(f"{one.action} by {one.reviewer}: {error}")
+                rows.append(ImportedRow(own, "refused", str(error)))
                 continue
-            if row not in grown:
-                new.append(replace(one, seq=0))
-                grown = (*grown, row)
-    return ImportPreview(tuple(new), repeated, of_others, tuple(refused))
+            rows.append(ImportedRow(own, "recorded") if row in grown else _added(catalog, own))
+            grown = grown if row in grown else (*grown, row)
+    return ImportPreview(tuple(rows))
+
+
+def _added(catalog: Catalog, decision: Decision) -> ImportedRow:
+    """What becomes of a decision that is added: it may name tools that have changed or are gone."""
+    prints = {tool.fingerprint for tool in catalog.tools}
+    named = [
+        tool_id
+        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+        if member not in prints
+    ]
+    changed = [tool_id for tool_id in named if tool_id in catalog.by_id]
+    gone = [tool_id for tool_id in named if tool_id not in catalog.by_id]
+    why = "; ".join(
+        f"{id_list(ids)} {what}" for ids, what in ((changed, "changed"), (gone, "gone")) if ids
+    )
+    waits = bool(suspended_decisions(catalog, (replace(decision, seq=1),)))
+    return ImportedRow(decision, "suspended" if waits else "new", why)
 
 
 def _content(decision: Decision) -> tuple[object, ...]:

@@ -14,24 +14,93 @@ def page(bench):
     return bench().open("history")
 
 
-def test_every_decision_is_listed_page_by_page_and_undone_ones_say_by_whom(page):
-    review = page.review
-    for _ in range(6):
-        made = review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
-        review.undo(1, "bob", made.seq)
-    for tool_id in ("alpha/send_mail", "beta/send_mail", "gamma/send_mail"):
-        for reason in ("one", "two"):
-            made = page.work.toolsets.leave_out(1, [tool_id], "ann", reason)
-            review.undo(1, "carl", made.seq)
-    review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "ann")
+def accepted(page, name, reviewer="ann"):
+    return page.review.decide(1, "accept", by_name(page.work, 1, name), reviewer)
+
+
+def table(page):
+    return next(one.value for one in page.at.dataframe if "what" in one.value.columns)
+
+
+def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
+    first = accepted(page, "send_mail")
+    page.review.undo(1, "bob", first.seq)
+    page.review.decide(1, "reject", by_name(page.work, 1, "get_weather"), "zoe")
     page.at.run()
     assert not page.at.exception
-    labels = [expander.label for expander in page.at.expander]
-    assert "All decisions (13)" in labels
-    assert page.text.count("undone by carl") == 6
-    assert page.text.count("undone by bob") == 3, "the rest is on the next page"
-    assert len([b for b in page.at.button if (b.key or "").startswith("recent_undo_")]) == 1
-    assert "~~Accepted" in page.text
+    assert list(table(page)["state"]) == ["stands", "taken back by bob"]
+    assert "2 of 2 decisions listed; 1 stand" in page.text
+    page.widget("text_input", "history_words").set_value("weather").run()
+    assert list(table(page)["what"]) == ["Never merge"]
+    page.widget("text_input", "history_words").set_value("nothing of the kind").run()
+    assert "No decision matches the filters" in page.text
+    page.widget("text_input", "history_words").set_value("").run()
+    page.widget("multiselect", "history_reviewers").set_value(["ann"]).run()
+    assert list(table(page)["who"]) == ["ann"]
+
+
+def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
+    accepted(page, "send_mail")
+    page.at.run()
+    assert "What it changed in the toolset: 1 merged" in page.text
+    page.press("history_undo_1")
+    assert page.review.standing(1) == ()
+    assert "Decision 1 is undone" in page.text
+    page.press("history_redo_1")
+    (again,) = page.review.standing(1)
+    assert (again.action, again.seq) == ("accept", 3)
+    page.at.query_params["decision"] = "3"
+    page.at.run()
+    page.press("history_restore_2_3")
+    assert page.review.standing(1) == ()
+    page.at.query_params["decision"] = "1"
+    page.at.run()
+    page.press("history_restore_1_4")
+    assert [one.action for one in page.review.standing(1)] == ["accept"]
+
+
+def test_what_builds_on_a_decision_is_shown_and_goes_back_with_it(page):
+    accepted(page, "send_mail")
+    edited = by_name(page.work, 1, "send_mail")
+    page.review.decide(1, "canonical", edited, "bob", {"canonical": edited.members[1]})
+    page.at.query_params["decision"] = "1"
+    page.at.run()
+    assert "Later decisions on the same tools build on this one" in page.text
+    page.press("history_undo_all_1")
+    assert page.review.standing(1) == ()
+
+
+def test_a_batch_goes_back_at_once_and_a_note_stays(page):
+    rows = [("accept", by_name(page.work, 1, name), {}) for name in ("send_mail", "get_weather")]
+    page.review.decide_each(1, "ann", rows)
+    page.at.run()
+    page.widget("text_area", "history_note_").set_value("asked the mail team")
+    page.at.button[[b.label for b in page.at.button].index("Keep the note")].click().run()
+    assert "asked the mail team" in page.text
+    page.widget("text_input", "history_words").set_value("mail team").run()
+    assert len(table(page)) == 1
+    page.press("history_undo_batch_")
+    assert [one.action for one in page.review.standing(1)] == ["note"]
+
+
+def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
+    accepted(page, "send_mail")
+    page.at.run()
+    accepted(page, "get_weather", "bob")
+    page.press("history_restore_0_1")
+    assert "somebody decided since" in page.text
+    assert len(page.review.standing(1)) == 2
+
+
+def test_two_states_are_compared(page):
+    accepted(page, "send_mail")
+    page.open("history", part="Compare")
+    assert not page.at.exception
+    rows = next(one.value for one in page.at.dataframe if "before" in one.value.columns)
+    assert list(rows["change"]) == ["merged"]
+    before = page.widget("selectbox", "state_at_Before")
+    before.set_value(1).run()
+    assert "The two states are equal" in page.text
 
 
 def bring(page, *rows, turn=0):
@@ -76,8 +145,10 @@ def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
         {"action": "accept", "ids": weather, "reviewer": "zoe"},
     )
     assert "line 1" not in page.text
-    assert "1 decision to add, 1 refused:" in page.text
-    assert "contradicts decision 1" in page.text
+    assert "1 decision to add, 1 refused" in page.text
+    rows = next(one.value for one in page.at.dataframe if "outcome" in one.value.columns)
+    assert list(rows["outcome"]) == ["refused", "added"]
+    assert "contradicts decision 1" in rows["why"][0]
 
 
 def test_a_file_that_is_none_is_one_sentence(page):

@@ -182,7 +182,10 @@ def test_a_model_plans_when_it_is_asked_and_not_before(page, planner):
     assert asked(page).state == "done"
     assert "was not asked about" not in page.text and "Why: chosen by m at" in page.text
     assert any(row == "to: request" for table in planned(page) for row in table["arguments"])
-    assert "plans of requests" in page.open("history").at.dataframe[0].value.to_string()
+    assert (
+        "plans of requests"
+        in page.open("history", part="Model runs").at.dataframe[0].value.to_string()
+    )
 
 
 def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):

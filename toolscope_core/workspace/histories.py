@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Decision, MergePlan, canonical_json
 from toolscope_core.decision_log import active, admit, suspended_decisions
 from toolscope_core.decisions import decision_row
 from toolscope_core.errors import DecisionError, StaleDecisionError
 from toolscope_core.pipeline import plan_of, proposed
-from toolscope_core.config import PlanConfig
 from toolscope_core.restoring import Restoration, restoration, with_dependents
 from toolscope_core.store import Store, append_decisions, now
 from toolscope_core.views.history_rows import Entry, entries
@@ -60,9 +60,7 @@ class Histories:
         )
         return tuple(change for change in changes if change.kind != "unchanged")
 
-    def compare(
-        self, before: tuple[int, int], after: tuple[int, int]
-    ) -> tuple[ToolsetChange, ...]:
+    def compare(self, before: tuple[int, int], after: tuple[int, int]) -> tuple[ToolsetChange, ...]:
         """Two states of the toolset, each a catalog id (a version) and the seq of the last decision
         that counts.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Proposed, alone, plan_of, proposed
-from toolscope_core.store import Store, append_decision, now, read_log
+from toolscope_core.store import Store, append_decision, append_decisions, now, read_log
 from toolscope_core.views.cards import Card, card_of, tokens_of
 from toolscope_core.views.drafts import Draft, synthesised, with_draft
 from toolscope_core.views.exports import (
@@ -323,10 +323,15 @@ class Review:
         return import_preview(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
 
     def import_decisions(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
-        """Add the decisions that were shown as new. Raises ``DecisionError`` where somebody
-        decided otherwise meanwhile; those before are added.
+        """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
+        somebody decided otherwise meanwhile.
         """
-        return tuple(self.record(catalog_id, one) for one in seen.new)
+        catalog = self._catalogs.open(catalog_id)
+
+        def step(one: Decision) -> Callable[[tuple[Decision, ...]], Decision]:
+            return lambda log: admit(log, one, None, suspended_decisions(catalog, log))
+
+        return append_decisions(self._store, catalog_id, map(step, seen.new))
 
     def answer_newcomers(
         self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool

@@ -54,6 +54,10 @@ def _canonical(decision: Decision) -> str:
     return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}"
 
 
+def _note(decision: Decision) -> str:
+    return f"Note on a decision ({safe_text.untrusted(str(decision.detail['note']))})"
+
+
 _WORDS: Mapping[Action, Callable[[Decision], str]] = {
     "omit": _omit,
     "owner": _owner,
@@ -61,4 +65,5 @@ _WORDS: Mapping[Action, Callable[[Decision], str]] = {
     "augment": _augment,
     "flag": _flag,
     "canonical": _canonical,
+    "note": _note,
 }

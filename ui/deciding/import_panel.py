@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import streamlit as st
 
+from toolscope_core.decisions import ACTIONS
 from toolscope_core.errors import ToolScopeError
-from toolscope_core.imported_decisions import ImportPreview
+from toolscope_core.imported_decisions import ImportPreview, Outcome
 from toolscope_core.numbers import quantity
 from ui.deciding import decision_buttons
 from ui.frame import page_frame, safe_text
 
-SHOWN = 20
+HEIGHT = 320
+OUTCOMES: dict[Outcome, str] = {
+    "refused": "refused",
+    "suspended": "added, waits",
+    "new": "added",
+    "of another catalog": "other catalog",
+    "recorded": "recorded",
+}
+"""The outcomes in words, what needs a look first."""
 
 
 def import_panel(catalog_id: int) -> None:
@@ -33,8 +44,23 @@ def import_panel(catalog_id: int) -> None:
             safe_text.show_error(error)
             return
         st.write(summary(imported))
-        for refused in imported.refused[:SHOWN]:
-            st.markdown(f"- {safe_text.untrusted(refused)}")
+        st.dataframe(
+            [
+                {
+                    "outcome": OUTCOMES[row.outcome],
+                    "decision": ACTIONS[row.decision.action].done,
+                    "who": row.decision.reviewer,
+                    "when": safe_text.clock(row.decision.at),
+                    "tools": ", ".join(row.decision.ids),
+                    "why": row.why,
+                }
+                for row in sorted(imported.rows, key=lambda row: list(OUTCOMES).index(row.outcome))
+            ],
+            key=f"import_rows_{turn}",
+            height=min(HEIGHT, 38 + 35 * len(imported.rows)),
+            hide_index=True,
+            alt="What the file would add",
+        )
         st.button(
             f"Add {quantity(len(imported.new), 'decision')}",
             key=f"import_button_{turn}",
@@ -47,12 +73,15 @@ def import_panel(catalog_id: int) -> None:
 
 def summary(imported: ImportPreview) -> str:
     """What the file would add, in one sentence."""
-    parts = [f"{quantity(len(imported.new), 'decision')} to add"]
-    parts += [f"{imported.repeated:,} already recorded"] if imported.repeated else []
-    parts += (
-        [f"{imported.of_others:,} about tools not in this catalog"] if imported.of_others else []
-    )
-    parts += [f"{len(imported.refused):,} refused:"] if imported.refused else []
+    counts = Counter(row.outcome for row in imported.rows)
+    waiting = f" ({counts['suspended']:,} of them on tools that have changed: they would wait)"
+    parts = [
+        f"{quantity(len(imported.new), 'decision')} to add{waiting if counts['suspended'] else ''}"
+    ]
+    parts += [f"{counts['recorded']:,} already recorded"] if counts["recorded"] else []
+    others = counts["of another catalog"]
+    parts += [f"{others:,} about tools not in this catalog"] if others else []
+    parts += [f"{counts['refused']:,} refused"] if counts["refused"] else []
     return ", ".join(parts)
 
 

@@ -65,7 +65,12 @@ def asking_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] 
         _start(label, catalog_id, kind, paper)
         if one:
             _start("Only this one", catalog_id, kind, paper, one)
-        st.page_link("pages/history.py", label="Run history", icon=":material/history:")
+        st.page_link(
+            "pages/history.py",
+            label="Run history",
+            icon=":material/history:",
+            query_params={"part": "Model runs"},
+        )
 
 
 def judge_choice(catalog_id: int) -> None:

@@ -1,0 +1,194 @@
+"""One decision of the history: its effect on the toolset, its notes, and every way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.datamodel import Decision
+from toolscope_core.decisions import LONGEST_NOTE
+from toolscope_core.numbers import quantity
+from toolscope_core.restoring import Restoration
+from toolscope_core.views.batches import batches
+from toolscope_core.views.history_rows import Entry
+from toolscope_core.views.toolset_changes import change_rows, counted
+from ui.deciding import decision_buttons, decision_words
+from ui.frame import page_frame, safe_text
+
+SHOWN = 12
+
+
+def decision_detail(catalog_id: int, entry: Entry) -> None:
+    """Draw what the decision said and did, and the buttons that go back."""
+    decision = entry.decision
+    with st.container(border=True):
+        words = f"**Decision {decision.seq}: {decision_words.in_words(decision)}**"
+        undone = f" Taken back by {decision_words.by_whom(entry.undo)}." if entry.undo else ""
+        st.markdown(f"{words}, by {decision_words.by_whom(decision)}.{undone}")
+        if decision.parts:
+            parts = " | ".join(", ".join(part) for part in decision.parts)
+            st.caption(safe_text.untrusted(parts))
+        for note in entry.notes:
+            text = safe_text.untrusted(str(note.detail["note"]))
+            st.markdown(f":material/sticky_note_2: {text}, {decision_words.by_whom(note)}")
+        _buttons(catalog_id, entry)
+        _effect(catalog_id, decision)
+
+
+def _buttons(catalog_id: int, entry: Entry) -> None:
+    decision, histories = entry.decision, page_frame.workspace().histories
+    log = page_frame.workspace().review.log(catalog_id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if entry.undo is None:
+            together = histories.with_dependents(catalog_id, {decision.seq})
+            if len(together) > 1:
+                _with_dependents(catalog_id, decision, together)
+            else:
+                st.button("Undo", key=f"history_undo_{decision.seq}", on_click=_take_back,
+                          args=(catalog_id, (decision.seq,)))  # fmt: skip
+            _batch(catalog_id, decision)
+        else:
+            st.button(
+                "Redo",
+                key=f"history_redo_{decision.seq}",
+                help="Makes the same decision again, in your name.",
+                on_click=_make_again,
+                args=(catalog_id, decision),
+            )
+        ways = {
+            "Restore to before it…": decision.seq - 1,
+            "Restore to right after it…": decision.seq,
+        }
+        for label, seq in ways.items():
+            if way := histories.restoration(catalog_id, seq):
+                _restore(catalog_id, label, seq, way, log[-1].seq)
+        with (
+            st.popover("Note", icon=":material/sticky_note_2:"),
+            st.form(f"note_form_{decision.seq}", border=False),
+        ):
+            st.text_area(
+                "Why this decision", key=f"history_note_{decision.seq}", max_chars=LONGEST_NOTE
+            )
+            st.form_submit_button("Keep the note", on_click=_note, args=(catalog_id, decision))
+
+
+def _with_dependents(catalog_id: int, decision: Decision, together: Sequence[Decision]) -> None:
+    with st.popover(f"Undo, with {quantity(len(together) - 1, 'later decision')}…"):
+        st.markdown("Later decisions on the same tools build on this one. All go back together:")
+        _listed(together)
+        st.button(
+            f"Undo all {len(together):,}",
+            key=f"history_undo_all_{decision.seq}",
+            type="primary",
+            on_click=_take_back,
+            args=(catalog_id, tuple(one.seq for one in together)),
+        )
+
+
+def _batch(catalog_id: int, decision: Decision) -> None:
+    standing = page_frame.workspace().review.standing(catalog_id)
+    batch = next((one for one in batches(standing) if decision.seq in one.seqs), None)
+    if batch is None:
+        return
+    together = page_frame.workspace().histories.with_dependents(catalog_id, batch.seqs)
+    with st.popover(f"Undo the batch of {len(batch.decisions):,}…"):
+        more = len(together) - len(batch.decisions)
+        later = f", and {quantity(more, 'later decision')} on the same tools" if more else ""
+        st.markdown(f"{quantity(len(batch.decisions), 'decision')} made at once{later}:")
+        _listed(together)
+        st.button(
+            f"Undo all {len(together):,}",
+            key=f"history_undo_batch_{batch.key}",
+            type="primary",
+            on_click=_take_back,
+            args=(catalog_id, tuple(one.seq for one in together)),
+        )
+
+
+def _restore(catalog_id: int, label: str, seq: int, way: Restoration, last: int) -> None:
+    with st.popover(label, icon=":material/restore:"):
+        if way.back:
+            st.markdown(f"Takes back {quantity(len(way.back), 'decision')}:")
+            _listed(way.back)
+        if way.again:
+            st.markdown(f"Makes {quantity(len(way.again), 'decision')} again, in your name:")
+            _listed(way.again)
+        st.caption("Nothing is deleted: rows are added, and this too can be restored.")
+        st.button(
+            "Restore",
+            key=f"history_restore_{seq}_{last}",
+            type="primary",
+            on_click=_do_restore,
+            args=(catalog_id, seq, last),
+        )
+
+
+def _listed(decisions: Sequence[Decision]) -> None:
+    lines = [
+        f"- {one.seq}: {decision_words.in_words(one)} "
+        f"({safe_text.untrusted(', '.join(one.ids)[:120])}), {decision_words.by_whom(one)}"
+        for one in decisions[:SHOWN]
+    ]
+    rest = len(decisions) - SHOWN
+    st.markdown("\n".join([*lines, *([f"- and {rest:,} more"] if rest > 0 else [])]))
+
+
+def _effect(catalog_id: int, decision: Decision) -> None:
+    if page_frame.workspace().analyses.get(catalog_id) is None:
+        st.caption("What it changed can be shown when the catalog is analysed.")
+        return
+    changes = page_frame.workspace().histories.effect(catalog_id, decision)
+    if not changes:
+        st.caption("It changed nothing in the toolset of this version.")
+        return
+    st.markdown(f"What it changed in the toolset: {counted(changes)}.")
+    st.dataframe(
+        change_rows(changes[:SHOWN]),
+        key=f"effect_{decision.seq}",
+        hide_index=True,
+        column_config={"change": st.column_config.TextColumn(width=90)},
+        alt="What the decision changed",
+    )
+    for change in changes[:SHOWN]:
+        if change.kind == "reworded":
+            before, after = change.before[0].tool, change.after[0].tool
+            if before.description != after.description:
+                st.caption(safe_text.untrusted(f"{after.id}, description"))
+                st.html(safe_text.word_diff(before.description, after.description, dim=True))
+
+
+def _take_back(catalog_id: int, seqs: tuple[int, ...]) -> None:
+    histories = page_frame.workspace().histories
+    what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
+    decision_buttons.attempt(
+        lambda: histories.take_back(catalog_id, seqs, page_frame.reviewer()), f"{what} undone"
+    )
+
+
+def _make_again(catalog_id: int, decision: Decision) -> None:
+    histories = page_frame.workspace().histories
+    decision_buttons.attempt(
+        lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
+        f"Decision {decision.seq} is made again",
+    )
+
+
+def _do_restore(catalog_id: int, seq: int, last: int) -> None:
+    histories = page_frame.workspace().histories
+    where = f"as decision {seq} left it" if seq else "before the first decision"
+    decision_buttons.attempt(
+        lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
+        f"The toolset is {where}",
+    )
+
+
+def _note(catalog_id: int, decision: Decision) -> None:
+    histories, text = (
+        page_frame.workspace().histories,
+        st.session_state[f"history_note_{decision.seq}"],
+    )
+    decision_buttons.attempt(
+        lambda: histories.note(catalog_id, decision, text, page_frame.reviewer()),
+        f"The note on decision {decision.seq} is kept",
+    )

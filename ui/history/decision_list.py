@@ -1,0 +1,115 @@
+"""All decisions as a table under filters, and the one that is chosen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.decisions import ACTIONS
+from toolscope_core.numbers import quantity
+from toolscope_core.views.history_rows import STATES, Entry, HistoryFilter, listed
+from ui.frame import page_frame, safe_text
+from ui.history.decision_detail import decision_detail
+
+HEIGHT = 330
+
+
+def decision_list(catalog_id: int) -> None:
+    """Draw the filters, the table and the chosen decision."""
+    histories = page_frame.workspace().histories
+    entries = histories.entries(catalog_id)
+    if not entries:
+        st.info("No decisions yet. Review and Documents make them.", icon=":material/history:")
+        return
+    shown = listed(entries, _filters(entries))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        standing = sum(entry.undo is None for entry in entries)
+        st.caption(
+            f"{len(shown):,} of {quantity(len(entries), 'decision')} listed; {standing:,} stand.",
+            width="stretch",
+        )
+        st.download_button(
+            "Export decisions.jsonl",
+            lambda: histories.file(catalog_id),
+            f"{page_frame.current().name}-decisions.jsonl",
+            "application/jsonl",
+            key="export_decisions",
+            icon=":material/download:",
+            help="Every row of the log, undos and notes too. `merge --decisions` replays it, and "
+            "*Import decisions* reads it.",
+        )
+    if not shown:
+        st.info("No decision matches the filters.", icon=":material/filter_list_off:")
+        return
+    place = _table(shown)
+    decision_detail(catalog_id, shown[place])
+
+
+def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = st.text_input(
+            "Search", key="history_words", placeholder="tool, note, number …", width=230,
+            persist_state="session",
+        )  # fmt: skip
+        people = st.multiselect(
+            "Who", sorted({entry.decision.reviewer for entry in entries}),
+            key="history_reviewers", width=200, placeholder="everybody",
+        )  # fmt: skip
+        made = {entry.decision.action for entry in entries}
+        actions = st.multiselect(
+            "What", [action for action in ACTIONS if action in made], key="history_actions",
+            format_func=lambda action: ACTIONS[action].done, width=240, placeholder="everything",
+        )  # fmt: skip
+        days = [entry.decision.at[:10] for entry in entries if entry.decision.at]
+        first, last = (min(days), max(days)) if days else ("", "")
+        since, until = "", ""
+        if first != last:
+            since, until = st.select_slider(
+                "When", sorted(set(days)), (first, last), key=f"history_days_{last}", width=240
+            )
+        state = st.segmented_control(
+            "State", STATES, default="all", required=True, key="history_state"
+        )
+    return HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
+
+
+def _table(shown: tuple[Entry, ...]) -> int:
+    """Draw the table; the place of the chosen row, which the address names by its number."""
+    by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
+    place = by_seq.get(str(st.query_params.get("decision")), 0)
+
+    def pick() -> None:
+        rows = st.session_state["history_table"]["selection"]["rows"]
+        if rows:
+            st.query_params["decision"] = str(shown[rows[0]].decision.seq)
+
+    st.session_state["history_table"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
+    st.dataframe(
+        [
+            {
+                "no.": entry.decision.seq,
+                "when": safe_text.clock(entry.decision.at),
+                "who": entry.decision.reviewer,
+                "what": ACTIONS[entry.decision.action].done,
+                "tools": ", ".join(entry.decision.ids),
+                "batch": "✓" if "batch" in entry.decision.detail else "",
+                "note": " / ".join(str(note.detail["note"]) for note in entry.notes),
+                "state": f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
+            }
+            for entry in shown
+        ],
+        key="history_table",
+        height=min(HEIGHT, 38 + 35 * len(shown)),
+        hide_index=True,
+        column_config={
+            "no.": st.column_config.NumberColumn(width=50),
+            "when": st.column_config.TextColumn(width=130),
+            "who": st.column_config.TextColumn(width=100),
+            "what": st.column_config.TextColumn(width=190),
+            "batch": st.column_config.TextColumn(width=55),
+            "state": st.column_config.TextColumn(width=150),
+        },
+        on_select=pick,
+        selection_mode="single-row-required",
+        alt="Decisions, newest first",
+    )
+    return place
