@@ -234,7 +234,7 @@ def test_what_a_model_says_is_text_and_nothing_else(two, server):
 
 
 def test_history_lists_runs_with_their_cost(two, server):
-    two.open("history", part="Model runs")
+    two.open("history").open("history", part="Model runs")
     assert "No model runs yet" in two.text
     asked(chosen(two, server, prices=Prices(1e6, 1e6)))
     two.at.run()

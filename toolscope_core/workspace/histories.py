@@ -43,13 +43,13 @@ class Histories:
 
     def plan_at(self, catalog_id: int, seq: int) -> MergePlan:
         """The merge as the decisions up to row ``seq`` make it of this version of the catalog, by
-        today's judge; 0 is before the first. Raises ``JobError`` before the analysis is finished.
+        today's judge, with the merges that need a gateway; 0 is before the first. Raises ``JobError`` before the analysis is finished.
         """
         analysis = self._analyses.required(catalog_id)
         log = [item for item in self._review.log(catalog_id) if item.seq <= seq]
 
         def make() -> MergePlan:
-            return plan_of(analysis, proposed(analysis, log), PlanConfig())
+            return plan_of(analysis, proposed(analysis, log), PlanConfig(routers=True))
 
         return self._plans.get((catalog_id, len(log)), (analysis,), make)
 

@@ -9,7 +9,6 @@ import streamlit as st
 from toolscope_core.datamodel import Decision
 from toolscope_core.decisions import LONGEST_NOTE
 from toolscope_core.numbers import quantity
-from toolscope_core.restoring import Restoration
 from toolscope_core.views.batches import batches
 from toolscope_core.views.history_rows import Entry
 from toolscope_core.views.toolset_changes import change_rows, counted
@@ -62,7 +61,7 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
         }
         for label, seq in ways.items():
             if way := histories.restoration(catalog_id, seq):
-                _restore(catalog_id, label, seq, way, log[-1].seq)
+                _restore(catalog_id, label, seq, (way.back, way.again), log[-1].seq)
         with (
             st.popover("Note", icon=":material/sticky_note_2:"),
             st.form(f"note_form_{decision.seq}", border=False),
@@ -106,14 +105,21 @@ def _batch(catalog_id: int, decision: Decision) -> None:
         )
 
 
-def _restore(catalog_id: int, label: str, seq: int, way: Restoration, last: int) -> None:
+def _restore(
+    catalog_id: int,
+    label: str,
+    seq: int,
+    way: tuple[Sequence[Decision], Sequence[Decision]],
+    last: int,
+) -> None:
+    back, again = way
     with st.popover(label, icon=":material/restore:"):
-        if way.back:
-            st.markdown(f"Takes back {quantity(len(way.back), 'decision')}:")
-            _listed(way.back)
-        if way.again:
-            st.markdown(f"Makes {quantity(len(way.again), 'decision')} again, in your name:")
-            _listed(way.again)
+        if back:
+            st.markdown(f"Takes back {quantity(len(back), 'decision')}:")
+            _listed(back)
+        if again:
+            st.markdown(f"Makes {quantity(len(again), 'decision')} again, in your name:")
+            _listed(again)
         st.caption("Nothing is deleted: rows are added, and this too can be restored.")
         st.button(
             "Restore",

@@ -90,10 +90,10 @@ def _table(shown: tuple[Entry, ...]) -> int:
                 "when": safe_text.clock(entry.decision.at),
                 "who": entry.decision.reviewer,
                 "what": ACTIONS[entry.decision.action].done,
-                "tools": ", ".join(entry.decision.ids),
-                "batch": "✓" if "batch" in entry.decision.detail else "",
-                "note": " / ".join(str(note.detail["note"]) for note in entry.notes),
                 "state": f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
+                "batch": "✓" if "batch" in entry.decision.detail else "",
+                "tools": ", ".join(entry.decision.ids),
+                "note": " / ".join(str(note.detail["note"]) for note in entry.notes),
             }
             for entry in shown
         ],
@@ -107,6 +107,7 @@ def _table(shown: tuple[Entry, ...]) -> int:
             "what": st.column_config.TextColumn(width=190),
             "batch": st.column_config.TextColumn(width=55),
             "state": st.column_config.TextColumn(width=150),
+            "tools": st.column_config.TextColumn(width=360),
         },
         on_select=pick,
         selection_mode="single-row-required",

@@ -68,5 +68,6 @@ def state_panel(catalog_id: int) -> None:
         column_config={"change": st.column_config.TextColumn(width=90)},
         alt="What differs between the two states",
     )
+    st.caption("Merges that need a gateway count as made, whatever Export is set to.")
     if len(analysed) < len(records):
         st.caption("Versions that are not analysed yet cannot be compared; open one to analyse it.")
