@@ -43,7 +43,8 @@ class Histories:
 
     def plan_at(self, catalog_id: int, seq: int) -> MergePlan:
         """The merge as the decisions up to row ``seq`` make it of this version of the catalog, by
-        today's judge, with the merges that need a gateway; 0 is before the first. Raises ``JobError`` before the analysis is finished.
+        today's judge and with the merges that need a gateway; 0 is before the first. Raises
+        ``JobError`` before the analysis is finished.
         """
         analysis = self._analyses.required(catalog_id)
         log = [item for item in self._review.log(catalog_id) if item.seq <= seq]
