@@ -66,10 +66,13 @@ class Model:
             intercept=content["intercept"],
         )
 
+    def standard(self, signals: Matrix) -> Matrix:
+        """The signals with mean 0 and scale 1; 0 where one cannot be measured."""
+        return np.asarray(np.nan_to_num((signals - np.asarray(self.mean)) / np.asarray(self.scale)))
+
     def contributions(self, signals: Matrix) -> Matrix:
         """What each signal adds to the log-odds; 0 where it cannot be measured."""
-        standard = (signals - np.asarray(self.mean)) / np.asarray(self.scale)
-        return np.asarray(np.nan_to_num(standard) * np.asarray(self.weight))
+        return np.asarray(self.standard(signals) * np.asarray(self.weight))
 
     def probability(self, signals: Matrix) -> NDArray[np.float64]:
         """float64 of shape (m,) in [0, 1]."""
@@ -224,6 +227,15 @@ class OfflineJudge:
     def probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
         """Probability of the same job of each pair of rows, as in ``pair_probabilities``."""
         return self.pair_probabilities(left, right).same_job
+
+    def standard_signals(self, left: Rows, right: Rows) -> Matrix:
+        """The standardised signals of pairs of rows, left < right: float64 (m, len(SIGNALS))."""
+        signals, weights = self.signals.of_pairs(left, right), self.weights
+        return np.where(
+            self.signals.beside(left, right)[:, None],
+            weights.job_beside.standard(signals),
+            weights.job_across.standard(signals),
+        )
 
     def verdict(self, left: int, right: int) -> Verdict:
         """The verdict on one pair of rows: see ``verdicts``."""
