@@ -1,4 +1,4 @@
-"""History: every decision with its effect and the way back, two states compared, model runs."""
+"""History: every decision with its effect and way back, states, learning, model runs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from ui.deciding import decision_buttons
 from ui.deciding.import_panel import import_panel
 from ui.frame import page_frame
 from ui.history.decision_list import decision_list
+from ui.history.learning_panel import learning_panel
 from ui.history.state_panel import state_panel
 from ui.models.runs_table import runs_panel
 
 st.title("History")
 catalog_id = page_frame.current().id
-decisions, states, runs = st.tabs(
-    ["Decisions", "Compare", "Model runs"], key="part", bind="query-params", on_change="rerun"
+decisions, states, learning, runs = st.tabs(
+    ["Decisions", "Compare", "Learning", "Model runs"],
+    key="part",
+    bind="query-params",
+    on_change="rerun",
 )
 if decisions.open:
     with decisions:
@@ -24,6 +28,10 @@ if decisions.open:
 if states.open:
     with states:
         state_panel(catalog_id)
+if learning.open:
+    with learning:
+        decision_buttons.notice()
+        learning_panel(catalog_id)
 if runs.open:
     with runs:
         runs_panel()

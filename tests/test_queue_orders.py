@@ -34,21 +34,23 @@ def clusters(tmp_path_factory):
         ("uncertain", "mail files weather"),
         ("families", "files mail weather"),
         ("disagreement", "weather mail files"),
+        ("learned", "mail weather files"),
     ],
 )
 def test_orders(clusters, by, expected):
     own, _ = clusters
     saved = {own["weather"].id: 90, own["mail"].id: 50}
     gaps = {own["weather"].members[0]: 0.7}
-    found = in_order(own.values(), by, saved, gaps)
+    learned = {own["mail"].id: 0.8, own["weather"].id: 0.3, own["files"].id: 0.9}
+    found = in_order(own.values(), by, saved, gaps, learned)
     names = {one.id: name for name, one in own.items()}
     assert [names[one.id] for one in found] == expected.split()
 
 
 def test_a_random_audit_is_the_same_each_time_and_not_the_other_orders(clusters):
     own, _ = clusters
-    first = in_order(own.values(), "audit", {}, {})
-    assert first == in_order(reversed(list(own.values())), "audit", {}, {})
+    first = in_order(own.values(), "audit", {}, {}, {})
+    assert first == in_order(reversed(list(own.values())), "audit", {}, {}, {})
     assert sorted(one.id for one in first) == sorted(one.id for one in own.values())
 
 

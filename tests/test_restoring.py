@@ -1,18 +1,23 @@
 """Going back in a log: to any row, whatever was decided and taken back in between."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Catalog, Decision, Tool
-from toolscope_core.decision_log import active, admit, constraints, edits, notes
+from toolscope_core.datamodel import Catalog, Decision, Tool, canonical_json
+from toolscope_core.decision_log import active, admit, constraints, edits, notes, owners, variants
+from toolscope_core.decisions import decision_row
 from toolscope_core.errors import DecisionError
+from toolscope_core.imported_decisions import decisions_in
 from toolscope_core.restoring import restoration, with_dependents
 
 TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
 CATALOG = Catalog(TOOLS)
+NEXT = Catalog((*(replace(TOOLS[at], description="new words") for at in (0, 1)), *TOOLS[2:5]))
+"""A new version: two tools have changed, one is gone."""
 
 
 def of(action, *places, reviewer="ann", **detail):
@@ -35,12 +40,14 @@ def logged(*rows, log=()):
     return log
 
 
-def state(log):
-    """What a log says of merges: its constraints, edits, thresholds."""
+def state(log, catalog=CATALOG):
+    """What a log says of a catalog: constraints, edits, owners, variants, thresholds."""
     standing = [one for one in active(log) if one.action == "threshold"]
     return (
-        constraints(CATALOG, log),
-        edits(CATALOG, log),
+        constraints(catalog, log),
+        edits(catalog, log),
+        owners(catalog, log),
+        variants(catalog, log),
         standing[-1].detail if standing else None,
     )
 
@@ -91,33 +98,87 @@ def test_notes_stay_and_name_their_decision():
     assert [one.seq for one in with_dependents(log, {1})] == [1], "a note builds on nothing"
 
 
+def divided(action, order, cut, reviewer):
+    """A split, recut or drop of the tools in this order, cut after so many."""
+    one, other = order[:cut], order[cut:]
+    tools = [TOOLS[at].fingerprint for at in order]
+    parts = [tools[: len(one)], tools[len(one) :]]
+    if action == "drop":
+        return of("drop", *one, *other, reviewer=reviewer, drop=parts[0])
+    return of(action, *one, *other, reviewer=reviewer, groups=parts)
+
+
+PLACES = st.integers(0, 5)
+WHO = st.sampled_from(["ann", "bob"])
+SETS = st.sets(PLACES, min_size=2, max_size=4).map(sorted)
+TEXTS = st.sampled_from(["a", "b", "c"])
 ROWS = st.one_of(
     st.builds(
-        lambda action, places: of(action, *sorted(places)),
+        lambda action, places, who: of(action, *places, reviewer=who),
         st.sampled_from(["accept", "reject", "propose"]),
-        st.sets(st.integers(0, 5), min_size=2, max_size=4),
+        SETS,
+        WHO,
     ),
     st.builds(
-        lambda places, text: of("edit", *sorted(places), description=text),
-        st.sets(st.integers(0, 5), min_size=1, max_size=3),
-        st.sampled_from(["a", "b", "c"]),
+        divided,
+        st.sampled_from(["split", "recut", "drop"]),
+        st.permutations(range(6)).map(lambda order: order[:4]),
+        st.integers(1, 3),
+        WHO,
     ),
-    st.builds(lambda place: of("omit", place, reason="old"), st.integers(0, 5)),
+    st.builds(lambda places: of("canonical", *places, canonical=places[0]), SETS),
+    st.builds(
+        lambda places, text: of("edit", *sorted(places), description=text),
+        st.sets(PLACES, min_size=1, max_size=3),
+        TEXTS,
+    ),
+    st.builds(lambda place: of("omit", place, reason="old"), PLACES),
+    st.builds(lambda place, text: of("owner", place, owner=text), PLACES, TEXTS),
+    st.builds(
+        lambda place, text: of("augment", place, variants=[{"expanded": text, "questions": []}]),
+        PLACES,
+        TEXTS,
+    ),
+    st.builds(lambda place, text: of("flag", place, note=text), PLACES, TEXTS),
+    st.builds(lambda place, text: of("note", place, about="k", note=text), PLACES, TEXTS),
     st.builds(threshold, st.sampled_from([0.5, 0.8])),
     st.builds(undo, st.integers(1, 20)),
 )
+LOGS = st.lists(ROWS, max_size=16)
 
 
-@given(rows=st.lists(ROWS, max_size=16), where=st.integers(0, 20), again=st.integers(0, 40))
-def test_every_point_of_every_log_comes_back_and_so_does_the_point_before(rows, where, again):
+def admitted(rows):
+    """The log of what two reviewers may say of it."""
     log = ()
     for row in rows:
-        try:
+        with suppress(DecisionError):
             log = logged(row, log=log)
-        except DecisionError:
-            continue
+    return log
+
+
+@given(rows=LOGS, where=st.integers(0, 20), again=st.integers(0, 40))
+def test_every_point_of_every_log_comes_back_and_so_does_the_point_before(rows, where, again):
+    log = admitted(rows)
     back = restored(log, where)
-    assert state(back) == state([one for one in log if one.seq <= where])
+    assert on_both(back) == on_both([one for one in log if one.seq <= where])
     assert back[: len(log)] == log, "no row is lost"
     forth = restored(back, again)
-    assert state(forth) == state([one for one in back if one.seq <= again])
+    assert on_both(forth) == on_both([one for one in back if one.seq <= again])
+
+
+def on_both(log):
+    """The state on both versions."""
+    return state(log), state(log, NEXT)
+
+
+@given(rows=LOGS)
+def test_a_log_read_from_its_file_says_the_same_and_undone_whole_it_says_nothing(rows):
+    log = admitted(rows)
+    content = "".join(f"{canonical_json(decision_row(one))}\n" for one in log).encode()
+    for catalog in (CATALOG, NEXT):
+        replayed = decisions_in(catalog, content, "decisions.jsonl")
+        assert state(replayed, catalog) == state(log, catalog)
+    emptied = log
+    for one in active(log)[::-1]:
+        emptied = logged(undo(one.seq), log=emptied)
+    assert state(emptied) == state(()) and state(emptied, NEXT) == state((), NEXT)

@@ -19,6 +19,7 @@ LEAST_DECISIONS, LEAST_OF_A_KIND = 20, 5
 _FOLDS, _RESAMPLES, _SEED = 5, 1_000, 411
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +82,37 @@ def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> Learned | None:
     """The update from the lessons, on the tools of ``judge``; ``None`` where there are fewer than
     ``LEAST_DECISIONS`` decisions, or ``LEAST_OF_A_KIND`` pairs of one kind.
     """
-    same = np.array([one.same for one in taught], dtype=np.float64)
-    groups = np.array([one.seq for one in taught])
-    kinds = same.sum(), len(same) - same.sum()
-    if len(set(groups.tolist())) < LEAST_DECISIONS or min(kinds) < LEAST_OF_A_KIND:
-        return None
     row = {tool.id: at for at, tool in enumerate(judge.tools)}
-    ends = np.array([(row[one.pair.left], row[one.pair.right]) for one in taught], dtype=np.int32)
-    signals, odds = described(judge, ends[:, 0], ends[:, 1])
-    weight = np.array([one.weight for one in taught])
+    ends = [(row[one.pair.left], row[one.pair.right]) for one in taught]
+    left, right = np.array(ends, dtype=np.int32).reshape(-1, 2).T
+    return learned_from(
+        judge.name,
+        *described(judge, left, right),
+        np.array([one.same for one in taught], dtype=np.float64),
+        np.array([one.seq for one in taught]),
+        np.array([one.weight for one in taught]),
+    )
 
-    def fit(rows: NDArray[np.int64]) -> JudgeUpdate:
-        return fitted(judge.name, signals[rows], odds[rows], same[rows], weight[rows])
+
+def learned_from(
+    judge: str, signals: Floats, odds: Floats, same: Floats, seqs: Rows, weight: Floats
+) -> Learned | None:
+    """As ``learned``, of m pairs as columns: ``described`` signals and log-odds, whether each is
+    the same job (1 or 0), its decision, and its weight.
+    """
+    kinds, decisions = (same.sum(), len(same) - same.sum()), len(set(seqs.tolist()))
+    if decisions < LEAST_DECISIONS or min(kinds) < LEAST_OF_A_KIND:
+        return None
+
+    def fit(rows: Rows) -> JudgeUpdate:
+        return fitted(judge, signals[rows], odds[rows], same[rows], weight[rows])
 
     after = odds.copy()
-    for seen, held in _folds(same, groups):
+    for seen, held in _folds(same, seqs):
         after[held] = fit(seen).log_odds(signals[held], odds[held])
-    low, high = _gain(same, groups, odds, after)
-    return Learned(
-        update=fit(np.arange(len(same))),
-        decisions=len(set(groups.tolist())),
-        pairs=len(same),
-        before=area(same, odds),
-        after=area(same, after),
-        low=low,
-        high=high,
-    )
+    low, high = _gain(same, seqs, odds, after)
+    update = fit(np.arange(len(same)))
+    return Learned(update, decisions, len(same), area(same, odds), area(same, after), low, high)
 
 
 def area(same: Floats, score: Floats) -> float:
@@ -134,17 +140,14 @@ def _answers(item: Decision) -> Iterator[tuple[str, str, bool]]:
             yield from ((a, b, False) for a, b in product(dropped, rest))
 
 
-def _folds(same: Floats, groups: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], ...]]:
+def _folds(same: Floats, groups: Rows) -> Iterator[tuple[Rows, ...]]:
     from sklearn.model_selection import StratifiedGroupKFold
 
     folds = StratifiedGroupKFold(_FOLDS, shuffle=True, random_state=_SEED)
-    for seen, held in folds.split(np.zeros(len(same)), same, groups):
-        yield seen, held
+    yield from folds.split(np.zeros(len(same)), same, groups)
 
 
-def _gain(
-    same: Floats, groups: NDArray[np.int64], before: Floats, after: Floats
-) -> tuple[float, float]:
+def _gain(same: Floats, groups: Rows, before: Floats, after: Floats) -> tuple[float, float]:
     """The 90 % interval of the gain in area over resampled decisions."""
     rng = np.random.default_rng(_SEED)
     rows_of = [np.flatnonzero(groups == seq) for seq in np.unique(groups)]

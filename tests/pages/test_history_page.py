@@ -7,6 +7,8 @@ import pytest
 from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import canonical_json
+from toolscope_core.learning import Learned
+from toolscope_core.merging.judge_update import JudgeUpdate
 
 
 @pytest.fixture
@@ -90,6 +92,38 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
     page.press("history_restore_0_1")
     assert "somebody decided since" in page.text
     assert len(page.review.standing(1)) == 2
+
+
+def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(bench, monkeypatch):
+    monkeypatch.setattr("toolscope_core.workspace.learned_judge.learned", offered)
+    page = bench().open("history")
+    page.open("history", part="Learning")
+    assert "Decided one by one: **0 decisions**" in page.text
+    assert "the judge can learn from them" in page.text
+    accepted(page, "send_mail")
+    page.at.run()
+    assert "Decided one by one: **1 decision** on 3 pairs, 3 of them the same job" in page.text
+    before = page.review.safe(1)
+    page.press("learn_")
+    assert "In use: version" in page.text
+    assert page.work.learned_judge.chosen(1).start == 0.5
+    assert page.review.safe(1) == before, "what is safe is not widened"
+    waiting = {one.id for one in page.review.queue(1)}
+    assert set(page.work.learned_judge.of_clusters(1)) == waiting
+    page.open("review")
+    page.widget("selectbox", "by").set_value("learned").run()
+    assert not page.at.exception
+    page.open("history", part="Learning")
+    page.press("learn_off")
+    assert page.work.learned_judge.chosen(1) is None
+    page.open("review")
+    assert not page.at.exception, "the order it gave is gone"
+
+
+def offered(judge, taught):
+    """An update that helps, from any lesson."""
+    update = JudgeUpdate(judge.name, 0.5, 0.0, {"closeness": 0.25})
+    return Learned(update, 1, 3, 0.8, 0.9, 0.05, 0.15) if taught else None
 
 
 def test_two_states_are_compared(page):

@@ -47,14 +47,23 @@ class JudgeUpdate:
             "weights": dict(self.weights),
         }
 
+    @classmethod
+    def of_json(cls, content: JsonObject) -> JudgeUpdate:
+        """The inverse of ``as_json``. Raises ``ValueError``, ``KeyError`` or ``TypeError`` where it
+        is none.
+        """
+        return cls(
+            str(content["judge"]),
+            float(content["start"]),
+            float(content["slope"]),
+            {str(name): float(weight) for name, weight in content["weights"].items()},
+        )
+
     def probabilities(self, judge: OfflineJudge, left: Rows, right: Rows) -> Floats:
         """Probability of the same job of each pair of rows, float64 (m,); each row pair in any
         order.
         """
-        if not len(left):
-            return np.zeros(0)
-        signals, odds = described(judge, left, right)
-        return expit(self.log_odds(signals, odds))
+        return expit(self.log_odds(*described(judge, left, right)))
 
     def log_odds(self, signals: Floats, odds: Floats) -> Floats:
         """The updated log-odds (m,), from ``described``."""
@@ -66,6 +75,8 @@ def described(judge: OfflineJudge, left: Rows, right: Rows) -> tuple[Floats, Flo
     """Of pairs of rows the standardised signals (m, len(SIGNALS)), 0 where one cannot be measured,
     and the judge's log-odds of the same job (m,), those of 0 and 1 held within ± 6.9.
     """
+    if not len(left):
+        return np.zeros((0, len(SIGNALS))), np.zeros(0)
     low, high = np.minimum(left, right), np.maximum(left, right)
     probability = np.clip(judge.probabilities(low, high), _LEAST, 1.0 - _LEAST)
     return judge.standard_signals(low, high), np.log(probability / (1.0 - probability))

@@ -10,7 +10,9 @@ from typing import Literal
 from toolscope_core.datamodel import Cluster, MergePlan, Tool, digest
 from toolscope_core.views.objections import objection_kind
 
-Order = Literal["risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement"]
+Order = Literal[
+    "risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement", "learned"
+]
 Show = Literal["all", "duplicates", "families"]
 AUDIT_SEED = 310
 
@@ -45,7 +47,11 @@ def risk(cluster: Cluster) -> tuple[float, ...]:
 
 
 def in_order(
-    waiting: Iterable[Cluster], by: Order, saved: Mapping[str, int], gaps: Mapping[str, float]
+    waiting: Iterable[Cluster],
+    by: Order,
+    saved: Mapping[str, int],
+    gaps: Mapping[str, float],
+    learned: Mapping[str, float],
 ) -> tuple[Cluster, ...]:
     """The clusters, the first to decide on first; equal ones by id.
 
@@ -54,7 +60,8 @@ def in_order(
     (``saved``, by cluster id). *surest* and *uncertain*: by the weakest pair, from 1 down, and from
     the middle outward. *families* before duplicates. *audit*: a random order, always the same.
     *disagreement*: duplicates before families, by how far the judges differ on a member (``gaps``,
-    by tool id).
+    by tool id). *learned*: duplicates before families, by the probability of the weakest pair
+    after an update from decisions (``learned``, by cluster id), from 1 down.
     """
 
     def by_risk(cluster: Cluster) -> tuple[float, ...]:
@@ -71,6 +78,7 @@ def in_order(
         "uncertain": lambda one: (abs(one.weakest_edge - 0.5),),
         "families": lambda one: (not is_family(one), *by_risk(one)),
         "audit": lambda one: (digest(AUDIT_SEED, one.id),),
+        "learned": lambda one: (is_family(one), -learned.get(one.id, 0.0)),
         "disagreement": lambda one: (is_family(one), -widest(one), *by_risk(one)),
     }
     rank = ranks[by]

@@ -20,6 +20,7 @@ from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.histories import Histories
 from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
+from toolscope_core.workspace.learned_judge import LearnedJudge
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
@@ -63,6 +64,7 @@ class Workspace:
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.catalogs, self.analyses, self.review)
+        self.learned_judge = LearnedJudge(self.store, self.catalogs, self.analyses, self.review)
         self.settled = Settled(self.catalogs, self.analyses, self.review)
         self.reshapes = Reshapes(self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review, self.pairs)

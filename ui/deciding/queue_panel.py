@@ -27,6 +27,7 @@ ORDERS: dict[Order, str] = {
     "audit": "Random audit",
 }
 BY_JUDGES: dict[Order, str] = {"disagreement": "Judges disagree"}
+BY_LEARNED: dict[Order, str] = {"learned": "Learned: surest first"}
 Listed = Literal["waiting", "accepted", "rejected", "flagged"]
 STATES: dict[str, Listed] = {
     "Waiting": "waiting",
@@ -73,6 +74,8 @@ def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
     """What is listed under the filters and the order that are drawn in ``bar``."""
     review = page_frame.workspace().review
     orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
+    if page_frame.workspace().learned_judge.chosen(catalog_id):
+        orders |= BY_LEARNED
     by: Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
@@ -97,7 +100,8 @@ def _clusters(
         settled = of_show((one.cluster for one in work.settled.clusters(catalog_id, state)), show)
         place = {cluster_id: number for number, cluster_id in enumerate(order)}
         return tuple(sorted(settled, key=lambda one: place.get(one.id, len(place))))
-    waiting = work.review.queue(catalog_id, order, by, show)
+    learned = work.learned_judge.of_clusters(catalog_id) if by == "learned" else None
+    waiting = work.review.queue(catalog_id, order, by, show, learned)
     if state == "waiting":
         return waiting
     flagged = work.settled.flags(catalog_id).keys()

@@ -1,0 +1,100 @@
+"""What the judge learned from the decisions on this catalog, and whether to use it."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from toolscope_core.numbers import quantity
+from toolscope_core.workspace.learned_judge import LearningView
+from ui.deciding import decision_buttons
+from ui.frame import page_frame
+
+SHOWN = 8
+
+
+def learning_panel(catalog_id: int) -> None:
+    """Draw what could be learned, what is in use, and the buttons."""
+    page_frame.analysis()
+    view = page_frame.workspace().learned_judge.view(catalog_id)
+    same = sum(one.same for one in view.taught)
+    st.markdown(
+        f"Decided one by one: **{quantity(view.decisions, 'decision')}** on "
+        f"{quantity(len(view.taught), 'pair')}, {same:,} of them the same job. Batches do not "
+        "count: nobody looked at those alone."
+    )
+    _offer(catalog_id, view)
+    _used(catalog_id, view)
+
+
+def _offer(catalog_id: int, view: LearningView) -> None:
+    offer, used = view.offer, view.used
+    if offer is None:
+        decisions, pairs = view.least
+        st.info(
+            f"From {decisions} decisions on, with {pairs} pairs or more of each kind, the judge "
+            "can learn from them.",
+            icon=":material/school:",
+        )
+        return
+    st.markdown(
+        f"**Learned from {quantity(offer.decisions, 'decision')}: on those held back, AUC "
+        f"{offer.before:.2f} → {offer.after:.2f}** (gain between {offer.low:+.2f} and "
+        f"{offer.high:+.2f}, 90 % interval)."
+    )
+    if not offer.helps:
+        st.info(
+            "That gain may be chance, so it is not offered for use. More decisions may show it.",
+            icon=":material/balance:",
+        )
+        return
+    same = used is not None and used.version == offer.update.version
+    st.button(
+        "Learn again from all decisions" if used and not same else "Use it for the queue",
+        key=f"learn_{offer.update.version}",
+        type="primary",
+        disabled=same,
+        help="Adds the order *Learned: surest first* to Review. What is proposed, what is safe and "
+        "what is merged do not change.",
+        on_click=_use,
+        args=(catalog_id, view),
+    )
+
+
+def _used(catalog_id: int, view: LearningView) -> None:
+    used = view.used
+    if used is None:
+        return
+    with st.container(border=True):
+        st.markdown(f"In use: version `{used.version}`, an order of the Review queue.")
+        st.dataframe(
+            [{"signal": name, "weight added": weight} for name, weight in view.changes[:SHOWN]],
+            key="learned_weights",
+            hide_index=True,
+            alt="What the update changes most",
+        )
+        with st.container(horizontal=True):
+            st.button("Switch off", key="learn_off", on_click=_switch_off, args=(catalog_id,))
+            st.download_button(
+                "Export JSON",
+                json.dumps(used.as_json(), indent=2),
+                f"learned-{used.version}.json",
+                "application/json",
+                key="learn_export",
+            )
+
+
+def _use(catalog_id: int, view: LearningView) -> None:
+    offer = view.offer
+    if offer is not None:
+        decision_buttons.attempt(
+            lambda: page_frame.workspace().learned_judge.use(catalog_id, offer),
+            "Review has the order “Learned: surest first” now",
+        )
+
+
+def _switch_off(catalog_id: int) -> None:
+    decision_buttons.attempt(
+        lambda: page_frame.workspace().learned_judge.switch_off(catalog_id), "Switched off"
+    )
