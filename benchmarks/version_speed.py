@@ -17,6 +17,7 @@ import platform
 import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {size} tools")
     print(f"{'':28}{'embed':>8}{'compare':>9}{'judge':>8}{'merge':>8}{'all':>8}{'plan':>8}  share")
     with tempfile.TemporaryDirectory() as folder:
-        cache, full = VectorCache(folder), 0.0
+        cache, full = VectorCache(Path(folder)), 0.0
         versions = {"the whole": first, f"{len(changed)} changed": second, "one gone": third}
         for name, catalog in versions.items():
             stages, plan = timed(catalog, embedder, cache)
