@@ -9,13 +9,14 @@ from ui.deciding.import_panel import import_panel
 from ui.frame import page_frame
 from ui.history.decision_list import decision_list
 from ui.history.learning_panel import learning_panel
+from ui.history.people_panel import people_panel
 from ui.history.state_panel import state_panel
 from ui.models.runs_table import runs_panel
 
 st.title("History")
 catalog_id = page_frame.current().id
-decisions, states, learning, runs = st.tabs(
-    ["Decisions", "Compare", "Learning", "Model runs"],
+decisions, states, people, learning, runs = st.tabs(
+    ["Decisions", "Compare", "People", "Learning", "Model runs"],
     key="part",
     bind="query-params",
     on_change="rerun",
@@ -28,6 +29,9 @@ if decisions.open:
 if states.open:
     with states:
         state_panel(catalog_id)
+if people.open:
+    with people:
+        people_panel(catalog_id)
 if learning.open:
     with learning:
         decision_buttons.notice()

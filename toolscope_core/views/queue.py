@@ -101,6 +101,7 @@ class Filters:
     or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
     ``SIZES``. ``kind``: *prune*, *router* or *family*. ``objection``: one of
     ``objections.KINDS`` speaks against it. ``ids``: a member is one of these tools.
+    ``clusters``: it is one of these, by id.
     """
 
     find: str = ""
@@ -109,6 +110,7 @@ class Filters:
     kind: str | None = None
     objection: str | None = None
     ids: frozenset[str] | None = None
+    clusters: frozenset[str] | None = None
 
 
 def kind_of(cluster: Cluster) -> str:
@@ -141,7 +143,8 @@ def matching(
         text = " ".join(texts).casefold()
         return all(word in text for word in words)
 
-    return tuple(cluster for cluster in clusters if passes(cluster))
+    own = filters.clusters
+    return tuple(one for one in clusters if (own is None or one.id in own) and passes(one))
 
 
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:

@@ -25,6 +25,7 @@ from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
+from toolscope_core.workspace.people import People
 from toolscope_core.workspace.request_plans import Plans
 from toolscope_core.workspace.reshapes import Reshapes
 from toolscope_core.workspace.review import Review
@@ -65,6 +66,7 @@ class Workspace:
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.catalogs, self.analyses, self.review)
         self.learned_judge = LearnedJudge(self.store, self.catalogs, self.analyses, self.review)
+        self.people = People(self.store, self.analyses, self.review, self.toolsets)
         self.settled = Settled(self.catalogs, self.analyses, self.review)
         self.reshapes = Reshapes(self.analyses, self.review)
         self.overview = Overview(self.catalogs, self.analyses, self.review, self.pairs)

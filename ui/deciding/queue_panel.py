@@ -35,7 +35,7 @@ STATES: dict[str, Listed] = {
     "Rejected": "rejected",
     "Flagged": "flagged",
 }
-FILTERS = ("review_server", "review_size", "review_kind", "review_objection")
+FILTERS = ("review_server", "review_size", "review_kind", "review_objection", "review_share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
     )  # fmt: skip
-    state = _filters(bar)
+    state = _filters(bar, catalog_id)
     order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}_{state}", [])
     clusters = _clusters(catalog_id, order, by, show, state)
     order.extend(cluster.id for cluster in clusters if cluster.id not in order)
@@ -116,7 +116,7 @@ def settled(catalog_id: int, listed: Listing) -> SettledCluster | None:
     return next((one for one in decided if one.cluster.id == listed.shown.id), None)
 
 
-def _filters(bar: DeltaGenerator) -> Listed:
+def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
     """Draw the filters; the state that is listed."""
     chosen = sum(bool(st.session_state.get(key)) for key in FILTERS)
     chosen += st.session_state.get("review_state", "Waiting") != "Waiting"
@@ -138,6 +138,11 @@ def _filters(bar: DeltaGenerator) -> Listed:
                     name, options, None, key=key, placeholder=unset,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
+        owners = page_frame.workspace().people.owners(catalog_id)
+        if page_frame.reviewer() in owners.values():
+            st.toggle(
+                "My share", key="review_share", on_change=forget_cluster, persist_state="session"
+            )
         st.button("Clear", key="review_clear", disabled=not chosen, on_click=_clear)
     bar.text_input(
         "Find", type="search", key="review_find", placeholder="find", width=130,
@@ -149,6 +154,7 @@ def _filters(bar: DeltaGenerator) -> Listed:
 def _clear() -> None:
     for key in FILTERS:
         st.session_state[key] = None
+    st.session_state["review_share"] = False
     st.session_state["review_state"] = "Waiting"
     forget_cluster()
 
@@ -156,6 +162,7 @@ def _clear() -> None:
 def chosen_filters(catalog_id: int) -> Filters:
     """What is chosen in the bar, and the selection of tools where only that is shown."""
     selection, value = tool_selection.selected(catalog_id), st.session_state.get
+    waiting = STATES[value("review_state") or "Waiting"] in ("waiting", "flagged")
     return Filters(
         find=value("review_find") or "",
         server=value("review_server"),
@@ -163,7 +170,15 @@ def chosen_filters(catalog_id: int) -> Filters:
         kind=value("review_kind"),
         objection=value("review_objection"),
         ids=selection.tool_ids if selection and tool_selection.only() else None,
+        clusters=_own_share(catalog_id) if value("review_share") and waiting else None,
     )
+
+
+def _own_share(catalog_id: int) -> frozenset[str] | None:
+    """The clusters of the reviewer's share, where the queue is divided and the reviewer has one."""
+    owners, reviewer = page_frame.workspace().people.owners(catalog_id), page_frame.reviewer()
+    own = frozenset(one for one, person in owners.items() if person == reviewer)
+    return own or None
 
 
 def nothing_listed(listed: Listing) -> None:

@@ -1,0 +1,137 @@
+"""Several reviewers: shares of the queue, progress, second looks and where they disagree."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.datamodel import Decision
+from toolscope_core.numbers import quantity
+from toolscope_core.views.reviewers import Shares, Split
+from ui.deciding import decision_buttons, decision_words
+from ui.frame import page_frame, safe_text
+
+SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
+SIZES = (10, 20, 50, 100)
+SHOWN = 10
+
+
+def people_panel(catalog_id: int) -> None:
+    """Draw who has what, how far each is, and the second looks."""
+    page_frame.analysis()
+    decision_buttons.notice()
+    _shares(catalog_id)
+    _progress(catalog_id)
+    _second_looks(catalog_id)
+
+
+def _shares(catalog_id: int) -> None:
+    shares = page_frame.workspace().people.shares(catalog_id)
+    with st.form("shares", border=True):
+        st.markdown("**Divide the queue.** Each person switches on *My share* in Review's filter.")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input(
+                "Names, as in the sidebar, with commas", ", ".join(shares.people if shares else ()),
+                key=f"share_names_{shares}", placeholder="ann, bob",
+            )  # fmt: skip
+            st.segmented_control(
+                "Divided", list(SPLITS), default=shares.by if shares else "random", required=True,
+                key=f"share_by_{shares}", format_func=lambda one: SPLITS[one],
+            )  # fmt: skip
+            st.form_submit_button(
+                "Divide", type="primary", on_click=_divide,
+                args=(catalog_id, f"share_names_{shares}", f"share_by_{shares}"),
+            )  # fmt: skip
+        st.caption(
+            f"Now divided {SPLITS[shares.by]}. Clear the names to give the queue to everybody."
+            if shares
+            else "Now everybody has the whole queue."
+        )
+
+
+def _divide(catalog_id: int, names_key: str, by_key: str) -> None:
+    names = tuple(dict.fromkeys(one.strip() for one in st.session_state[names_key].split(",")))
+    people = tuple(name for name in names if name)
+    shares = Shares(people, st.session_state[by_key]) if people else None
+    text = f"The queue is divided among {', '.join(people)}" if people else "Everybody has all"
+    decision_buttons.attempt(lambda: page_frame.workspace().people.divide(catalog_id, shares), text)
+
+
+def _progress(catalog_id: int) -> None:
+    rows = page_frame.workspace().people.progress(catalog_id)
+    if not rows:
+        return
+    st.dataframe(
+        [
+            {
+                "who": one.person,
+                "waiting in the own share": one.waiting,
+                "decisions made": one.made,
+                "of them standing": one.standing,
+                "last": safe_text.clock(one.last),
+            }
+            for one in rows
+        ],
+        key="people_progress",
+        hide_index=True,
+        alt="Progress by person",
+    )
+
+
+def _second_looks(catalog_id: int) -> None:
+    people, reviewer = page_frame.workspace().people, page_frame.reviewer()
+    agreed = people.agreement(catalog_id)
+    st.markdown("**Second looks**: others' decisions again, without what they said.")
+    if agreed.looks:
+        kappa = "not defined yet" if agreed.kappa is None else f"{agreed.kappa:.2f}"
+        st.markdown(
+            f"{agreed.same:,} of {quantity(agreed.looks, 'look')} agree. Cohen's κ: **{kappa}**."
+        )
+    size = st.segmented_control(
+        "Decisions to look at", SIZES, default=20, required=True, key="look_size"
+    )
+    waiting = people.to_look_at(catalog_id, reviewer, size)
+    if waiting:
+        _question(catalog_id, waiting[0], len(waiting))
+    else:
+        st.caption(
+            f"Nothing left for {safe_text.untrusted(reviewer)}: no decision of somebody else is "
+            "in the sample that you have not looked at."
+        )
+    differing = people.disagreements(catalog_id)
+    if differing:
+        st.markdown(f"**Where a second look sees it otherwise** ({len(differing):,})")
+        for decision, look in differing[:SHOWN]:
+            st.page_link(
+                "pages/history.py",
+                label=f"Decision {decision.seq}: {decision_words.in_words(decision)} by "
+                f"{decision_words.by_whom(decision)}. {decision_words.by_whom(look)}: "
+                f"{safe_text.untrusted(str(look.detail['note']))}",
+                icon=":material/compare_arrows:",
+                query_params={"part": "Decisions", "decision": str(decision.seq)},
+            )
+
+
+def _question(catalog_id: int, decision: Decision, left: int) -> None:
+    tools = page_frame.analysis().catalog.by_id
+    with st.container(border=True):
+        st.caption(f"{quantity(left, 'decision')} left to look at.")
+        for tool in (tools[one] for one in decision.ids if one in tools):
+            st.markdown(
+                f"- **{safe_text.untrusted(tool.name)}** "
+                f":gray[{safe_text.owner(tool.id, tool.name, tool.server)}] "
+                f"{safe_text.untrusted(tool.description[:400])}"
+            )
+        with st.container(horizontal=True):
+            for label, one_job in (("One job", True), ("Not one job", False)):
+                st.button(
+                    label, key=f"look_{'same' if one_job else 'apart'}_{decision.seq}",
+                    on_click=_look, args=(catalog_id, decision, one_job),
+                )  # fmt: skip
+
+
+def _look(catalog_id: int, decision: Decision, one_job: bool) -> None:
+    people = page_frame.workspace().people
+    decision_buttons.attempt(
+        lambda: people.look(catalog_id, decision, one_job, page_frame.reviewer()),
+        "Kept; nothing is changed by a second look",
+    )
