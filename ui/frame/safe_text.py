@@ -58,6 +58,11 @@ def owner(tool_id: str, name: str, server: str) -> str:
     return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
 
 
+def named(tool_id: str, name: str) -> str:
+    """A tool's id, with its name before it where the id does not hold that; not escaped."""
+    return tool_id if name in tool_id else f"{name} ({tool_id})"
+
+
 def finding(severity: str, message: str) -> None:
     """What the scan found, whole: a badge would cut the words off."""
     color = {"block": "red", "warn": "orange"}.get(severity, "gray")

@@ -26,7 +26,13 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
         undone = f" Taken back by {decision_words.by_whom(entry.undo)}." if entry.undo else ""
         st.markdown(f"{words}, by {decision_words.by_whom(decision)}.{undone}")
         if decision.parts:
-            parts = " | ".join(", ".join(part) for part in decision.parts)
+            tools = page_frame.workspace().catalogs.open(catalog_id).by_id
+            parts = " | ".join(
+                ", ".join(
+                    safe_text.named(one, tools[one].name if one in tools else one) for one in part
+                )
+                for part in decision.parts
+            )
             st.caption(safe_text.untrusted(parts))
         for note in entry.notes:
             text = safe_text.untrusted(str(note.detail["note"]))

@@ -40,7 +40,7 @@ def decision_list(catalog_id: int) -> None:
     if not shown:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")
         return
-    place = _table(shown)
+    place = _table(shown, catalog_id)
     decision_detail(catalog_id, shown[place])
 
 
@@ -72,8 +72,9 @@ def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
     return HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
 
 
-def _table(shown: tuple[Entry, ...]) -> int:
+def _table(shown: tuple[Entry, ...], catalog_id: int) -> int:
     """Draw the table; the place of the chosen row, which the address names by its number."""
+    tools = page_frame.workspace().catalogs.open(catalog_id).by_id
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 
@@ -92,7 +93,10 @@ def _table(shown: tuple[Entry, ...]) -> int:
                 "what": ACTIONS[entry.decision.action].done,
                 "state": f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
                 "batch": "✓" if "batch" in entry.decision.detail else "",
-                "tools": ", ".join(entry.decision.ids),
+                "tools": ", ".join(
+                    safe_text.named(one, tools[one].name if one in tools else one)
+                    for one in entry.decision.ids
+                ),
                 "note": " / ".join(str(note.detail["note"]) for note in entry.notes),
             }
             for entry in shown

@@ -17,7 +17,8 @@ SHOWN = 8
 def learning_panel(catalog_id: int) -> None:
     """Draw what could be learned, what is in use, and the buttons."""
     page_frame.analysis()
-    view = page_frame.workspace().learned_judge.view(catalog_id)
+    with st.spinner("Checking what the judge could learn …"):
+        view = page_frame.workspace().learned_judge.view(catalog_id)
     same = sum(one.same for one in view.taught)
     st.markdown(
         f"Decided one by one: **{quantity(view.decisions, 'decision')}** on "
