@@ -128,16 +128,20 @@ def server(tmp_path_factory):
         yield server
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 @contextmanager
-def running(place, *start):
+def running(place, *start, port=None):
     """A process of the app on a free port, with its store in ``place``: ``python -m ui``, or as
     ``start`` says.
     """
     (place / "guard").mkdir()
     (place / "guard" / "sitecustomize.py").write_text(GUARD)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = port or free_port()
     options = {
         "server.port": port,
         "server.address": "127.0.0.1",

@@ -18,6 +18,7 @@ PAGES = {
         page: (page, {})
         for page in ("graph", "review", "documents", "export", "history", "settings")
     },
+    **{part: ("history", {"part": part}) for part in ("Compare", "People", "Learning")},
     "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
     "evaluation": ("evaluation", {}),
     "bulk": ("review", {"show": "In bulk"}),
@@ -42,18 +43,23 @@ def found(page, scheme):
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_shuts_anybody_out(watched, scheme):
-    watched.page.emulate_media(color_scheme=scheme)
+def in_both(watched, name, trouble):
+    """Check what stands on the page by light and by dark; the page follows without a reload."""
+    for scheme in ("light", "dark"):
+        watched.page.emulate_media(color_scheme=scheme)
+        trouble[name, scheme] = found(watched.settled(), scheme)
+
+
+def test_no_page_shuts_anybody_out(watched):
     first = watched.open("")
     expect(first.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
     trouble = {}
     for name, (path, query) in PAGES.items():
-        page = watched.open(path, **query)
-        trouble[name] = found(page, scheme)
+        watched.open(path, **query)
+        in_both(watched, name, trouble)
     page = watched.open("review")
     page.locator("h1").click()
     for name, key in (("keys", "h"), ("note", "g"), ("parts", "m")):
         page.keyboard.press(key)
-        trouble[name] = found(watched.settled(), scheme)
+        in_both(watched, name, trouble)
     assert {name: items for name, items in trouble.items() if items} == {}

@@ -17,7 +17,7 @@ from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
 from toolscope_core.workspace.judging import OFFLINE
 from toolscope_core.workspace.workspace import Workspace
-from ui.frame import browser_state, safe_text
+from ui.frame import browser_state, safe_text, sign_in
 
 REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
@@ -74,9 +74,12 @@ def frame(page: str) -> None:
             help="Add catalogs on the Catalog page.",
             on_change=lambda: show(st.session_state["catalog"]),
         )
-        name = browser_state.remembered_name() or REVIEWER
-        st.text_input("Your name", name, key="reviewer", persist_state="session")
-        browser_state.remember(reviewer())
+        if sign_in.is_configured():
+            sign_in.person()
+        else:
+            name = browser_state.remembered_name() or REVIEWER
+            st.text_input("Your name", name, key="reviewer", persist_state="session")
+            browser_state.remember(reviewer())
         judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
         label = safe_text.untrusted(judge)
@@ -119,7 +122,7 @@ def _rerun_through_app() -> NoReturn:
 
 def reviewer() -> str:
     """The name under which decisions are recorded; it tells people on one store apart."""
-    return st.session_state.get("reviewer", "").strip() or REVIEWER
+    return sign_in.name() or st.session_state.get("reviewer", "").strip() or REVIEWER
 
 
 def analysis() -> Analysis:

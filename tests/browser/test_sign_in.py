@@ -1,0 +1,126 @@
+"""Signing in at an OpenID provider of our own, over real HTTP; decisions carry who is signed in."""
+
+import json
+import re
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from playwright.sync_api import expect
+
+from tests.browser.conftest import free_port, running
+from toolscope_core.store import Store, list_catalogs, read_log
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+PERSON = {"sub": "17", "name": "Ann <b>Other</b>", "email": "ann@shop.example"}
+
+
+@contextmanager
+def provider():
+    """A provider that knows one person, and lets her in without a question."""
+    key = RSAKey.generate_key(2048, {"kid": "one"})
+    nonces = {}
+
+    class Provider(BaseHTTPRequestHandler):
+        @property
+        def origin(self):
+            return f"http://127.0.0.1:{self.server.server_port}"
+
+        def answer(self, content):
+            body = json.dumps(content).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self):
+            path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
+            if path == "/keys":
+                self.answer({"keys": [key.as_dict(private=False)]})
+            elif path == "/authorize":
+                nonces["code"] = query["nonce"][0]
+                self.send_response(302)
+                back = query["redirect_uri"][0]
+                self.send_header("Location", f"{back}?code=code&state={query['state'][0]}")
+                self.end_headers()
+            else:
+                self.answer(
+                    {
+                        "issuer": self.origin,
+                        "authorization_endpoint": f"{self.origin}/authorize",
+                        "token_endpoint": f"{self.origin}/token",
+                        "jwks_uri": f"{self.origin}/keys",
+                        "response_types_supported": ["code"],
+                        "subject_types_supported": ["public"],
+                        "id_token_signing_alg_values_supported": ["RS256"],
+                    }
+                )
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            now = int(time.time())
+            claims = {
+                **PERSON,
+                "iss": self.origin,
+                "aud": "toolscope",
+                "iat": now,
+                "exp": now + 600,
+                "nonce": nonces["code"],
+            }
+            token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, key)
+            self.answer(
+                {"access_token": "a", "token_type": "Bearer", "expires_in": 600, "id_token": token}
+            )
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_nothing_is_shown_before_signing_in_and_decisions_carry_who_did(chromium, tmp_path):
+    port = free_port()
+    with provider() as origin:
+        secrets = tmp_path / "secrets.toml"
+        secrets.write_text(
+            f"""[auth]
+redirect_uri = "http://127.0.0.1:{port}/oauth2callback"
+cookie_secret = "a secret of this test alone, long enough"
+client_id = "toolscope"
+client_secret = "no secret"
+server_metadata_url = "{origin}/.well-known/openid-configuration"
+"""
+        )
+        with running(tmp_path, "ui", f"--secrets.files={secrets}", port=port) as server:
+            page = chromium.new_context().new_page()
+            page.goto(f"{server.url}/review?catalog=Example")
+            sign_in = page.get_by_role("button", name="Sign in")
+            expect(sign_in).to_be_visible(timeout=60_000)
+            expect(page.get_by_text("Example")).to_have_count(0)
+            sign_in.click()
+            expect(page.get_by_text("Signed in as Ann <b>Other</b>")).to_be_visible(timeout=60_000)
+            expect(page.get_by_label("Your name")).to_have_count(0)
+            page.goto(f"{server.url}/review?catalog=Example")
+            page.get_by_role("button", name=re.compile("^Accept(?! safe)")).first.click(
+                timeout=60_000
+            )
+            expect(page.get_by_text(re.compile("Accepted: ")).last).to_be_visible()
+            store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+            (made,) = read_log(store, list_catalogs(store)[0].id)
+            store.close()
+            assert made.reviewer == "ann@shop.example"
+            page.get_by_role("button", name="Sign out").click()
+            expect(sign_in).to_be_visible(timeout=60_000)
