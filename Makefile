@@ -25,7 +25,7 @@ test: $(VENV)/.dev
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(PYTEST) --cov --cov-report=term --durations=10
 
 nightly: $(VENV)/.dev

@@ -218,7 +218,7 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
         page = chromium.new_page(viewport={"width": 1440, "height": 1000})
         bare = Path(folder) / "bare.py"
         bare.write_text(BARE)
-        with serving(settings, str(bare)) as empty:
+        with serving(settings, "streamlit", "run", str(bare)) as empty:
             row("Chromium, an app that does nothing", loads(page, empty, SHOWN))
         analyse = page.get_by_role("button", name="Analyse")
         found = page.locator(FOUND)
@@ -283,13 +283,13 @@ def usable(page: Page, address: str, shown: str) -> float:
 
 
 @contextlib.contextmanager
-def serving(settings: Settings, app: str = "app.py") -> Iterator[str]:
-    """An app on a free port, over the measured store and cache."""
+def serving(settings: Settings, *start: str) -> Iterator[str]:
+    """An app on a free port, over the measured store and cache: ``start`` is what Python runs."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port)]
-    command += ["--server.fileWatcherType", "none"]
+    command = [sys.executable, "-m", *(start or ("ui",)), "--server.port", str(port)]
+    command += ["--server.fileWatcherType", "none", "--server.headless", "true"]
     environment = {
         **os.environ,
         "HF_HUB_OFFLINE": "1",
