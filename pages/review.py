@@ -101,7 +101,7 @@ reshape_panel.open_from_address(catalog_id, listed.shown)
 parts = reshape_panel.parts_of(listed.shown)
 by_key = by_key and parts is None
 blind: bool = st.session_state.get("blind", False)
-queue, body = st.columns([4, 8], gap="medium")
+queue, body = st.container(key="queue_and_card").columns([4, 8], gap="medium")
 with queue:
     queue_panel.table(catalog_id, listed, blind)
 with body, st.container(gap="small"):

@@ -282,10 +282,11 @@ def find_dangling(tools: Sequence[MergedTool], relabels: Sequence[Relabel]) -> t
         if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
     }
     paths = any("/" in name or ":" in name for name in gone)
+    names = frozenset(gone)  # two sets are compared by the smaller, a set and keys by the set
     return tuple(
         Dangling(item.tool.id, name, gone[name])
         for item in (tools if gone else ())
-        for name in sorted(_words(item.tool, paths) & gone.keys())
+        for name in sorted(_words(item.tool, paths) & names)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import cast
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
 from toolscope_core.datamodel import Action, Decision
@@ -12,9 +13,17 @@ from toolscope_core.decisions import check_form
 from toolscope_core.errors import DecisionError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
-from toolscope_core.store.tables import DecisionRow
+from toolscope_core.store.tables import CatalogRow, DecisionRow
 
 Log = tuple[Decision, ...]
+
+_COUNTED = (
+    select(func.count(col(DecisionRow.seq)))
+    .join_from(CatalogRow, DecisionRow, col(DecisionRow.name) == CatalogRow.name, isouter=True)
+    .where(CatalogRow.id == bindparam("catalog_id"))
+    .group_by(col(CatalogRow.id))
+)
+"""Asked dozens of times for each page, so it is built once."""
 
 
 def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decision]) -> Decision:
@@ -71,9 +80,10 @@ def read_log(store: Store, catalog_id: int) -> Log:
 def count_decisions(store: Store, catalog_id: int) -> int:
     """How many rows ``read_log`` would read; each change of the log adds one."""
     with store.read() as session:
-        name = catalog_row(session, store, catalog_id).name
-        rows = select(func.count()).select_from(DecisionRow).where(DecisionRow.name == name)
-        return int(session.exec(rows).one())
+        count = session.exec(_COUNTED, params={"catalog_id": catalog_id}).one_or_none()
+        if count is None:
+            catalog_row(session, store, catalog_id)  # says that there is none
+        return int(count or 0)
 
 
 def _log(session: Session, store: Store, name: str) -> Log:

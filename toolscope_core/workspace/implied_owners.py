@@ -8,27 +8,27 @@ from toolscope_core.datamodel import Decision, ImpliedServer
 from toolscope_core.decision_log import admit, owners
 from toolscope_core.decisions import decision_of_row
 from toolscope_core.merging.implied_servers import present_servers
-from toolscope_core.store import Store, append_decision, count_decisions, now, read_log
+from toolscope_core.store import Store, append_decision, now
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.logs import Logs
 from toolscope_core.workspace.memo import Memo
 
 
 class ImpliedOwners:
     """The servers that names imply in a catalog, with the changes that were decided."""
 
-    def __init__(self, store: Store, catalogs: Catalogs) -> None:
+    def __init__(self, store: Store, catalogs: Catalogs, logs: Logs) -> None:
         self._store = store
         self._catalogs = catalogs
+        self._logs = logs
         self._chosen: Memo[dict[str, str]] = Memo()
         self._servers: Memo[tuple[ImpliedServer, ...]] = Memo()
 
     def chosen(self, catalog_id: int) -> Mapping[str, str]:
         """By tool id the implied server that people gave it; empty for none."""
+        log = self._logs.of(catalog_id)
         return self._chosen.get(
-            catalog_id,
-            (),
-            lambda: owners(self._catalogs.open(catalog_id), read_log(self._store, catalog_id)),
-            state=count_decisions(self._store, catalog_id),
+            catalog_id, (log,), lambda: owners(self._catalogs.open(catalog_id), log)
         )
 
     def servers(self, catalog_id: int) -> tuple[ImpliedServer, ...]:

@@ -26,7 +26,7 @@ from toolscope_core.merging.edit_validity import document_problems
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Proposed, alone, plan_of, proposed
-from toolscope_core.store import Store, append_decision, append_decisions, now, read_log
+from toolscope_core.store import Store, append_decision, append_decisions, now
 from toolscope_core.views.cards import Card, card_of, tokens_of
 from toolscope_core.views.drafts import Draft, synthesised, with_draft
 from toolscope_core.views.exports import (
@@ -44,6 +44,7 @@ from toolscope_core.views.queue import Order, Show, in_order, is_family, of_show
 from toolscope_core.views.server_pairs import ServerPairProposals, server_pairs
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.logs import Logs
 from toolscope_core.workspace.memo import Memo
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
@@ -73,9 +74,10 @@ class Progressed:
 class Review:
     """Decisions on one store. The plan is computed again whenever the log has grown."""
 
-    def __init__(self, store: Store, catalogs: Catalogs, analyses: Analyses) -> None:
+    def __init__(self, store: Store, catalogs: Catalogs, analyses: Analyses, logs: Logs) -> None:
         self._store = store
         self._catalogs = catalogs
+        self._logs = logs
         self._analyses = analyses
         self._plans: Memo[MergePlan] = Memo()
         self._proposals: Memo[Proposed] = Memo()
@@ -89,7 +91,7 @@ class Review:
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
-        return read_log(self._store, catalog_id)
+        return self._logs.of(catalog_id)
 
     def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
         """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""

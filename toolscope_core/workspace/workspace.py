@@ -22,6 +22,7 @@ from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.learned_judge import LearnedJudge
 from toolscope_core.workspace.loaded_queries import LoadedQueries
+from toolscope_core.workspace.logs import Logs
 from toolscope_core.workspace.maps import Maps
 from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
@@ -51,7 +52,8 @@ class Workspace:
         cache = VectorCache(settings.cache_dir)
         embedder = embedder or embedder_of(settings)
         chosen_judge = ChosenJudge(self.store)
-        self.implied_owners = ImpliedOwners(self.store, self.catalogs)
+        logs = Logs(self.store)
+        self.implied_owners = ImpliedOwners(self.store, self.catalogs, logs)
         self.analyses = Analyses(
             self.store, self.catalogs, embedder, cache, chosen_judge, self.implied_owners
         )
@@ -59,7 +61,7 @@ class Workspace:
         self.judging = Judging(
             self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints
         )
-        self.review = Review(self.store, self.catalogs, self.analyses)
+        self.review = Review(self.store, self.catalogs, self.analyses, logs)
         self.histories = Histories(self.store, self.catalogs, self.analyses, self.review)
         self.document_versions = DocumentVersions(self.catalogs, self.review)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
