@@ -19,6 +19,7 @@ LAYERS = (
     {
         "catalog",
         "augmentation",
+        "toolbank",
         "similarity",
         "projection",
         "cache",
@@ -42,6 +43,7 @@ LAYERS = (
         "questioning",
         "subqueries",
         "variant_writing",
+        "query_writing",
         "telling_apart",
         "planning",
         "outgoing",
@@ -74,12 +76,15 @@ PEERS = {
     ("augmentation", "json_lines"),  # and so are variants
     ("augmentation", "similarity"),  # names are split the same way
     ("augmentation", "merging"),  # what a model wrote about a tool is held to the same rules
+    ("toolbank", "catalog"),  # names of tools are found in requests as in descriptions
+    ("toolbank", "merging"),  # what a model wrote for a tool is held to the same rules
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
     ("bundle", "outgoing"),  # what is written is what may leave
     ("subqueries", "questioning"),  # whoever answers what a model is asked
     ("variant_writing", "questioning"),  # the same
+    ("query_writing", "questioning"),  # the same
     ("telling_apart", "questioning"),  # the same
     ("telling_apart", "variant_writing"),  # held against a tool in the same way
     ("telling_apart", "pipeline"),  # the pairs are those of an analysis
@@ -115,7 +120,7 @@ VENDORS = {
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
     "jsonschema_rs": {"relabelling", "catalog", "llm", "merging", "experiments"},
-    "rapidfuzz": {"merging", "versions"},
+    "rapidfuzz": {"merging", "versions", "toolbank"},
     "scipy": {"merging", "similarity", "evaluation"},
     "Stemmer": {"merging", "retrieval"},
     "bm25s": {"retrieval"},

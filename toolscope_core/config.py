@@ -308,6 +308,30 @@ class QuestionConfig:
             )
 
 
+REQUEST_TOOLS = (2, 5)
+"""How many tools a generated query needs: at least and at most (Tool2Vec, appendix C.3)."""
+REQUEST_LENGTH = (12, 600)
+"""Characters of a generated query, at least and at most."""
+MOST_GENERATED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGeneration:
+    """How many queries a model is asked for, and the ``seed`` of what it is shown for each."""
+
+    count: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= MOST_GENERATED:
+            raise ConfigError(
+                f"{self.count:,} queries are wanted; give 1 to {MOST_GENERATED:,}, and another "
+                "seed for more"
+            )
+        if self.seed < 0:
+            raise ConfigError(f"the seed is {self.seed}; give 0 or more")
+
+
 LEAST_PROBABILITY = 0.5
 """Below it the judge considers two tools different, so merging them is not proposed."""
 

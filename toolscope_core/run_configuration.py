@@ -16,15 +16,17 @@ from toolscope_core.prompts.augmentation_prompt import AugmentationTask
 from toolscope_core.prompts.judge_prompt import JudgeTask
 from toolscope_core.prompts.plan_filter_prompt import FilterTask
 from toolscope_core.prompts.quality import QualityTask
+from toolscope_core.prompts.query_draft_prompt import DraftTask
+from toolscope_core.prompts.query_polish_prompt import PolishTask
 from toolscope_core.prompts.rephrasing_prompt import RephrasingTask
 from toolscope_core.prompts.siblings_prompt import SiblingsTask
 from toolscope_core.prompts.synthesis_prompt import SynthesisTask
 from toolscope_core.prompts.worker_prompt import WorkerTask
 from toolscope_core.questioning import Asking
 
-RunKind = Literal["judge", "documents", "quality", "variants", "plan", "siblings"]
+RunKind = Literal["judge", "documents", "quality", "variants", "plan", "siblings", "queries"]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
-variants of tools; tools for the jobs of a request; descriptions that tell siblings apart.
+variants of tools; tools for the jobs of a request; descriptions that tell siblings apart; queries.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
@@ -33,6 +35,7 @@ _TASKS = {
     "quality": (QualityTask(),),
     "variants": (AugmentationTask(),),
     "siblings": (SiblingsTask(),),
+    "queries": (DraftTask(), PolishTask()),
     "plan": (RephrasingTask(), WorkerTask(), FilterTask()),
 }
 
@@ -83,7 +86,8 @@ def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | N
         same_keys = questions is None or asdict(QuestionConfig(**questions)) == questions
     except (KeyError, TypeError):
         return False
-    return same_keys and {**now, "questions": questions} == {"questions": None, **run_config}
+    asked = {key: value for key, value in run_config.items() if key != "generation"}
+    return same_keys and {**now, "questions": questions} == {"questions": None, **asked}
 
 
 def endpoint_of(run_config: JsonObject) -> Endpoint:

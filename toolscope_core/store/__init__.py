@@ -26,6 +26,16 @@ from toolscope_core.store.experiment_rows import (
     list_experiments,
     open_experiment,
 )
+from toolscope_core.store.generated_rows import (
+    SET_NAME,
+    GeneratedQuery,
+    GeneratedState,
+    clear_generated,
+    decide_generated,
+    edit_generated,
+    keep_generated,
+    list_generated,
+)
 from toolscope_core.store.job_rows import (
     Job,
     JobState,
@@ -59,7 +69,10 @@ from toolscope_core.store.settings import read_setting, setting_as, write_settin
 from toolscope_core.store.variant_rows import OfferedVariant, keep_variants, list_variants
 
 __all__ = [
+    "SET_NAME",
     "CatalogRecord",
+    "GeneratedQuery",
+    "GeneratedState",
     "Job",
     "JobState",
     "ModelRun",
@@ -71,17 +84,21 @@ __all__ = [
     "StoredLedger",
     "append_decision",
     "append_decisions",
+    "clear_generated",
     "count_decisions",
     "count_earlier",
+    "decide_generated",
     "delete_catalog",
     "delete_experiment",
     "delete_query_file",
+    "edit_generated",
     "end_job",
     "end_run",
     "get_experiment",
     "get_job",
     "get_run",
     "get_selection",
+    "keep_generated",
     "keep_query_file",
     "keep_result",
     "keep_selection",
@@ -89,6 +106,7 @@ __all__ = [
     "latest_job",
     "list_catalogs",
     "list_experiments",
+    "list_generated",
     "list_query_files",
     "list_runs",
     "list_variants",

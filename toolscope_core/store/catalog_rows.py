@@ -20,6 +20,7 @@ from toolscope_core.store.tables import (
     CatalogToolRow,
     DecisionRow,
     ExperimentRow,
+    GeneratedRow,
     JobRow,
     QueryFileRow,
     RunRow,
@@ -100,14 +101,14 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
             raise StoreError(f"there is a catalog {new} already; choose another name")
-        for table in (CatalogRow, DecisionRow, QueryFileRow, VariantRow):
+        for table in (CatalogRow, DecisionRow, QueryFileRow, VariantRow, GeneratedRow):
             renamed = update(table).where(col(table.name) == name).values(name=new)
             session.connection().execute(renamed)
 
 
 def delete_catalog(store: Store, name: str) -> None:
     """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, variants,
-    jobs, runs, experiments and selections; the answers of models stay, since other catalogs may
+    generated queries, jobs, runs, experiments and selections; the answers of models stay, since other catalogs may
     hold the same tools. No later catalog gets an id that these had. Raises ``StoreError`` while a
     job of theirs runs, or where there is no such catalog.
     """
@@ -123,7 +124,7 @@ def delete_catalog(store: Store, name: str) -> None:
         for table in (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
-        for named in (DecisionRow, QueryFileRow, VariantRow, CatalogRow):
+        for named in (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, CatalogRow):
             session.connection().execute(delete(named).where(col(named.name) == name))
 
 

@@ -135,6 +135,15 @@ def m011_variants(connection: sqlite3.Connection) -> None:
     )
 
 
+def m012_generated_queries(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE generated_query ("
+        " name TEXT NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,"
+        " tools TEXT NOT NULL, draft TEXT NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL,"
+        " state TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (name, key))"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -147,6 +156,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m009_query_files,
     m010_experiments,
     m011_variants,
+    m012_generated_queries,
 )
 """In the order of their application. Append only: a released step never changes."""
 

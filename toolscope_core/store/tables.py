@@ -178,6 +178,25 @@ class VariantRow(Row, table=True):
     questions: list[str] = Field(sa_type=JsonTexts)
 
 
+class GeneratedRow(Row, table=True):
+    """A query that a model wrote for the catalogs named ``name``; ``key`` identifies its question,
+    ``number`` counts them in order of their arrival.
+    """
+
+    __tablename__ = "generated_query"
+
+    name: str = Field(primary_key=True, sa_type=JsonText)
+    key: str = Field(primary_key=True)
+    number: int
+    source: str = Field(sa_type=JsonText)
+    tools: list[str] = Field(sa_type=JsonTexts)
+    draft: str = Field(sa_type=JsonText)
+    text: str = Field(sa_type=JsonText)
+    reason: str = Field(sa_type=JsonText)
+    state: str = "waiting"
+    at: str
+
+
 class ExperimentRow(Row, table=True):
     """One experiment on a version of a catalog; ``key`` hashes its kind and configuration."""
 

@@ -13,11 +13,16 @@ from toolscope_core.datamodel import Catalog, Constraints, MergePlan, Pair
 from toolscope_core.opinions import Opinions, Spent
 from toolscope_core.pipeline import Analysis, bars_of
 from toolscope_core.prompts.judge_prompt import ToolPair
+from toolscope_core.prompts.query_draft_prompt import DraftQuestion
+from toolscope_core.query_writing import queries_of_model
 from toolscope_core.questioning import ask_opinions, with_documents, with_grades
 from toolscope_core.telling_apart import descriptions_of_model
 from toolscope_core.variant_writing import variants_of_model
 
 Item = TypeVar("Item")
+
+TYPICAL_DRAFT = 180
+"""Characters of a request that is not written yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,9 @@ class Estimates:
 
 
 class Presuming:
-    """Answers with what the ledger knows, else with the offline judge; counts what is asked."""
+    """Answers with what the ledger knows, else with the offline judge, or a request of a typical
+    length; counts what is asked.
+    """
 
     message = ""
     spent: tuple[Spent, ...] = ()
@@ -93,6 +100,10 @@ class Presuming:
         ]
 
     def _presumed(self, key: str, item: object) -> Answer | None:
+        if isinstance(item, DraftQuestion):  # each is polished
+            places = list(range(1, min(3, len(item.tools)) + 1))
+            draft = {"tools": places, "request": key.ljust(TYPICAL_DRAFT, ".")}
+            return Answer(key, "query drafts", "", (), "nobody", "", draft)
         if self._analysis is None or not isinstance(item, ToolPair):
             return None
         pair = Pair.of(item.left.id, item.right.id)
@@ -149,6 +160,18 @@ def augmenting_takes(
     """What document variants of every tool would take."""
     asker = Presuming(None, model, ledger, prices)
     variants_of_model(catalog.tools, asker)
+    return asker.tasks
+
+
+def generating_takes(
+    questions: Sequence[DraftQuestion],
+    model: ChatModel,
+    ledger: Ledger,
+    prices: Prices | None = None,
+) -> dict[str, Estimate]:
+    """What queries would take, if each draft can be used."""
+    asker = Presuming(None, model, ledger, prices)
+    queries_of_model(questions, asker)
     return asker.tasks
 
 

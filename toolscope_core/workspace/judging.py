@@ -64,7 +64,7 @@ from toolscope_core.workspace.memo import Memo
 __all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
 
 OFFLINE = "offline"
-OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants", "siblings", "plan")
+OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants", "siblings", "plan", "queries")
 """Runs that ask about tools whatever judge, θ and neighbours the analysis has."""
 _ENDED = "it was ended before it was done; start it again to go on"
 
@@ -147,11 +147,20 @@ class Judging:
         return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
 
     def ask(
-        self, catalog_id: int, kind: RunKind, work: Callable[[Asker], None], progress: Progress
+        self,
+        catalog_id: int,
+        kind: RunKind,
+        work: Callable[[Asker], None],
+        progress: Progress,
+        generation: JsonObject | None = None,
     ) -> ModelRun:
-        """Do work that asks about a catalog, as a run of this kind. Raises as ``run``."""
+        """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
+        the questions of a run that writes queries. Raises as ``run``.
+        """
         catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
         run_config = configuration(kind, endpoint, catalog)
+        if generation is not None:
+            run_config = {**run_config, "generation": generation}
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 
     def known_answers(self) -> Asker | None:
