@@ -16,7 +16,7 @@ import numpy as np
 
 from toolscope_core.backends import Answer, Vectors
 from toolscope_core.config import REQUEST_LENGTH, REQUEST_TOOLS, QueryGeneration
-from toolscope_core.datamodel import Catalog, JsonObject, Tool, digest
+from toolscope_core.datamodel import Catalog, JsonObject, digest
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.prompts.query_draft_prompt import (
     DraftQuestion,
@@ -39,8 +39,8 @@ UNPOLISHED = "it is as the model first wrote it: "
 class WrittenQuery:
     """What a model wrote for one question: the ids of the ``tools`` it chose, the ``draft``, and
     the ``text`` after polishing. Without a text ``reason`` says why there is none; with one, why it
-    is the draft unpolished. ``key`` identifies the question; ``is_open`` says that a part of it has
-    not been answered yet.
+    is the draft unpolished. ``key`` identifies the question to this model; ``is_open`` says that a
+    part of it has not been answered yet.
     """
 
     key: str
@@ -107,17 +107,17 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
     """What a model writes for each question, in their order; a question that occurs twice is
     answered once.
     """
-    distinct = list({_key(one): one for one in questions}.values())
-    drafts = asker(DraftTask(), distinct)
+    distinct = {_key(one, asker.name): one for one in questions}
+    drafts = asker(DraftTask(), list(distinct.values()))
     to_polish = {
         at: PolishQuestion(answer.value["request"], chosen_tools(question, answer.value))
-        for at, (question, answer) in enumerate(zip(distinct, drafts, strict=True))
+        for at, (question, answer) in enumerate(zip(distinct.values(), drafts, strict=True))
         if answer is not None and answer.value is not None and answer.value["request"]
     }
     polished = dict(zip(to_polish, asker(PolishTask(), list(to_polish.values())), strict=True))
     return tuple(
-        _written(_key(question), draft, to_polish.get(at), polished.get(at))
-        for at, (question, draft) in enumerate(zip(distinct, drafts, strict=True))
+        _written(key, draft, to_polish.get(at), polished.get(at))
+        for at, (key, draft) in enumerate(zip(distinct, drafts, strict=True))
     )
 
 
@@ -138,31 +138,46 @@ def checked_queries(
     return tuple(CheckedQuery(one, _flaws(one, checks, copied.get(one.key))) for one in written)
 
 
-def query_rows(catalog: Catalog, queries: Iterable[WrittenQuery]) -> list[JsonObject]:
-    """The queries as rows of a query file. Where a tool has exact copies, each of them answers,
+def as_queries(catalog: Catalog, written: Iterable[WrittenQuery]) -> tuple[Query, ...]:
+    """The queries as a query set has them. Where a tool has exact copies, each of them answers,
     unless the request names the server.
     """
-    copies_of: dict[str, list[Tool]] = {}
+    copies_of: dict[str, list[str]] = {}
     for tool in catalog.tools:
-        copies_of.setdefault(tool.content_hash, []).append(tool)
+        copies_of.setdefault(tool.content_hash, []).append(tool.id)
+    return tuple(
+        Query(
+            id=f"g-{one.key[:12]}",
+            text=one.text,
+            gold=tuple(
+                frozenset(_answering(one.text, tool_id, catalog, copies_of))
+                for tool_id in one.tools
+            ),
+        )
+        for one in written
+    )
+
+
+def query_rows(catalog: Catalog, written: Iterable[WrittenQuery]) -> list[JsonObject]:
+    """The queries as rows of a query file."""
     return [
         {
-            "id": f"g-{one.key[:12]}",
-            "query": one.text,
-            "gold": [_alternatives(one.text, tool, catalog, copies_of) for tool in one.tools],
+            "id": query.id,
+            "query": query.text,
+            "gold": [sorted(need) if len(need) > 1 else next(iter(need)) for need in query.gold],
         }
-        for one in queries
+        for query in as_queries(catalog, written)
     ]
 
 
-def _alternatives(
-    text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, Sequence[Tool]]
-) -> str | list[str]:
+def _answering(
+    text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[str]]
+) -> list[str]:
+    """The ids of which any one serves what a request needs a tool for."""
     tool = catalog.by_id.get(tool_id)
     if tool is None or (tool.server and re.search(rf"\b{re.escape(tool.server)}\b", text, re.I)):
-        return tool_id
-    ids = [one.id for one in copies_of[tool.content_hash]]
-    return ids if len(ids) > 1 else tool_id
+        return [tool_id]
+    return copies_of[tool.content_hash]
 
 
 def _written(
@@ -185,12 +200,14 @@ def _flaws(
 ) -> tuple[QueryFlaw, ...]:
     if not one.text:
         return ()
-    unpolished = [QueryFlaw("polish", f"{UNPOLISHED}{one.reason}")] if one.reason else []
+    is_draft = one.reason and one.text == one.draft
+    unpolished = [QueryFlaw("polish", f"{UNPOLISHED}{one.reason}")] if is_draft else []
     return (*checks.flaws(one.text, one.tools), *([copied] if copied else []), *unpolished)
 
 
-def _key(question: DraftQuestion) -> str:
-    return digest(*DraftTask().subjects(question))
+def _key(question: DraftQuestion, model: str) -> str:
+    draft, polish = DraftTask(), PolishTask()
+    return digest(model, draft.version, polish.version, *draft.subjects(question))
 
 
 def _drawn(examples: Sequence[ExampleQuery], seed: tuple[int, ...]) -> tuple[ExampleQuery, ...]:

@@ -7,6 +7,7 @@ the user can mend, with the reason.
 
 from toolscope_core.cli import (
     experiment_commands,
+    generation_commands,
     merge_commands,
     plan_commands,
     search_commands,
@@ -17,6 +18,7 @@ from toolscope_core.cli.terminal import app
 __all__ = [
     "app",
     "experiment_commands",
+    "generation_commands",
     "merge_commands",
     "plan_commands",
     "search_commands",

@@ -23,6 +23,7 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    tell_estimates,
     tell_spent,
 )
 from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
@@ -330,13 +331,7 @@ def estimate(
     ask, config = AskRequest(base_url, model, paper), AnalysisConfig(threshold=threshold)
     estimates_by_kind = estimate_files(catalogs, ask, config, read_environment(), progress())
     for kind, estimates in estimates_by_kind.items():
-        for task, one in estimates.tasks.items():
-            cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
-            say(
-                f"{kind:8} {task}: {one.questions - one.reused} questions in {one.calls} calls, "
-                f"{one.reused} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
-                f"{cost}"
-            )
+        tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved
     say(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
 

@@ -15,6 +15,7 @@ from toolscope_core.errors import ToolScopeError
 
 if TYPE_CHECKING:
     from toolscope_core.opinions import Spent
+    from toolscope_core.views.estimates import Estimates
 
 app = typer.Typer(
     name="toolscope",
@@ -113,4 +114,15 @@ def tell_spent(spent: Spent | None) -> None:
             f"{spent.task}: {spent.questions} questions, {spent.reused} known before"
             f"{more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
             f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
+        )
+
+
+def tell_estimates(kind: str, estimates: Estimates) -> None:
+    """What asking would take, a line for each task."""
+    for task, one in estimates.tasks.items():
+        cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
+        say(
+            f"{kind:8} {task}: {one.questions - one.reused} questions in {one.calls} calls, "
+            f"{one.reused} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
+            f"{cost}"
         )

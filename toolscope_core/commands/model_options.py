@@ -22,11 +22,13 @@ from toolscope_core.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.opinions import Grade, Opinions, Spent
 from toolscope_core.pipeline import Analysis
+from toolscope_core.prompts.query_draft_prompt import DraftQuestion
 from toolscope_core.questioning import Asking, ask_opinions, with_grades
 from toolscope_core.run_configuration import configuration, model_without_key
 from toolscope_core.views.estimates import (
     Estimates,
     augmenting_takes,
+    generating_takes,
     grading_takes,
     judging_takes,
 )
@@ -99,6 +101,18 @@ def estimates_of(
         "quality": Estimates(grading),
         "variants": Estimates(augmenting),
     }
+
+
+def generating_estimates(
+    questions: Sequence[DraftQuestion], asked: AskRequest, settings: Settings
+) -> Estimates:
+    """What writing queries would take; sends nothing."""
+    from toolscope_core.store import StoredLedger
+
+    with _store(settings) as store:
+        endpoint = _endpoint(asked, settings, store)
+        model, prices = model_without_key(endpoint), endpoint.prices
+        return Estimates(generating_takes(questions, model, StoredLedger(store), prices))
 
 
 def grade_rows(catalog: Catalog, opinions: Opinions) -> list[JsonObject]:

@@ -108,9 +108,9 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
 
 def delete_catalog(store: Store, name: str) -> None:
     """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, variants,
-    generated queries, jobs, runs, experiments and selections; the answers of models stay, since other catalogs may
-    hold the same tools. No later catalog gets an id that these had. Raises ``StoreError`` while a
-    job of theirs runs, or where there is no such catalog.
+    generated queries, jobs, runs, experiments and selections; the answers of models stay, since
+    other catalogs may hold the same tools. No later catalog gets an id that these had. Raises
+    ``StoreError`` while a job of theirs runs, or where there is no such catalog.
     """
     with store.write() as session:
         ids = _of_name(session, store, name)

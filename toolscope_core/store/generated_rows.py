@@ -6,7 +6,7 @@ it never holds anything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -79,19 +79,20 @@ def list_generated(store: Store, catalog_id: int) -> tuple[GeneratedQuery, ...]:
 def decide_generated(
     store: Store,
     catalog_id: int,
-    keys: Collection[str],
+    shown: Iterable[GeneratedQuery],
     state: GeneratedState,
     as_file: AsFile,
 ) -> int:
-    """Give the queries with these keys a state, and write the set of those that are kept; how many
-    changed. One that failed has nothing to decide on and stays as it is.
+    """Give queries a state, and write the set of those that are kept; how many changed. One that is
+    no longer as it was ``shown`` stays as it is, and so does one that failed.
     """
+    as_shown = {one.key: one for one in shown}
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
         changed = [
             row
             for row in _rows(session, name)
-            if row.key in keys and row.state not in (state, "failed")
+            if row.state not in (state, "failed") and _query(store, row) == as_shown.get(row.key)
         ]
         for row in changed:
             row.state = state

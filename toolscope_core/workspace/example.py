@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from toolscope_core.evaluation.query_sets import Query, read_queries
+
 EXAMPLE_NAME = "Example"
 
 
@@ -18,3 +20,9 @@ def example_path() -> Path:
 def example_queries() -> Path:
     """Requests to the example with the tools that answer them."""
     return _FOLDER / "queries.jsonl"
+
+
+def example_requests() -> tuple[Query, ...]:
+    """The queries of that file; none where the package stands without it."""
+    path = example_queries()
+    return read_queries(path) if path.is_file() else ()

@@ -16,6 +16,7 @@ from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.evaluations import Evaluations
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_queries
 from toolscope_core.workspace.explore import Explore
+from toolscope_core.workspace.generated_queries import GeneratedQueries
 from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.histories import Histories
 from toolscope_core.workspace.implied_owners import ImpliedOwners
@@ -78,6 +79,9 @@ class Workspace:
         self.maps = Maps(self.analyses, self.review, self.heatmaps, arrays)
         self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.queries = LoadedQueries(self.store, self.catalogs)
+        self.generated = GeneratedQueries(
+            self.store, self.catalogs, self.analyses, self.queries, self.judging, self.endpoints
+        )
         self.variants = Variants(self.store, self.catalogs, self.review)
         self.siblings = Siblings(
             self.analyses, self.review, self.queries, self.variants, self.judging
