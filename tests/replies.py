@@ -76,6 +76,44 @@ def planning(calls):
     return reply
 
 
+def writing(draft=None, polish=None):
+    """A model that writes queries: ``draft(tools, due)`` gives the fields of an answer, ``tools``
+    being those shown by number and ``due`` a number; ``polish(text)`` the better wording.
+    """
+
+    def reply(request):
+        told = request.user.split("\nQuestions:\n")[1].split("\n\n")[0].split("\n")
+        blocks = dict(re.findall(r"--- begin (.+) \w{16}\n(.*)", request.user))
+        rows = []
+        for line in told:
+            question = line[:12]
+            if request.name == "drafts":
+                due = int(line.rpartition(".")[2])
+                tools = {
+                    int(name.rpartition(".")[2]): json.loads(text)
+                    for name, text in blocks.items()
+                    if name.startswith("tool ")
+                }
+                own = (draft or two_wishes)(tools, due)
+            else:
+                own = {"request": (polish or polite)(json.loads(blocks[line[14:]]))}
+            rows.append({"question": question, **own})
+        return {"answers": rows}
+
+    return reply
+
+
+def two_wishes(tools, due):
+    """The tool that is due and the next, and a request in words of theirs that is not their name."""
+    places = sorted({due, due % len(tools) + 1})
+    about = [tools[at].get("description") or "something else" for at in places]
+    return {"tools": places, "request": f"I need this: {' Also: '.join(about)}"[:300]}
+
+
+def polite(text):
+    return f"Could you help me? {text}"
+
+
 def judged(tokens, verdict, confidence=0.9, serves=None):
     """The fields of an answer on a pair."""
     relation = RELATIONS.get(verdict, verdict)

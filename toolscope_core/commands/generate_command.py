@@ -84,6 +84,12 @@ class _Prepared:
     people: tuple[Query, ...]
     questions: tuple[DraftQuestion, ...]
 
+    @property
+    def existing(self) -> list[str]:
+        """The requests that a new one may not copy: those of people, and the examples shown."""
+        shown = (one for question in self.questions for one in question.examples)
+        return [one.text for one in (*self.people, *shown)]
+
 
 def estimate_queries(
     paths: Sequence[Path],
@@ -113,7 +119,7 @@ def generate_queries_file(
         prepared = _prepared(paths, options, settings, progress)
         written = queries_of_model(prepared.questions, asker)
     catalog = prepared.catalog
-    checked = checked_queries(catalog, written, [one.text for one in prepared.people])
+    checked = checked_queries(catalog, written, prepared.existing)
     kept = [one for one in checked if one.is_clean or (options.keep_doubtful and one.query.text)]
     rows = query_rows(catalog, [one.query for one in kept])
     against = [[flaw.message for flaw in one.flaws] for one in kept]

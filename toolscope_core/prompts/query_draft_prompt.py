@@ -4,7 +4,6 @@ The wording is ours.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -86,7 +85,7 @@ class DraftTask:
         for number, key in enumerate(sorted(items), 1):
             item = items[key]
             for at, one in enumerate(item.examples, 1):
-                text = json.dumps([one.text, *one.tools], ensure_ascii=False)
+                text = f"{one.text} (served by {', '.join(one.tools)})"
                 blocks[f"example {number}.{at}"] = plain_prompt_text(text)
             for at, tool in enumerate(item.in_order, 1):
                 blocks[f"tool {number}.{at}"] = prompt_text(tool, (tool.server,))

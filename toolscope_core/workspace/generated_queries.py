@@ -130,7 +130,7 @@ class GeneratedQueries:
         and was not dropped, and against the other query sets.
         """
         catalog, rows = self._catalogs.open(catalog_id), list_generated(self._store, catalog_id)
-        existing = tuple(one.text for one in self._of_people(catalog_id))
+        existing = tuple(one.text for one in (*self._of_people(catalog_id), *example_requests()))
         return self._views.get(
             catalog_id,
             (catalog,),
