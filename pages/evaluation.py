@@ -11,6 +11,7 @@ from ui.evaluation.comparison_panel import (
     queries_panel,
 )
 from ui.evaluation.experiments_panel import experiments_panel
+from ui.evaluation.generated_panel import GENERATED, generated_panel
 from ui.evaluation.request_panel import EXPERIMENTS, request_panel, shown_experiment
 from ui.evaluation.series_panel import ablation_panel, stress_panel, sweep_panel
 from ui.frame import page_frame
@@ -30,7 +31,7 @@ page_frame.analysis()
 catalog_id = page_frame.current().id
 part = st.segmented_control(
     "View",
-    [*PANELS, EXPERIMENTS],
+    [*PANELS, EXPERIMENTS, GENERATED],
     default="Before and after",
     required=True,
     key="view",
@@ -39,6 +40,8 @@ part = st.segmented_control(
 )
 if part == EXPERIMENTS:
     experiments_panel(catalog_id)
+elif part == GENERATED:
+    generated_panel(catalog_id)
 else:
     wanted = request_panel(catalog_id, part)
     experiment = shown_experiment(catalog_id, wanted)

@@ -87,8 +87,8 @@ class _Prepared:
     @property
     def existing(self) -> list[str]:
         """The requests that a new one may not copy: those of people, and the examples shown."""
-        shown = (one for question in self.questions for one in question.examples)
-        return [one.text for one in (*self.people, *shown)]
+        shown = [one.text for question in self.questions for one in question.examples]
+        return list(dict.fromkeys([*(one.text for one in self.people), *shown]))
 
 
 def estimate_queries(

@@ -52,9 +52,11 @@ from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
 
-__all__ = ["SET_NAME", "GeneratedQueries", "GeneratedView", "QueryGeneration"]
+__all__ = ["SET_NAME", "UNUSABLE", "GeneratedQueries", "GeneratedState", "GeneratedView"]
 
 JOB_KIND: RunKind = "queries"
+UNUSABLE = frozenset({"length", "hidden"})
+"""Flaws with which no text is kept; the others are for a person to judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +158,13 @@ class GeneratedQueries:
         return self.decide(catalog_id, clean, "kept")
 
     def edit(self, catalog_id: int, shown: GeneratedQuery, text: str) -> None:
-        """Give a query another text and keep it. Raises ``ConfigError`` for one that cannot be
-        used, ``StoreError`` where somebody else has changed it since.
+        """Give a query another text and keep it. Raises ``ConfigError`` for one that is too short,
+        too long or hides characters, ``StoreError`` where somebody else has changed it since.
         """
         line = " ".join(text.split())
-        if flaws := self.flaws(catalog_id, shown, line):
-            raise ConfigError(f"the query cannot be kept: {flaws[0].message}; change its text")
+        for flaw in self.flaws(catalog_id, shown, line):
+            if flaw.code in UNUSABLE:
+                raise ConfigError(f"the query cannot be kept: {flaw.message}; change its text")
         edit_generated(self._store, catalog_id, shown, line, self._as_file(catalog_id))
 
     def flaws(self, catalog_id: int, shown: GeneratedQuery, text: str) -> tuple[QueryFlaw, ...]:

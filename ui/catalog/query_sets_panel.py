@@ -7,6 +7,7 @@ import streamlit as st
 from toolscope_core.errors import ConfigError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.loaded_queries import MOST_BYTES, QuerySetView
+from ui.evaluation.generated_panel import GENERATED
 from ui.frame import page_frame, safe_text
 
 SHOWN = 20
@@ -30,6 +31,12 @@ def query_sets_panel(catalog_id: int) -> None:
         for view in views:
             _kept(catalog_id, view)
         _form(catalog_id)
+        st.page_link(
+            "pages/evaluation.py",
+            label="Write queries with a model",
+            icon=":material/forum:",
+            query_params={"view": GENERATED},
+        )
 
 
 def _kept(catalog_id: int, view: QuerySetView) -> None:

@@ -166,6 +166,8 @@ STAGES = {
     "synthesis": "Model: writing documents",
     "quality": "Model: grading documentation",
     "variants": "Model: writing document variants",
+    "query drafts": "Model: writing queries",
+    "query polish": "Model: wording queries as people would",
     "ready": "Preparing (UMAP compiles on first use)",
     "neighbours": "Finding neighbours",
     "layout": "Computing the layout",

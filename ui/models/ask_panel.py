@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -22,6 +22,8 @@ TASKS = {
     "quality": "on documentation",
     "augmentation": "on document variants",
     "siblings": "on siblings",
+    "query drafts": "for drafts of queries",
+    "query polish": "for their wording",
 }
 REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""
@@ -32,39 +34,77 @@ ASK_ALL = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a panel can ask of a model: ``estimate`` says what it takes and is worked out again when
+    ``inputs`` change, ``start`` begins a run, or goes on with one.
+    """
+
+    kind: RunKind
+    inputs: tuple[object, ...]
+    estimate: Callable[[], Estimates]
+    start: Callable[[], object]
+
+
 def asking_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
     """The estimate, the button ``label``, progress, and how the last run ended.
 
     A second button asks only about the clusters with the ids ``one``.
     """
-    work = page_frame.workspace()
-    endpoint = work.endpoints.get()
-    if endpoint is None:
-        st.caption("No model is set up, so everything is judged offline.")
-        if work.analyses.get(catalog_id) is not None:
-            _outdated(work.judging.earlier(catalog_id, kind))
-        st.page_link("pages/settings.py", label="Set up a model", icon=":material/settings:")
+    judging = page_frame.workspace().judging
+    if not can_ask(catalog_id, kind, "No model is set up, so everything is judged offline."):
         return
-    job = work.judging.job(catalog_id)
-    if job is not None and job.live:
-        page_frame.job_panel(job.id)
-        return
-    if work.analyses.get(catalog_id) is None:
-        st.caption("A model can be asked once the analysis is done.")
-        return
-    if refused := st.session_state.pop(REFUSED, ""):
-        safe_text.show_error(JobError(refused))
     paper = kind == "judge" and st.toggle(
         "Ask about every pair and cluster", key="paper", persist_state="session", help=ASK_ALL
     )
-    estimates = _estimates(catalog_id, kind, paper, endpoint)
+    question = Question(
+        kind,
+        (paper,),
+        lambda: judging.estimate(catalog_id, kind, paper),
+        lambda: judging.start(catalog_id, kind, paper),
+    )
+    only = replace(question, start=lambda: judging.start(catalog_id, kind, paper, one))
+    question_panel(catalog_id, question, label, only if one else None)
+
+
+def can_ask(catalog_id: int, kind: RunKind, without: str) -> bool:
+    """Whether a model can be asked now; else say why: ``without`` is what that means where no model
+    is set up.
+    """
+    work = page_frame.workspace()
+    if work.endpoints.get() is None:
+        st.caption(without)
+        if work.analyses.get(catalog_id) is not None:
+            _outdated(work.judging.earlier(catalog_id, kind))
+        st.page_link("pages/settings.py", label="Set up a model", icon=":material/settings:")
+        return False
+    job = work.judging.job(catalog_id)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return False
+    if work.analyses.get(catalog_id) is None:
+        st.caption("A model can be asked once the analysis is done.")
+        return False
+    return True
+
+
+def question_panel(
+    catalog_id: int, question: Question, label: str, only: Question | None = None
+) -> None:
+    """The estimate, the button ``label`` that asks, one for a part where there is one, and how the
+    last run ended. Call it where ``can_ask``.
+    """
+    endpoint = page_frame.workspace().endpoints.needed()
+    if refused := st.session_state.pop(REFUSED, ""):
+        safe_text.show_error(JobError(refused))
+    estimates = _estimates(catalog_id, question, endpoint)
     _estimate_in_words(estimates, endpoint)
     _outdated(estimates.earlier, estimates)
-    _last_run(catalog_id, kind, paper, endpoint)
+    _last_run(catalog_id, question, endpoint)
     with st.container(horizontal=True, vertical_alignment="center"):
-        _start(label, catalog_id, kind, paper)
-        if one:
-            _start("Only this one", catalog_id, kind, paper, one)
+        _start(label, f"ask_{question.kind}", question)
+        if only:
+            _start("Only this one", f"ask_{question.kind}_one", only)
         st.page_link(
             "pages/history.py",
             label="Run history",
@@ -96,15 +136,15 @@ def judge_choice(catalog_id: int) -> None:
     _answers(catalog_id)
 
 
-def _estimates(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> Estimates:
+def _estimates(catalog_id: int, question: Question, endpoint: Endpoint) -> Estimates:
     """The estimate of a run; computed again when a decision or a run has changed the questions."""
     work = page_frame.workspace()
     runs = [(run.id, run.ended_at) for run in work.judging.runs(catalog_id)]
-    inputs = (catalog_id, paper, endpoint, len(work.review.log(catalog_id)), runs)
-    key = f"estimates_{kind}"
+    inputs = (catalog_id, question.inputs, endpoint, len(work.review.log(catalog_id)), runs)
+    key = f"estimates_{question.kind}"
     if st.session_state.get(key, (None,))[0] != inputs:
         with st.spinner("Estimating calls and cost"):
-            st.session_state[key] = (inputs, work.judging.estimate(catalog_id, kind, paper))
+            st.session_state[key] = (inputs, question.estimate())
     estimates: Estimates = st.session_state[key][1]
     return estimates
 
@@ -153,10 +193,10 @@ def _outdated(count: int, estimates: Estimates | None = None) -> None:
     st.caption(f"{text}.")
 
 
-def _last_run(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> None:
+def _last_run(catalog_id: int, question: Question, endpoint: Endpoint) -> None:
     """Say how the last run of this kind ended, unless it is done."""
     runs = page_frame.workspace().judging.runs(catalog_id)
-    last = next((run for run in runs if run.kind == kind), None)
+    last = next((run for run in runs if run.kind == question.kind), None)
     if last is None or last.state in ("done", "running"):
         return
     outcome = f"{last.state}: {last.message}" if last.message else last.state
@@ -166,10 +206,10 @@ def _last_run(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -
         icon=":material/pause_circle:",
     )
     if last.state == "paused" and endpoint.budget != Budget():
-        _raise_budget(catalog_id, kind, paper, endpoint)
+        _raise_budget(question, endpoint)
 
 
-def _raise_budget(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoint) -> None:
+def _raise_budget(question: Question, endpoint: Endpoint) -> None:
     budget = endpoint.budget
     with st.popover("Raise the budget", icon=":material/savings:"):
         calls, money = budget.calls, budget.money
@@ -183,31 +223,22 @@ def _raise_budget(catalog_id: int, kind: RunKind, paper: bool, endpoint: Endpoin
             "Raise and resume",
             key="raise_budget",
             on_click=_raise_and_resume,
-            args=(replace(endpoint, budget=Budget(calls, money)), catalog_id, kind, paper),
+            args=(replace(endpoint, budget=Budget(calls, money)), question),
         )
 
 
-def _raise_and_resume(endpoint: Endpoint, catalog_id: int, kind: RunKind, paper: bool) -> None:
+def _raise_and_resume(endpoint: Endpoint, question: Question) -> None:
     page_frame.workspace().endpoints.save(endpoint)
-    _ask(catalog_id, kind, paper)
+    _ask(question)
 
 
-def _start(
-    label: str, catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = ()
-) -> None:
-    st.button(
-        label,
-        key=f"ask_{kind}{'_one' if clusters else ''}",
-        icon=":material/forum:",
-        on_click=_ask,
-        args=(catalog_id, kind, paper, clusters),
-    )
+def _start(label: str, key: str, question: Question) -> None:
+    st.button(label, key=key, icon=":material/forum:", on_click=_ask, args=(question,))
 
 
-def _ask(catalog_id: int, kind: RunKind, paper: bool, clusters: Sequence[str] = ()) -> None:
-    work = page_frame.workspace()
+def _ask(question: Question) -> None:
     try:
-        work.judging.start(catalog_id, kind, paper, clusters)
+        question.start()
     except ToolScopeError as error:
         st.session_state[REFUSED] = str(error)
 

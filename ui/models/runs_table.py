@@ -17,6 +17,7 @@ KINDS = {
     "variants": "document variants",
     "plan": "plans of requests",
     "siblings": "siblings told apart",
+    "queries": "generated queries",
 }
 TITLES = {
     "asked": "task",
