@@ -11,6 +11,7 @@ from toolscope_core.config import Endpoint, Prices, Settings
 from toolscope_core.datamodel import Augmentation, Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError, ToolScopeError
 from toolscope_core.store import (
+    GeneratedQuery,
     Store,
     StoredLedger,
     append_decision,
@@ -20,12 +21,14 @@ from toolscope_core.store import (
     get_job,
     get_run,
     get_selection,
+    keep_generated,
     keep_query_file,
     keep_selection,
     keep_variants,
     latest_job,
     list_catalogs,
     list_experiments,
+    list_generated,
     list_query_files,
     list_runs,
     list_variants,
@@ -93,6 +96,7 @@ def path(tmp_path):
     keep_selection(store, 1, "words", ["a"])
     keep_query_file(store, 1, "q.jsonl", b"{}")
     keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
+    keep_generated(store, 1, "m", [GeneratedQuery("k", ("a", "b"), "draft", "words", "why")])
     open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
@@ -126,6 +130,7 @@ def readings(store, tmp_path):
     yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
     yield lambda: list_query_files(store, 1)
     yield lambda: list_variants(store, 1)
+    yield lambda: list_generated(store, 1)
     yield lambda: list_experiments(store, 1)
     yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))

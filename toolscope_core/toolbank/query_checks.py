@@ -102,4 +102,5 @@ def _unsafe(text: str) -> Iterator[QueryFlaw]:
         return
     plain = Tool("request", "request", without_addresses(text))
     for violation in hostile(Tool("request", "request"), plain):
-        yield QueryFlaw("hostile", violation.message)
+        # the scan knows it as the description of a tool
+        yield QueryFlaw("hostile", violation.message.replace("The description", "the request", 1))

@@ -114,7 +114,7 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
             )
         if count["kept"]:
             st.download_button(
-                f"Export {quantity(count['kept'], 'kept query')}",
+                f"Export the {count['kept']:,} kept",
                 lambda: work.file(catalog_id),
                 SET_NAME,
                 "application/jsonl",
