@@ -482,7 +482,7 @@ def test_a_writer_of_queries_that_obeys_a_tool_writes_none_for_the_others(payloa
     assert honest.text == "Ann needs it." and set(honest.tools) == {"find_notes", "send_mail"}
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("payload", PAYLOADS[::4])
 def test_a_polisher_that_obeys_a_request_rewords_no_other_and_is_pointed_out(payload, served):
     notes, mails = tool("look_up", LONG), tool("send_mail", "Send a mail.")
     files = tool("list_files", "List files.")
