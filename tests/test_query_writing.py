@@ -27,6 +27,7 @@ from toolscope_core.query_writing import (
 )
 from toolscope_core.questioning import Asking
 from toolscope_core.similarity import tool_text
+from toolscope_core.toolbank.query_checks import QueryChecks
 
 DESK = catalog(*TOOLS)
 PEOPLE = tuple(
@@ -101,10 +102,10 @@ def test_what_fails_is_a_value_with_its_reason():
     drafts = [one for one in all_of_them if one.text]
     assert drafts and all(one.text == one.draft for one in drafts)
     assert all("is gone" in one.reason for one in drafts)
-    flaws = [one.flaws for one in checked_queries(DESK, drafts)]
+    flaws = [one.flaws for one in checked_queries(QueryChecks(DESK), drafts)]
     assert all(own[-1].code == "polish" for own in flaws)
     edited = [replace(one, text="Mail me the weather of Oslo.") for one in drafts[:1]]
-    assert checked_queries(DESK, edited)[0].is_clean
+    assert checked_queries(QueryChecks(DESK), edited)[0].is_clean
 
 
 def test_a_question_that_comes_again_is_one():

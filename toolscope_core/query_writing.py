@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,8 @@ from toolscope_core.prompts.query_draft_prompt import (
 )
 from toolscope_core.prompts.query_polish_prompt import PolishQuestion, PolishTask
 from toolscope_core.questioning import Asker
-from toolscope_core.toolbank.query_checks import QueryChecks, QueryFlaw, copies
+from toolscope_core.toolbank.near_copies import NearCopy, near_copies
+from toolscope_core.toolbank.query_checks import QueryChecks, QueryFlaw, copy_flaw
 from toolscope_core.toolbank.tool_samples import tool_samples
 
 EXAMPLES = 5
@@ -122,20 +123,48 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
 
 
 def checked_queries(
-    catalog: Catalog, written: Sequence[WrittenQuery], existing: Sequence[str] = ()
+    checks: QueryChecks, written: Sequence[WrittenQuery], existing: Sequence[str] = ()
 ) -> tuple[CheckedQuery, ...]:
-    """Each query with what speaks against it, copies of earlier ones and of ``existing`` requests
-    among it.
+    """Each query with what speaks against it, a copy of an earlier one or of an ``existing``
+    request among it.
     """
-    checks, with_text = QueryChecks(catalog), [one for one in written if one.text]
-    copied = dict(
-        zip(
-            [one.key for one in with_text],
-            copies([one.text for one in with_text], existing),
-            strict=True,
-        )
+    texts = [*existing, *(one.text for one in written)]
+    copied = first_copies(written, near_copies(texts))
+    return tuple(
+        CheckedQuery(one, flaws_of(one, checks, copied.get(one.key), texts)) for one in written
     )
-    return tuple(CheckedQuery(one, _flaws(one, checks, copied.get(one.key))) for one in written)
+
+
+def first_copies(
+    written: Sequence[WrittenQuery],
+    near: Sequence[Sequence[NearCopy]],
+    without: Collection[str] = (),
+) -> dict[str, NearCopy]:
+    """By key the first request that a query copies. ``near`` are the copies of all requests, the
+    written ones last; those of the keys ``without`` do not count as copied from.
+    """
+    before = len(near) - len(written)
+    gone = {before + at for at, one in enumerate(written) if one.key in without or not one.text}
+    firsts = {}
+    for one, own in zip(written, near[before:], strict=True):
+        standing = [copy for copy in own if copy.place not in gone]
+        if one.text and standing:
+            firsts[one.key] = standing[0]
+    return firsts
+
+
+def flaws_of(
+    one: WrittenQuery, checks: QueryChecks, copied: NearCopy | None, texts: Sequence[str]
+) -> tuple[QueryFlaw, ...]:
+    """What speaks against a query that copies this one of the ``texts``, if any."""
+    if not one.text:
+        return ()
+    is_draft = one.reason and one.text == one.draft
+    return (
+        *checks.flaws(one.text, one.tools),
+        *([copy_flaw(texts[copied.place], copied.percent)] if copied else []),
+        *([QueryFlaw("polish", f"{UNPOLISHED}{one.reason}")] if is_draft else []),
+    )
 
 
 def as_queries(catalog: Catalog, written: Iterable[WrittenQuery]) -> tuple[Query, ...]:
@@ -193,16 +222,6 @@ def _written(
     if polished.value is None:
         return WrittenQuery(key, tools, polish.draft, polish.draft, polished.reason)
     return WrittenQuery(key, tools, polish.draft, polished.value["request"])
-
-
-def _flaws(
-    one: WrittenQuery, checks: QueryChecks, copied: QueryFlaw | None
-) -> tuple[QueryFlaw, ...]:
-    if not one.text:
-        return ()
-    is_draft = one.reason and one.text == one.draft
-    unpolished = [QueryFlaw("polish", f"{UNPOLISHED}{one.reason}")] if is_draft else []
-    return (*checks.flaws(one.text, one.tools), *([copied] if copied else []), *unpolished)
 
 
 def _key(question: DraftQuestion, model: str) -> str:

@@ -32,6 +32,7 @@ from toolscope_core.query_writing import (
     query_rows,
 )
 from toolscope_core.similarity import tool_text
+from toolscope_core.toolbank.query_checks import QueryChecks
 from toolscope_core.views.estimates import Estimates
 from toolscope_core.workspace.example import example_requests
 
@@ -119,7 +120,7 @@ def generate_queries_file(
         prepared = _prepared(paths, options, settings, progress)
         written = queries_of_model(prepared.questions, asker)
     catalog = prepared.catalog
-    checked = checked_queries(catalog, written, prepared.existing)
+    checked = checked_queries(QueryChecks(catalog), written, prepared.existing)
     kept = [one for one in checked if one.is_clean or (options.keep_doubtful and one.query.text)]
     rows = query_rows(catalog, [one.query for one in kept])
     against = [[flaw.message for flaw in one.flaws] for one in kept]

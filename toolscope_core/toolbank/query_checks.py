@@ -16,8 +16,6 @@ FlawCode = Literal["tools", "gone", "name", "length", "hidden", "hostile", "copy
 
 FEWEST, MOST = REQUEST_TOOLS
 SHORTEST, LONGEST = REQUEST_LENGTH
-NEAR_COPY = 90.0
-"""Percent of two requests, their words sorted, from which on one is a near copy of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +27,12 @@ class QueryFlaw:
 
 
 class QueryChecks:
-    """What speaks against requests, each by itself, for the tools of one catalog."""
+    """What speaks against requests, each by itself, for the tools of one catalog; a request is
+    looked at once.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
+        self._seen: dict[tuple[str, tuple[str, ...]], tuple[QueryFlaw, ...]] = {}
         self._tools = catalog.by_id
         self._identifiers = identifier_keys(
             name for tool in catalog.tools for name in (tool.name, tool.id)
@@ -39,6 +40,12 @@ class QueryChecks:
 
     def flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
         """What speaks against a request for these tools; empty if nothing does."""
+        key = (text, tuple(tool_ids))
+        if key not in self._seen:
+            self._seen[key] = self._flaws(text, tool_ids)
+        return self._seen[key]
+
+    def _flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
         return (
             *_wrong_tools(tool_ids, self._tools.keys()),
             *_wrong_length(text),
@@ -54,29 +61,8 @@ class QueryChecks:
             yield QueryFlaw("name", f"it names the tool {name!r}")
 
 
-def copies(texts: Sequence[str], before: Sequence[str] = ()) -> tuple[QueryFlaw | None, ...]:
-    """For each text what it copies, exactly or nearly: an earlier one, or one of ``before``.
-
-    Words are compared without case, punctuation and order; a text that copies one is a copy of that
-    even where the earlier one is a copy itself.
-    """
-    from rapidfuzz import fuzz, process, utils
-
-    def folded(text: str) -> str:
-        return " ".join(sorted(utils.default_process(text).split()))
-
-    sources, forms = [*before], [folded(one) for one in before]
-    flaws: list[QueryFlaw | None] = []
-    for text in texts:
-        form = folded(text)
-        nearest = process.extractOne(form, forms, scorer=fuzz.ratio, score_cutoff=NEAR_COPY)
-        flaws.append(None if nearest is None else _copy(sources[nearest[2]], nearest[1]))
-        sources.append(text)
-        forms.append(form)
-    return tuple(flaws)
-
-
-def _copy(other: str, percent: float) -> QueryFlaw:
+def copy_flaw(other: str, percent: float) -> QueryFlaw:
+    """What speaks against a copy of another request."""
     how = "the same as" if percent == 100.0 else "nearly the same as"
     return QueryFlaw("copy", f"it is {how} {other[:80]!r}")
 

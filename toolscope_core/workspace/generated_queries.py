@@ -18,11 +18,11 @@ from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.figures.query_coverage import QueryCoverage
 from toolscope_core.prompts.query_draft_prompt import DraftQuestion
 from toolscope_core.query_writing import (
-    CheckedQuery,
     WrittenQuery,
     as_queries,
-    checked_queries,
     draft_questions,
+    first_copies,
+    flaws_of,
     queries_of_model,
     query_counts,
     query_rows,
@@ -42,6 +42,7 @@ from toolscope_core.store import (
     keep_generated,
     list_generated,
 )
+from toolscope_core.toolbank.near_copies import NearCopy, near_copies
 from toolscope_core.toolbank.query_checks import QueryChecks, QueryFlaw
 from toolscope_core.views.estimates import Estimates, generating_takes
 from toolscope_core.workspace.analyses import Analyses
@@ -85,7 +86,8 @@ class GeneratedQueries:
         self._queries = queries
         self._judging = judging
         self._endpoints = endpoints
-        self._views: Memo[tuple[GeneratedView, ...]] = Memo(most=4)
+        self._near: Memo[tuple[tuple[NearCopy, ...], ...]] = Memo(most=4)
+        self._checkers: Memo[QueryChecks] = Memo(most=4)
 
     def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
         """What ``start`` would take now; sends nothing. Raises as ``run``."""
@@ -131,13 +133,16 @@ class GeneratedQueries:
         """What is on offer, in order of its arrival. A copy is held against what arrived before it
         and was not dropped, and against the other query sets.
         """
-        catalog, rows = self._catalogs.open(catalog_id), list_generated(self._store, catalog_id)
-        existing = tuple(one.text for one in (*self._of_people(catalog_id), *example_requests()))
-        return self._views.get(
-            catalog_id,
-            (catalog,),
-            lambda: _views(catalog, rows, existing),
-            state=(rows, existing),
+        rows = list_generated(self._store, catalog_id)
+        people = (*self._of_people(catalog_id), *example_requests())
+        texts = (*(one.text for one in people), *(row.text for row in rows))
+        near = self._near.get(catalog_id, (), lambda: near_copies(texts), state=texts)
+        written, checks = [_written(row) for row in rows], self._checks(catalog_id)
+        dropped = [row.key for row in rows if row.state == "dropped"]
+        copied = first_copies(written, near, dropped)
+        return tuple(
+            GeneratedView(row, flaws_of(one, checks, copied.get(row.key), texts))
+            for row, one in zip(rows, written, strict=True)
         )
 
     def decide(
@@ -169,7 +174,7 @@ class GeneratedQueries:
 
     def flaws(self, catalog_id: int, shown: GeneratedQuery, text: str) -> tuple[QueryFlaw, ...]:
         """What speaks against a text for the tools of a query, copies left out."""
-        return QueryChecks(self._catalogs.open(catalog_id)).flaws(text, shown.tools)
+        return self._checks(catalog_id).flaws(text, shown.tools)
 
     def clear(self, catalog_id: int) -> int:
         """Delete what was dropped or failed for good; how many there were."""
@@ -198,6 +203,10 @@ class GeneratedQueries:
             analysis.catalog, analysis.vectors, people, wanted, example_requests()
         )
 
+    def _checks(self, catalog_id: int) -> QueryChecks:
+        catalog = self._catalogs.open(catalog_id)
+        return self._checkers.get(catalog_id, (catalog,), lambda: QueryChecks(catalog))
+
     def _of_people(self, catalog_id: int) -> list[Query]:
         """The queries of every set but that of generated ones."""
         return [
@@ -221,19 +230,6 @@ class _FileOf:
         rows = query_rows(self._catalog, map(_written, queries))
         lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         return "".join(lines).encode("utf-8", "backslashreplace")
-
-
-def _views(
-    catalog: Catalog, rows: Sequence[GeneratedQuery], existing: Sequence[str]
-) -> tuple[GeneratedView, ...]:
-    standing = [row for row in rows if row.state != "dropped"]
-    dropped = [row for row in rows if row.state == "dropped"]
-    checked: dict[str, CheckedQuery] = {
-        one.query.key: one
-        for group, texts in ((standing, existing), (dropped, ()))
-        for one in checked_queries(catalog, [_written(row) for row in group], texts)
-    }
-    return tuple(GeneratedView(row, checked[row.key].flaws) for row in rows)
 
 
 def _written(row: GeneratedQuery) -> WrittenQuery:

@@ -33,10 +33,12 @@ WITHOUT = (
 def generated_panel(catalog_id: int) -> None:
     """The form that asks for queries, and the review of those that were written."""
     st.caption(ABOUT)
-    views = page_frame.workspace().generated.views(catalog_id)
+    work = page_frame.workspace()
+    views = work.generated.views(catalog_id)
+    runs = [run for run in work.judging.runs(catalog_id) if run.kind == "queries"]
     box = st.expander(
         "Write queries with a model",
-        expanded=not views,
+        expanded=not views or any(run.state != "done" for run in runs[:1]),
         key="ask_for_queries",
         icon=":material/forum:",
         on_change="rerun",
