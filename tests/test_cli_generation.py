@@ -81,20 +81,17 @@ def test_queries_of_people_are_examples_and_are_not_copied(server, tmp_path):
     assert "line 1" in generate(tmp_path / "q.jsonl", "--examples", broken, code=2).stderr
 
 
-def test_a_budget_pauses_without_a_file_and_the_rest_is_asked_later(server, tmp_path):
+def test_a_budget_pauses_and_goes_on_and_a_model_that_refuses_leaves_reasons(server, tmp_path):
     out = tmp_path / "q.jsonl"
     paused = generate(out, "--budget-calls", 3, code=2).stderr
     assert "paused: budget: 3 calls" in paused and "goes on from there" in paused
     assert len(server.received) == 3 and not out.exists()
     assert "3 known before" in generate(out).output and out.exists()
-
-
-def test_a_model_that_refuses_leaves_reasons(server, tmp_path):
     server.mode = "refusal"
-    told = generate(tmp_path / "q.jsonl", count=3).output
-    assert "3 questions: 0 queries written, 3 without a query" in told
-    assert "3 without a query: " in told and "refused" in told
-    assert (tmp_path / "q.jsonl").read_text() == ""
+    told = generate(out, "--seed", 5, count=2).output
+    assert "2 questions: 0 queries written, 2 without a query" in told
+    assert "2 without a query: " in told and "refused" in told
+    assert out.read_text() == ""
 
 
 def test_without_a_model_or_with_odd_numbers_the_remedy_is_told(tmp_path, monkeypatch):

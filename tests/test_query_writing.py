@@ -139,7 +139,7 @@ def test_a_copy_of_what_people_asked_is_pointed_out():
         for n, text in enumerate(("Tell Ann how warm it is in Oslo", "Is Ann told of the cold?"))
     ]
     checked = checked_queries(
-        DESK, [*queries, WrittenQuery("x", reason="no")], ["is ann told of the cold"]
+        QueryChecks(DESK), [*queries, WrittenQuery("x", reason="no")], ["is ann told of the cold"]
     )
     assert [one.is_clean for one in checked] == [True, False, False]
     assert [flaw.code for flaw in checked[1].flaws] == ["copy"] and checked[2].flaws == ()

@@ -45,21 +45,22 @@ def labels(page):
 
 
 def tick(page, *places):
-    """Tick rows of the table that is shown."""
-    keys = [view.query.key for view in page.work.generated.views(page.catalog_id)]
+    """Tick rows of the table of those that wait."""
+    views = page.work.generated.views(page.catalog_id)
+    keys = [view.query.key for view in views if view.query.state == "waiting"]
     key = f"generated_{digest('waiting', keys)[:12]}"
     page.at.session_state[key] = {"selection": {"rows": list(places)}}
     page.at.run()
 
 
-def test_without_a_model_it_says_so(bench):
+def test_without_a_model_it_says_so_and_with_one_the_estimate_stands_before_the_start(
+    bench, server
+):
     page = bench().open("evaluation", **SLOTS)
     assert "No model is set up, so no queries can be written." in page.text
     assert not [one for one in page.at.button if one.key == "ask_queries"]
-
-
-def test_the_estimate_stands_before_the_start(page):
-    page.open("evaluation", **SLOTS)
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    page.at.run()
     page.at.number_input(key="generate_count").set_value(4).run()
     assert "4 for drafts of queries, 4 for their wording" in page.text
     page.press("ask_queries")
@@ -68,11 +69,14 @@ def test_the_estimate_stands_before_the_start(page):
     assert states(page) == ["waiting"] * 4
 
 
-def test_what_nothing_speaks_against_is_kept_at_once(written):
+def test_what_nothing_speaks_against_is_kept_at_once_and_tools_are_counted(written):
     views = written.work.generated.views(written.catalog_id)
     doubtful = {view.query.key for view in views if view.flaws}
     clean = len(views) - len(doubtful)
     assert "4 questions: **4** waiting." in written.text and clean and doubtful
+    assert "of 8 tools answer a generated query; **0** answer none." in written.text
+    written.at.toggle(key="cover_waiting").set_value(False).run()
+    assert "**0** of 8 tools answer a generated query; **8** answer none." in written.text
     written.press("keep_clean_queries")
     waiting = {
         view.query.key
@@ -86,7 +90,7 @@ def test_what_nothing_speaks_against_is_kept_at_once(written):
     assert "<b>" not in written.text
 
 
-def test_one_by_one_the_next_one_follows(written):
+def test_queries_are_dropped_kept_and_edited_one_by_one_and_several_at_once(written):
     first = written.widget("text_area", "generated_text_").value
     written.press("one_dropped_")
     second = written.widget("text_area", "generated_text_").value
@@ -95,35 +99,24 @@ def test_one_by_one_the_next_one_follows(written):
     assert states(written)[:2] == ["dropped", "kept"]
     (view,) = written.work.queries.sets(written.catalog_id)
     assert [query.text for query in view.content.queries] == [second]
+    tick(written, 0, 1)
+    assert written.button("ticked_kept_").label == "Keep the 2 ticked"
+    written.press("ticked_dropped_")
+    assert states(written) == ["dropped", "kept", "dropped", "dropped"]
+    assert "Dropped\\: 2 queries" in written.text
     written.at.segmented_control(key="generated_shown").set_value("dropped").run()
     written.press("one_waiting_")
     assert states(written)[0] == "waiting"
-
-
-def test_several_are_ticked_and_dropped_at_once(written):
-    tick(written, 0, 2)
-    assert written.button("ticked_kept_").label == "Keep the 2 ticked"
-    written.press("ticked_dropped_")
-    assert states(written) == ["dropped", "waiting", "dropped", "waiting"]
-    assert "Dropped\\: 2 queries" in written.text
     written.press("clear_generated")
-    assert states(written) == ["waiting", "waiting"]
-
-
-def test_an_edit_is_kept_and_a_name_in_it_is_pointed_out(written):
-    area = written.widget("text_area", "generated_text_")
+    assert states(written) == ["waiting", "kept"]
+    written.at.segmented_control(key="generated_shown").set_value("waiting").run()
     tool = written.work.generated.views(written.catalog_id)[0].query.tools[0].split("/")[1]
+    area = written.widget("text_area", "generated_text_")
     area.set_value(f"Use {tool} for me, please.").run()
     assert any("it names the tool" in one.value for one in written.at.warning)
     written.widget("text_area", "generated_text_").set_value("Too short").run()
     assert written.button("edit_generated_").disabled
     written.widget("text_area", "generated_text_").set_value("Tell Ann what is up today.").run()
     written.press("edit_generated_")
-    (row,) = written.work.generated.file(written.catalog_id).splitlines()
-    assert json.loads(row)["query"] == "Tell Ann what is up today."
-
-
-def test_tools_without_a_query_are_counted(written):
-    assert "of 8 tools answer a generated query; **0** answer none." in written.text
-    written.at.toggle(key="cover_waiting").set_value(False).run()
-    assert "**0** of 8 tools answer a generated query; **8** answer none." in written.text
+    first_row = written.work.generated.file(written.catalog_id).splitlines()[0]
+    assert json.loads(first_row)["query"] == "Tell Ann what is up today."

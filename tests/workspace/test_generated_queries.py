@@ -76,19 +76,24 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     found = rows(work, catalog_id)
     assert len(found) == 4 and {row.state for row in found} == {"waiting"}
     assert sets(work, catalog_id) == {} and work.generated.file(catalog_id) == b""
+    assert work.generated.coverage(catalog_id).covered == 0
+    cover = work.generated.coverage(catalog_id, with_waiting=True)
+    assert len(cover.queries) == len(desk.TOOLS) == cover.covered
+    assert sum(cover.queries) > 8, "copies answer too"
     assert work.generated.keep_clean(catalog_id) > 0
     kept = [row for row in rows(work, catalog_id) if row.state == "kept"]
     (name,) = sets(work, catalog_id)
     view = sets(work, catalog_id)[name]
     assert name == SET_NAME and view.unknown == ()
     assert [query.text for query in view.content.queries] == [row.text for row in kept]
+    assert 2 <= work.generated.coverage(catalog_id).covered <= len(desk.TOOLS)
     lines = [json.loads(line) for line in work.generated.file(catalog_id).splitlines()]
     assert [line["query"] for line in lines] == [row.text for row in kept]
     number = work.evaluations.run(catalog_id, Wanted(queries=SET_NAME))
     assert work.evaluations.get(number).is_done
 
 
-def test_the_set_is_always_what_is_kept(written):
+def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written):
     work, catalog_id = written
     one, two, *_ = rows(work, catalog_id)
     assert work.generated.decide(catalog_id, [one, two], "kept") == 2
@@ -101,10 +106,6 @@ def test_the_set_is_always_what_is_kept(written):
     work.generated.run(catalog_id, WANTED)
     assert len(rows(work, catalog_id)) == 4, "what was cleared is on offer again, at no cost"
     assert work.judging.runs(catalog_id)[0].calls == 0
-
-
-def test_what_somebody_else_changed_meanwhile_stays_as_it_is(written):
-    work, catalog_id = written
     shown, other, *_ = rows(work, catalog_id)
     work.generated.decide(catalog_id, [shown], "dropped")
     assert work.generated.decide(catalog_id, [shown, other], "kept") == 1
@@ -114,7 +115,7 @@ def test_what_somebody_else_changed_meanwhile_stays_as_it_is(written):
         work.generated.edit(catalog_id, other, "Mail the list of my files to Bob.")
 
 
-def test_an_edit_is_kept_and_one_that_cannot_be_used_is_refused(written):
+def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
     work, catalog_id = written
     shown = rows(work, catalog_id)[0]
     for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
@@ -126,6 +127,11 @@ def test_an_edit_is_kept_and_one_that_cannot_be_used_is_refused(written):
     assert edited.draft == shown.draft
     flaws = work.generated.flaws(catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it")
     assert [flaw.code for flaw in flaws] == ["name"]
+    others = [one for one in desk.TOOLS if one.id != shown.tools[0]]
+    newer = work.catalogs.add("Desk", desk.catalog(*others)).id
+    (view, *_) = work.generated.views(newer)
+    assert "gone" in {flaw.code for flaw in view.flaws}
+    assert sets(work, newer)[SET_NAME].content.queries
 
 
 def test_a_budget_pauses_and_the_rest_is_asked_later(asked, server):
@@ -188,30 +194,9 @@ def test_a_dropped_query_makes_no_copy_of_another(asked, server):
     assert [bool(view.flaws) for view in views] == [False, False, True, True]
 
 
-def test_the_coverage_counts_tools_and_their_copies(written):
-    work, catalog_id = written
-    assert work.generated.coverage(catalog_id).covered == 0
-    view = work.generated.coverage(catalog_id, with_waiting=True)
-    assert len(view.queries) == len(desk.TOOLS) and view.covered == len(desk.TOOLS)
-    assert sum(view.queries) > 8, "copies answer too"
-    work.generated.decide(catalog_id, rows(work, catalog_id)[:1], "kept")
-    assert 2 <= work.generated.coverage(catalog_id).covered < len(desk.TOOLS)
-
-
 def test_without_an_endpoint_the_remedy_is_told(own):
     work, catalog_id = own
     with pytest.raises(ConfigError, match="no model is chosen"):
         work.generated.start(catalog_id, WANTED)
     with pytest.raises(ConfigError, match="no model is chosen"):
         work.generated.estimate(catalog_id, WANTED)
-
-
-def test_a_query_of_a_tool_that_is_gone_says_so_in_a_new_version(written):
-    work, catalog_id = written
-    first = rows(work, catalog_id)[0]
-    work.generated.decide(catalog_id, [first], "kept")
-    others = [one for one in desk.TOOLS if one.id != first.tools[0]]
-    newer = work.catalogs.add("Desk", desk.catalog(*others)).id
-    (view, *_) = work.generated.views(newer)
-    assert "gone" in {flaw.code for flaw in view.flaws}
-    assert sets(work, newer)[SET_NAME].content.queries
