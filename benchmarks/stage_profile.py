@@ -139,7 +139,7 @@ class Watch:
 
 def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
-    from toolscope_core import pipeline
+    from toolscope_core import pipeline, similarity
     from toolscope_core.catalog import readers
     from toolscope_core.commands import merge_command
     from toolscope_core.merging import group_syntheses
@@ -149,7 +149,8 @@ def lay_around(watch: Watch) -> None:
         ("read", merge_command, "load_paths read_isolated"),
         ("scan", readers, "scan_catalog"),
         ("embed", pipeline, "embed_cached"),
-        ("candidates", pipeline, "_candidates _copies"),
+        ("candidates", similarity, "candidates"),
+        ("candidates", pipeline, "_first_copies"),
         ("judge", OfflineJudge, "of pair_probabilities"),
         ("graph + correct", pipeline, "row_graph correct"),
         ("align + synthesise", group_syntheses, "synthesise guards unit_conflicts"),

@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -29,6 +29,7 @@ from toolscope_core.datamodel import (
     Cluster,
     Decision,
     JsonObject,
+    MergedTool,
     MergePlan,
     Serves,
     Verdict,
@@ -54,6 +55,7 @@ FILES = (
     "tools.csv",
     "relabel.csv",
     "neutral.json",
+    "original.json",
     "README.md",
     "manifest.json",
 )
@@ -62,6 +64,7 @@ VERSION = max(READABLE)
 LINE_MARKS = "\x85\u2028\u2029"
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_ascii = json.JSONEncoder(allow_nan=False).encode
 
 
 def bundle_files(
@@ -102,6 +105,7 @@ def bundle_files(
         "tools.csv": tools_csv(plan.tools, costs),
         "relabel.csv": relabel_csv(plan.relabels),
         "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
+        "original.json": _original(plan.catalog),
         "README.md": guide(plan).encode("utf-8", "backslashreplace"),
         **_variant_file(plan, log),
         **client_files(plan),
@@ -323,18 +327,27 @@ def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
     }
 
 
+def _original(catalog: Catalog) -> bytes:
+    """The tools as they came in, in the neutral shape: the same ids and fingerprints when read
+    again. Hidden characters are in it, so that all but ASCII is escaped.
+    """
+    tools = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
+    return f"{_laid_out(write_toolset(tools, catalog.servers, 'neutral'), 3, _ascii)}\n".encode()
+
+
 def _json(value: object, levels: int = 2) -> bytes:
     return f"{_laid_out(value, levels)}\n".encode("utf-8", "backslashreplace")
 
 
-def _laid_out(value: object, levels: int) -> str:
+def _laid_out(value: object, levels: int, write: Callable[[object], str] = _compact) -> str:
     """JSON with one entry a line for the outer ``levels``, easy to read and to compare."""
     if levels and isinstance(value, dict) and value:
-        rows = (f"{_compact(key)}: {_laid_out(item, levels - 1)}" for key, item in value.items())
+        rows = (f"{write(k)}: {_laid_out(item, levels - 1, write)}" for k, item in value.items())
         return "\n".join(["{", ",\n".join(rows), "}"])
     if levels and isinstance(value, list) and value:
-        return "\n".join(["[", ",\n".join(_laid_out(item, levels - 1) for item in value), "]"])
-    return _compact(value)
+        rows = (_laid_out(item, levels - 1, write) for item in value)
+        return "\n".join(["[", ",\n".join(rows), "]"])
+    return write(value)
 
 
 def _lines(rows: Iterable[JsonObject]) -> bytes:

@@ -20,6 +20,7 @@ _FILES = (
         "neutral.json",
         "the same tools with their ids; read where this folder is given as input",
     ),
+    ("original.json", "the tools as they came in; `check --baseline` compares with them"),
     ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),
     ("arguments.json", "α: how a call to a tool that went becomes a call to the one that stayed"),
     ("clusters.json", "the merges, accepted and proposed, with reasons"),

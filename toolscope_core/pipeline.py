@@ -219,8 +219,9 @@ def analyse(
     progress(Step("compare", 0, len(texts)))
     threshold = config.threshold or similarity.default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
-    copies = _copies(catalog)
-    left, right, cosine = _candidates(vectors, rows, copies, config.neighbours, threshold)
+    first = _first_copies(catalog)
+    near = similarity.candidates(vectors, first, config.neighbours, threshold)
+    left, right, cosine = near.left, near.right, near.similarity
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
     probabilities = _judged(judge, left, right, progress)
@@ -232,8 +233,11 @@ def analyse(
         vectors=vectors,
         scores=PairScores(left, right, cosine, probabilities.same_job, probabilities.family),
         judge=judge,
-        copies=copies,
-        first=np.array([rows[copies[tool.id]] for tool in catalog.tools], dtype=np.int32),
+        copies={
+            tool.id: catalog.tools[copy].id
+            for tool, copy in zip(catalog.tools, first.tolist(), strict=True)
+        },
+        first=first,
         rows=rows,
         _syntheses=GroupSyntheses(catalog),
     )
@@ -625,27 +629,8 @@ def _pairs(
     }
 
 
-def _copies(catalog: Catalog) -> dict[str, str]:
-    first: dict[str, str] = {}
-    for tool in catalog.tools:
-        first.setdefault(tool.content_hash, tool.id)
-    return {tool.id: first[tool.content_hash] for tool in catalog.tools}
-
-
-def _candidates(
-    vectors: Vectors,
-    rows: Mapping[str, int],
-    copies: Mapping[str, str],
-    neighbours: int,
-    threshold: float,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """The near pairs among first copies, and every further copy with its first: sorted rows."""
-    firsts = np.array(sorted({rows[first] for first in copies.values()}), dtype=np.int32)
-    near = similarity.nearest(vectors[firsts], neighbours, threshold)
-    repeats = [(rows[first], rows[tool]) for tool, first in copies.items() if tool != first]
-    stars = np.array(repeats, dtype=np.int32).reshape(-1, 2)
-    left = np.concatenate([firsts[near.left], stars[:, 0]])
-    right = np.concatenate([firsts[near.right], stars[:, 1]])
-    cosine = np.concatenate([near.similarity.astype(np.float64), np.ones(len(stars))])
-    order = np.lexsort((right, left))
-    return left[order], right[order], cosine[order]
+def _first_copies(catalog: Catalog) -> similarity.Rows:
+    """By row the row of the first tool of the same content."""
+    first: dict[str, int] = {}
+    rows = [first.setdefault(tool.content_hash, row) for row, tool in enumerate(catalog.tools)]
+    return np.array(rows, dtype=np.int32)

@@ -95,6 +95,22 @@ def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
     return _candidates(vectors, np.unique(np.minimum(a, b) * rows + np.maximum(a, b)), threshold)
 
 
+def candidates(vectors: Vectors, first: Rows, neighbours: int, threshold: float) -> Candidates:
+    """The near pairs (``nearest``) among first copies, and every further copy with its first.
+
+    ``first`` has by row the row of the copy that stands for all of its content.
+    """
+    firsts = np.unique(first)
+    near = nearest(vectors[firsts], neighbours, threshold)
+    further = np.flatnonzero(first != np.arange(len(first), dtype=np.int32)).astype(np.int32)
+    a = np.concatenate([firsts[near.left], first[further]])
+    b = np.concatenate([firsts[near.right], further])
+    cosine = np.concatenate([near.similarity.astype(np.float64), np.ones(len(further))])
+    left, right = np.minimum(a, b), np.maximum(a, b)
+    order = np.lexsort((right, left))
+    return Candidates(left[order], right[order], cosine[order])
+
+
 def pairs_above(
     vectors: Vectors, thresholds: NDArray[np.float64], progress: Progress = silent
 ) -> NDArray[np.int64]:
