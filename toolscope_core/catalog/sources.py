@@ -55,6 +55,16 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     return tuple(Source(_label(file, files), _read(file)) for file in files)
 
 
+def input_files(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The files whose content ``load_paths`` reads, as they were given. Raises as it does."""
+    return tuple(dict.fromkeys(file for path in paths for file in _files(path)))
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether the path is the folder of a bundle that can be read."""
+    return path.is_dir() and bool(_toolsets(path))
+
+
 def check_size(label: str, size: int, limit: int = 0) -> None:
     """Raises ``CatalogError`` for more bytes than ``limit`` (default ``MAX_BYTES``)."""
     limit = limit or MAX_BYTES

@@ -1,0 +1,39 @@
+"""Decisions of the baseline that no longer hold as they were made, since a tool has changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolscope_core.datamodel import Catalog, Decision
+from toolscope_core.decision_log import active
+from toolscope_core.gate.baseline import Baseline
+
+_CHANGES_NOTHING = ("flag", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class StaleDecision:
+    """A decision with those of its tools, by the ids it names, that ``changed`` or are ``gone``."""
+
+    decision: Decision
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+def stale_decisions(catalog: Catalog, baseline: Baseline) -> tuple[StaleDecision, ...]:
+    """The decisions in force that name a tool which the baseline has as it was decided on, and the
+    catalog has not, in their order.
+    """
+    now = {tool.fingerprint for tool in catalog.tools}
+    then = {tool.fingerprint for tool in baseline.catalog.tools}
+    stale = []
+    for decision in active(baseline.log):
+        if decision.action in _CHANGES_NOTHING:
+            continue
+        named = zip(decision.members, decision.ids, strict=True)
+        lost = [tool_id for member, tool_id in named if member in then - now]
+        changed = tuple(tool_id for tool_id in lost if tool_id in catalog.by_id)
+        gone = tuple(tool_id for tool_id in lost if tool_id not in catalog.by_id)
+        if lost:
+            stale.append(StaleDecision(decision, changed, gone))
+    return tuple(stale)
