@@ -45,7 +45,7 @@ $(VENV)/bin/python:
 # torch first and alone: any other order may bring a build with gigabytes of CUDA.
 $(VENV)/.app: $(VENV)/bin/python requirements.txt constraints.txt
 	$(PIP) torch==2.13.0
-	$(PIP) -r requirements.txt
+	$(PIP) -c constraints.txt -r requirements.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.app requirements-dev.txt

@@ -1,8 +1,15 @@
-"""``python -m toolscope_core`` is the command line."""
+"""``python -m toolscope_core`` is the command line, and so is the command ``toolscope``."""
 
 import gc
 
 from toolscope_core.cli import app
 
-gc.disable()  # one short run whose objects live to its end; collecting them costs an eighth of it
-app(prog_name="toolscope")
+
+def main() -> None:
+    """Run the command line."""
+    gc.disable()  # one short run whose objects live to its end; collecting costs an eighth of it
+    app(prog_name="toolscope")
+
+
+if __name__ == "__main__":
+    main()

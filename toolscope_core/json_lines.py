@@ -61,12 +61,19 @@ def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
     where it cannot be written, and for a place that holds anything but a file.
     """
     text = "".join(f"{canonical_json(row)}\n" for row in rows)
+    write_whole(path, text.encode("utf-8", "backslashreplace"), "--out")
+
+
+def write_whole(path: Path, content: bytes, option: str) -> None:
+    """The whole file or nothing of it; raises as ``write_rows``, naming the ``option`` that gave
+    the path.
+    """
     try:
-        _replace(path.resolve(), text.encode("utf-8", "backslashreplace"))
+        _replace(path.resolve(), content)
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links
         reason = getattr(error, "strerror", None) or error
         raise ExportError(
-            f"{str(path)!r} cannot be written: {reason}; give another file with --out"
+            f"{str(path)!r} cannot be written: {reason}; give another file with {option}"
         ) from error
 
 

@@ -6,6 +6,8 @@ the user can mend, with the reason.
 """
 
 from toolscope_core.cli import (
+    app_commands,
+    check_commands,
     experiment_commands,
     generation_commands,
     merge_commands,
@@ -17,6 +19,8 @@ from toolscope_core.cli.terminal import app
 
 __all__ = [
     "app",
+    "app_commands",
+    "check_commands",
     "experiment_commands",
     "generation_commands",
     "merge_commands",

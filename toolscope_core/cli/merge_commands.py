@@ -367,20 +367,6 @@ def relabel(
         say(f"unknown  {name}")
 
 
-@app.command()
-@errors_as_sentences
-def prepare() -> None:
-    """Put the bundled example into the app's store, analysed."""
-    from toolscope_core.workspace.workspace import Workspace
-
-    work = Workspace(read_environment())
-    try:
-        record = work.prepare(progress())
-    finally:
-        work.close()
-    say(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
-
-
 def _tell_findings(findings: Iterable[Finding]) -> None:
     for item in findings:
         say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
+from toolscope_core import __version__
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.errors import ToolScopeError
 
@@ -19,12 +20,28 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="toolscope",
-    help="Audit and curate the toolsets of LLM agents.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"toolscope {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def toolscope(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Audit and curate the toolsets of LLM agents."""
+
 
 P = ParamSpec("P")
 R = TypeVar("R")

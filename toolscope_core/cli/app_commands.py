@@ -1,0 +1,41 @@
+"""The commands around the app: its store made ready, and the app opened."""
+
+from __future__ import annotations
+
+import gc
+import runpy
+import sys
+from typing import Annotated
+
+import typer
+
+from toolscope_core.app_folder import app_folder
+from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
+from toolscope_core.config import read_environment
+
+
+@app.command()
+@errors_as_sentences
+def prepare() -> None:
+    """Put the bundled example into the app's store, analysed."""
+    from toolscope_core.workspace.workspace import Workspace
+
+    work = Workspace(read_environment())
+    try:
+        record = work.prepare(progress())
+    finally:
+        work.close()
+    say(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
+
+
+@app.command("app")
+@errors_as_sentences
+def open_app(
+    port: Annotated[int, typer.Option(help="The port that the app listens on.")] = 8501,
+) -> None:
+    """Prepare the store and open the app, as `make app` does; end it with Ctrl-C."""
+    prepare()
+    gc.enable()  # the app runs on
+    sys.path.insert(0, str(app_folder()))
+    sys.argv[1:] = ["--server.port", str(port)]
+    runpy.run_module("ui", run_name="__main__", alter_sys=True)

@@ -1,0 +1,139 @@
+"""What a catalog brings against its baseline, case by case, as every report of it lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.datamodel import Pair, Verdict
+from toolscope_core.gate.comparison_report import Check, Failure, GateReport
+from toolscope_core.gate.stale_decisions import StaleDecision
+from toolscope_core.versions.diff import ToolChange
+from toolscope_core.views.pair_addresses import AppPlace
+from toolscope_core.views.relations import RELATIONS, relation_of, serving_of
+from toolscope_core.views.version_changes import one_line
+
+Section = Check | Literal["unsure"]
+TITLES: Mapping[Section, str] = {
+    "overlap": "New overlaps",
+    "family": "New families",
+    "unsure": "Pairs that a person should look at",
+    "dangling": "Dangling references",
+    "breaking": "Breaking changes",
+    "stale": "Decisions gone stale",
+    "changed": "Changed tools",
+    "block": "New block findings",
+    "warn": "New warn findings",
+    "tokens": "Tokens",
+}
+"""Each kind of case with its title, in the order of every report."""
+
+_PERHAPS = "perhaps the same job"
+
+
+@dataclass(frozen=True, slots=True)
+class GateItem:
+    """One case: the ``tools`` it is about (ids), what it is in our own words, and ``details``,
+    sentences with text of the catalog in them; of a pair its ``address`` on the page. Ids and
+    details are untrusted: in one line, and nothing else is done to them.
+    """
+
+    section: Section
+    tools: tuple[str, ...]
+    says: str
+    details: tuple[str, ...] = ()
+    address: str = ""
+
+
+def gate_items(
+    report: GateReport, failures: tuple[Failure, ...], app: AppPlace
+) -> tuple[GateItem, ...]:
+    """Every case in the order of ``TITLES``; of tokens the limits that are not kept."""
+    return (
+        *_pairs(report, "overlap", report.pairs.overlaps, app),
+        *_pairs(report, "family", report.pairs.families, app),
+        *_pairs(report, "unsure", report.pairs.unsure, app),
+        *_danglings(report),
+        *_breaking(report),
+        *(_stale(one) for one in report.stale),
+        *(_changed(change) for change in report.tools.changes.changed),
+        *_findings(report, "block"),
+        *_findings(report, "warn"),
+        *(GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens"),
+    )
+
+
+def _pairs(
+    report: GateReport, section: Section, verdicts: tuple[Verdict, ...], app: AppPlace
+) -> Iterator[GateItem]:
+    """The pairs, the most probable first; of each the new tool first."""
+    by_id, new = report.catalog.by_id, report.tools.new
+    is_family = section == "family"
+
+    def probability(verdict: Verdict) -> float:
+        return verdict.family if is_family else verdict.probability
+
+    for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
+        pair: Pair = verdict.pair
+        ids = sorted((pair.left, pair.right), key=lambda one: one not in new)
+        tools = (by_id[pair.left], by_id[pair.right])
+        sentences = [relation_of(verdict, tools)] if is_family else [serving_of(verdict, tools)]
+        relation = _PERHAPS if section == "unsure" else RELATIONS[verdict.relation]
+        yield GateItem(
+            section,
+            tuple(map(for_terminal, ids)),
+            f"{relation}, probability {probability(verdict):.2f}",
+            tuple(map(_line, (*sentences, *verdict.evidence))),
+            app.address(pair),
+        )
+
+
+def _danglings(report: GateReport) -> Iterator[GateItem]:
+    for item in report.dangling:
+        now = f"{item.cites} is called {item.now} now" if item.now else f"{item.cites} is gone"
+        tools = (for_terminal(item.tool_id),)
+        yield GateItem("dangling", tools, "names a tool that is gone", (_line(now),))
+
+
+def _breaking(report: GateReport) -> Iterator[GateItem]:
+    for row in report.tools.changes.rows:
+        change = row.change
+        if change.breaking:
+            values = (change.old, change.new)
+            sides = ["–" if side is None else one_line(side) for side in values]
+            details = (_line(f"{change.field}: {' → '.join(sides)}"),)
+            tools = (for_terminal(row.tool_id),)
+            yield GateItem("breaking", tools, change.breaking, details if change.field else ())
+
+
+def _stale(stale: StaleDecision) -> GateItem:
+    decision = stale.decision
+    details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
+    details += [f"{tool_id} changed" for tool_id in stale.changed]
+    details += [f"{tool_id} is gone" for tool_id in stale.gone]
+    ids = tuple(map(for_terminal, decision.ids))
+    says = f"decision {decision.seq} ({decision.action}) waits for a second look"
+    return GateItem("stale", ids, says, tuple(map(_line, details)))
+
+
+def _changed(change: ToolChange) -> GateItem:
+    fields = [
+        f"{item.field}: {'–' if item.kind == 'added' else one_line(item.old)} → "
+        f"{'–' if item.kind == 'removed' else one_line(item.new)}"
+        for item in change.fields
+    ]
+    says = "renamed" if change.renamed else "changed since it was accepted"
+    return GateItem("changed", (for_terminal(change.new.id),), says, tuple(map(_line, fields)))
+
+
+def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator[GateItem]:
+    for item in report.findings:
+        if item.severity == section:
+            details = tuple(_line(text) for text in (item.message, item.excerpt) if text)
+            yield GateItem(section, (for_terminal(item.tool_id),), item.code, details)
+
+
+def _line(text: str) -> str:
+    return for_terminal(" ".join(text.split()))
