@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.record_lines import record_lines
+
+FILE = Path("tools.json")
+
+
+def lines(content, name="tools.json"):
+    catalog = read_catalog([Source(name, content.encode())])
+    found = record_lines(catalog.tools, {Path(name): content.encode()})
+    assert all(place.file == Path(name) for place in found.values())
+    return {tool_id: place.line for tool_id, place in found.items()}
+
+
+def record(name, description, **more):
+    return {"name": name, "description": description, **more}
+
+
+def test_the_line_is_that_of_the_name():
+    tools = {"tools": [record("one", "Does one."), record('t"wo é', "Does two.")]}
+    assert lines(json.dumps(tools, indent=1)) == {"one": 4, 't"wo é': 8}
+    assert lines(json.dumps(tools, indent=1, ensure_ascii=False)) == {"one": 4, 't"wo é': 8}
+
+
+def test_of_tools_that_share_a_name_each_has_its_own_line():
+    servers = [
+        {"server": "b", "tools": [record("get", "Gets b.")]},
+        {"server": "a", "tools": [record("get", "Gets a."), record("put", "Puts.")]},
+    ]
+    assert lines(json.dumps(servers, indent=1)) == {"a/get": 15, "a/put": 19, "b/get": 6}
+
+
+def test_nested_and_line_by_line_records_are_found():
+    nested = [
+        {"type": "function", "function": record("f", "Does f.", parameters={"type": "object"})}
+    ]
+    assert lines(json.dumps(nested, indent=1)) == {"f": 5}
+    rows = "\n".join(json.dumps(record(name, f"Does {name}.")) for name in ("x", "y"))
+    assert lines(rows, "tools.jsonl") == {"x": 1, "y": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "line"),
+    [
+        (
+            "- name: fold\n  description: Folds.\n- name: iron_it\n  description: Irons.\n",
+            "t.yaml",
+            3,
+        ),
+        ("name,description\nfold,Folds\niron_it,Irons\n", "t.csv", 3),
+    ],
+)
+def test_other_files_are_searched_for_the_name(content, name, line):
+    assert lines(content, name)["iron_it"] == line
+
+
+def test_a_tool_that_stands_nowhere_has_no_line():
+    (tool,) = read_catalog([Source("t.json", json.dumps([record("a", "Does a.")]).encode())]).tools
+    assert record_lines([tool], {FILE: b"[]", Path("x.json"): b"\xff{"}) == {}
