@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from markdown_it import MarkdownIt
 
 from tests.fakes import WordEmbedder
 from tests.gate.town_bundle import (
@@ -119,6 +120,11 @@ def test_no_text_of_a_catalog_is_outside_code(told):
     assert set(re.findall(r"\]\((.*?)\)", left)) == {f"<{i.address}>" for i in items if i.address}
     assert "the check fails" in left and "**1 new overlap, at most 0 allowed**" in left
     assert text.isascii() or all(char.isprintable() or char == "\n" for char in text)
+    parsed = MarkdownIt("commonmark").enable("table").parse(text)
+    inline = [token for block in parsed for token in block.children or ()]
+    assert not {"image", "html_inline"} & {token.type for token in inline}
+    assert "html_block" not in {block.type for block in parsed}
+    assert any(ALIVE.split(maxsplit=1)[0] in t.content for t in inline if t.type == "code_inline")
     passing = pull_request_summary(report, (), items)
     assert "the check passes" in passing
 
