@@ -1,7 +1,9 @@
 """The wheel, installed into an environment of its own and used far from the checkout."""
 
+import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -14,6 +16,7 @@ from email import message_from_string
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.test_cli import run
 from toolscope_core import __version__
@@ -56,12 +59,19 @@ def installed(wheel, tmp_path_factory):
     return place / "bin"
 
 
+@pytest.fixture(scope="module")
+def accepted(vector_cache, tmp_path_factory):
+    """The example's bundle. With it the cache has the vectors, so that no child waits for the model."""
+    bundle = tmp_path_factory.mktemp("accepted") / "bundle"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
+        run("merge", example_path(), "--out", bundle)
+    return bundle
+
+
 @pytest.fixture
-def environ(vector_cache, tmp_path):
-    """With the vectors of the example, so that no child waits for the model; what they compile they
-    keep.
-    """
-    run("merge", example_path(), "--out", tmp_path / "warm")
+def environ(accepted, vector_cache, tmp_path):
+    """Nothing of the checkout; what the children compile they keep."""
     left_out = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
     named = {name: value for name, value in os.environ.items() if name not in left_out}
     store = f"sqlite:///{tmp_path / 'store.db'}"
@@ -126,6 +136,100 @@ def test_the_app_serves_its_first_page(installed, environ, tmp_path):
             app.wait(PATIENCE)
     assert page == "ok", (tmp_path / "output").read_text()
     assert "64 tools, analysed" in (tmp_path / "output").read_text()
+
+
+SET_UP = "Install ToolScope"
+"""The one step with a command that is not run: it installs what is installed."""
+
+
+@pytest.fixture(scope="module")
+def repository(accepted, tmp_path_factory):
+    """A clone with the catalog changed in a pull request, a copy of a tool on another server; its
+    origin holds the catalog and the bundle that was accepted.
+    """
+    place = tmp_path_factory.mktemp("repositories")
+    origin, clone = place / "origin", place / "clone"
+    origin.mkdir()
+    catalog = json.loads(example_path().read_text("utf-8"))
+    (origin / "tools.json").write_text(json.dumps(catalog, indent=1), "utf-8")
+    shutil.copytree(accepted, origin / "toolscope-bundle")
+    git(origin, "init", "--quiet", "--initial-branch=main")
+    git(origin, "add", ".")
+    git(origin, "commit", "--quiet", "--message=The catalog as it was accepted")
+    git(place, "clone", "--quiet", str(origin), str(clone))
+    (note,) = (tool for tool in catalog[0]["tools"] if tool["name"] == "get_note")
+    catalog[1]["tools"].append(note)
+    (clone / "tools.json").write_text(json.dumps(catalog, indent=1), "utf-8")
+    shutil.rmtree(clone / "toolscope-bundle")  # what a pull request does to it must not matter
+    return clone
+
+
+def git(folder, *args):
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
+
+
+def test_the_steps_of_the_workflow_run(repository, installed, environ, tmp_path):
+    workflow = yaml.safe_load((ROOT / "examples" / "github-actions.yml").read_text("utf-8"))
+    assert workflow[True] == {"pull_request": None}, "YAML 1.1 reads `on` as true"
+    steps = workflow["jobs"]["check"]["steps"]
+    assert all(("uses" in step) != ("run" in step) for step in steps)
+    environ |= workflow["env"]
+    environ |= {
+        "PATH": f"{installed}:{os.environ['PATH']}",
+        "GITHUB_BASE_REF": "main",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "page.md"),
+        "RUNNER_TEMP": str(tmp_path),
+    }
+    ended = {}
+    for step in steps:
+        if "run" in step and step["name"] != SET_UP:
+            failed = any(done.returncode for done in ended.values())
+            assert not failed or "!cancelled()" in step["if"]
+            command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+            options = {"cwd": repository, "env": environ, "capture_output": True, "text": True}
+            ended[step["name"]] = subprocess.run(command, check=False, **options)
+    codes = {name: done.returncode for name, done in ended.items()}
+    failing = ended["Check the catalog"]
+    assert codes == {name: int(name == "Check the catalog") for name in codes}, failing.stderr
+    assert "the check fails: 1 new overlap, at most 0 allowed" in failing.stderr
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert "### New overlaps (1)" in page and "http://localhost:8501/overlap?catalog=tools" in page
+    assert {path.suffix for path in (tmp_path / "report").iterdir()} == {".md", ".xml", ".sarif"}
+
+
+def test_the_hook_runs_and_passes_where_nothing_changed(repository, installed, environ):
+    config = yaml.safe_load((ROOT / "examples" / "pre-commit-config.yaml").read_text("utf-8"))
+    ((hook,),) = (repo["hooks"] for repo in config["repos"])
+    assert re.search(hook["files"], "tools.json") and not hook["pass_filenames"]
+    origin = repository.parent / "origin"
+    environ["PATH"] = f"{installed}:{os.environ['PATH']}"
+    options = {"cwd": origin, "env": environ, "capture_output": True, "text": True}
+    done = subprocess.run(shlex.split(hook["entry"]), check=False, **options)
+    assert done.returncode == 0, done.stderr
+    assert "64 tools; nothing that a caller sees has changed" in done.stdout
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+def test_everything_is_installed_for_real(wheel, tmp_path):
+    """As README says, torch first; then the source distribution gives the same wheel."""
+    python = tmp_path / "environment" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "environment")], check=True)
+    (torch,) = re.findall(r"^torch==.*$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    install = [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt"]
+    for what in (torch, wheel):
+        subprocess.run([*install, what], check=True)
+    subprocess.run([python, "-m", "pip", "check"], check=True)
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for options in (("--help",), ("merge", example_path(), "--out", "bundle")):
+        command = [python.with_name("toolscope"), *options]
+        subprocess.run(command, cwd=tmp_path, env=environ, check=True)
+    source = wheel.parents[1]
+    subprocess.run([sys.executable, "-m", "build", "--outdir", tmp_path, source], check=True)
+    (again,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
+        assert sorted(one.namelist()) == sorted(other.namelist())
 
 
 def answer(app, port, path):
