@@ -15,7 +15,7 @@ PACKAGE = "toolscope_core"
 
 LAYERS = (
     {"datamodel", "errors", "numbers", "unicode_forms", "files"},
-    {"config", "backends", "source_words"},
+    {"config", "backends", "source_words", "app_folder"},
     {
         "catalog",
         "augmentation",
@@ -51,6 +51,7 @@ LAYERS = (
         "relabelling",
         "guide",
         "versions",
+        "gate",
         "embedders",
         "run_configuration",
         "imported_decisions",
@@ -92,6 +93,8 @@ PEERS = {
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
+    ("gate", "versions"),  # what changed against the baseline
+    ("gate", "imported_decisions"),  # a bundle's decisions are read as those of a file
     ("experiments", "pipeline"),  # a merge at another threshold is measured
     ("experiments", "questioning"),  # a model is one of those that select
     ("experiments", "relabelling"),  # so is one that was exported

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from typer.testing import CliRunner
 
+from toolscope_core import __version__
 from toolscope_core.bundle import FILES
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
@@ -40,6 +41,11 @@ def run(*args, code=0):
 def bundle(tmp_path):
     run("merge", EXAMPLE, "--out", tmp_path / "bundle", "--accept", "all", "--routers")
     return tmp_path / "bundle"
+
+
+def test_the_version_is_the_one_of_the_package():
+    assert run("--version").stdout == f"toolscope {__version__}\n"
+    assert "Usage: toolscope" in run("--help").stdout
 
 
 def test_merge_writes_a_bundle_and_says_what_it_did(bundle):
