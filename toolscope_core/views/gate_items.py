@@ -11,8 +11,9 @@ from toolscope_core.datamodel import Pair, Verdict
 from toolscope_core.gate.comparison_report import Check, Failure, GateReport
 from toolscope_core.gate.stale_decisions import StaleDecision
 from toolscope_core.versions.diff import ToolChange
+from toolscope_core.versions.fields import FieldChange
 from toolscope_core.views.pair_addresses import AppPlace
-from toolscope_core.views.relations import RELATIONS, relation_of, serving_of
+from toolscope_core.views.relations import RELATIONS
 from toolscope_core.views.version_changes import one_line
 
 Section = Check | Literal["unsure"]
@@ -31,6 +32,7 @@ TITLES: Mapping[Section, str] = {
 """Each kind of case with its title, in the order of every report."""
 
 _PERHAPS = "perhaps the same job"
+_SHARED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,7 @@ def _pairs(
     report: GateReport, section: Section, verdicts: tuple[Verdict, ...], app: AppPlace
 ) -> Iterator[GateItem]:
     """The pairs, the most probable first; of each the new tool first."""
-    by_id, new = report.catalog.by_id, report.tools.new
-    is_family = section == "family"
+    new, is_family = report.tools.new, section == "family"
 
     def probability(verdict: Verdict) -> float:
         return verdict.family if is_family else verdict.probability
@@ -78,14 +79,12 @@ def _pairs(
     for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
         pair: Pair = verdict.pair
         ids = sorted((pair.left, pair.right), key=lambda one: one not in new)
-        tools = (by_id[pair.left], by_id[pair.right])
-        sentences = [relation_of(verdict, tools)] if is_family else [serving_of(verdict, tools)]
         relation = _PERHAPS if section == "unsure" else RELATIONS[verdict.relation]
         yield GateItem(
             section,
             tuple(map(for_terminal, ids)),
             f"{relation}, probability {probability(verdict):.2f}",
-            tuple(map(_line, (*sentences, *verdict.evidence))),
+            tuple(map(_line, verdict.evidence)),
             app.address(pair),
         )
 
@@ -101,9 +100,7 @@ def _breaking(report: GateReport) -> Iterator[GateItem]:
     for row in report.tools.changes.rows:
         change = row.change
         if change.breaking:
-            values = (change.old, change.new)
-            sides = ["–" if side is None else one_line(side) for side in values]
-            details = (_line(f"{change.field}: {' → '.join(sides)}"),)
+            details = (_of_field(change),)
             tools = (for_terminal(row.tool_id),)
             yield GateItem("breaking", tools, change.breaking, details if change.field else ())
 
@@ -119,13 +116,29 @@ def _stale(stale: StaleDecision) -> GateItem:
 
 
 def _changed(change: ToolChange) -> GateItem:
-    fields = [
-        f"{item.field}: {'–' if item.kind == 'added' else one_line(item.old)} → "
-        f"{'–' if item.kind == 'removed' else one_line(item.new)}"
-        for item in change.fields
-    ]
     says = "renamed" if change.renamed else "changed since it was accepted"
-    return GateItem("changed", (for_terminal(change.new.id),), says, tuple(map(_line, fields)))
+    return GateItem(
+        "changed", (for_terminal(change.new.id),), says, tuple(map(_of_field, change.fields))
+    )
+
+
+def _of_field(change: FieldChange) -> str:
+    """The change in one line. Of long texts the beginning that both share is left out: what was
+    added at the end has to be seen.
+    """
+    old, new = change.old, change.new
+    if isinstance(old, str) and isinstance(new, str):
+        start = max(0, _shared(old, new) - _SHARED)
+        old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
+    before = "–" if change.kind == "added" else one_line(old)
+    after = "–" if change.kind == "removed" else one_line(new)
+    return _line(f"{change.field}: {before} → {after}")
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator[GateItem]:
