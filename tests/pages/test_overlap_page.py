@@ -1,4 +1,5 @@
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.views.address_keys import pair_key
+from toolscope_core.views.pair_addresses import AppPlace
 from toolscope_core.workspace import curves
 from ui.charts import pictures
 
@@ -41,6 +43,15 @@ def test_another_pair_comes_by_its_address_and_nobody_needs_to_propose_it(monkey
     assert "Judge: keep" in words(app)
     assert "To replace a call to alpha/list\\_files by a call to beta/add\\_numbers:" in words(app)
     assert any(frame.value.get("note") is not None for frame in app.dataframe)
+
+
+def test_the_address_that_check_writes_opens_its_pair(monkeypatch, work):
+    pair = Pair.of("alpha/list_files", "beta/add_numbers")
+    address = urlsplit(AppPlace("http://localhost:8501", "Desk").address(pair))
+    assert address.path == "/overlap"
+    app = open_page(monkeypatch, work, "overlap", **dict(parse_qsl(address.query)))
+    assert shown_pair(app) == "list\\_files and add\\_numbers"
+    assert "was not found" not in words(app)
 
 
 def test_an_address_of_no_pair_says_so_and_shows_the_strongest(monkeypatch, work):
