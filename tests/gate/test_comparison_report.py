@@ -140,6 +140,7 @@ def test_names_that_went_are_dangling_where_texts_still_have_them(judge):
 
 def test_names_that_the_bundle_merged_away_are_dangling_in_new_texts(judge):
     other = replace(OTHER_MAIL, id="beta/post_mail", name="post_mail")
+    other = reworded(other, "What post_mail says of itself leaves with it.")
     citing = Tool("beta/help", "help", "Then call post_mail.", "beta", {})
     merged = (
         Relabel(MAIL.id, MAIL.id, "alpha", "send_mail", "send_mail", "kept"),

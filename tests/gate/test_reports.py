@@ -51,7 +51,8 @@ HOSTILE = replace(
     on("gamma", reworded(MAIL, f"Send a mail to a person. {ALIVE}")),
     id=f"gamma/{ALIVE}\nsend_mail",
 )
-TEXTS = st.text(st.one_of(st.sampled_from("`|<>@#[](){}\\ \n"), st.characters()), max_size=40)
+PIECES = ["`", "``", " ", "\n", "a", "|", "<b>", "@c", "[d](e)", "\\"]
+TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.characters()), max_size=12).map("".join)
 FILE = Path("tools.json")
 RESULT = {
     "type": "object",
