@@ -116,6 +116,14 @@ def test_a_decision_on_a_changed_tool_waits(here):
     assert "stale    alpha/send_mail, beta/send_mail: decision 1 (accept) waits" in done.stdout
 
 
+def test_a_record_that_cannot_be_read_is_told(here):
+    records = json.loads((here / "tools.json").read_text("utf-8"))
+    (here / "tools.json").write_text(json.dumps([*records, {"name": 7}]), "utf-8")
+    failed = run("check", "tools.json", "--baseline", "bundle", "--fail-on", "problem", code=1)
+    assert "cannot be read, and is not checked" in failed.stdout.splitlines()[1]
+    assert "1 record that cannot be read" in failed.stderr
+
+
 def test_a_long_list_is_cut_on_the_terminal(here):
     many = [on(f"s{n:02}", MAIL) for n in range(13)]
     write_catalog(here / "tools.json", *BEFORE.tools, *many)

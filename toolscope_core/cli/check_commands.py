@@ -32,6 +32,7 @@ _MOST_DETAILS = 3
 class FailFor(StrEnum):
     """What ``check --fail-on`` takes: one case of it is enough to fail."""
 
+    problem = "problem"
     overlap = "overlap"
     family = "family"
     dangling = "dangling"

@@ -19,7 +19,16 @@ from toolscope_core.gate.token_growth import TokenGrowth, token_growth
 from toolscope_core.numbers import quantity
 
 Check = Literal[
-    "overlap", "family", "dangling", "breaking", "stale", "changed", "block", "warn", "tokens"
+    "problem",
+    "overlap",
+    "family",
+    "dangling",
+    "breaking",
+    "stale",
+    "changed",
+    "block",
+    "warn",
+    "tokens",
 ]
 """What a catalog can fail for."""
 ON_REQUEST: tuple[Check, ...] = tuple(one for one in get_args(Check) if one != "tokens")
@@ -65,6 +74,7 @@ class GateReport:
         """How many cases of each check there are; of tokens how many more than before, if more."""
         severities = Counter(item.severity for item in self.findings)
         return {
+            "problem": len(self.catalog.problems),
             "overlap": len(self.pairs.overlaps),
             "family": len(self.pairs.families),
             "dangling": len(self.dangling),
@@ -107,6 +117,7 @@ def failures(report: GateReport, limits: Limits) -> tuple[Failure, ...]:
 
 
 _IN_WORDS: dict[Check, str] = {
+    "problem": "record that cannot be read",
     "overlap": "new overlap",
     "family": "new pair of a family",
     "dangling": "new dangling reference",
@@ -117,6 +128,7 @@ _IN_WORDS: dict[Check, str] = {
     "warn": "new warn finding",
 }
 _PLURALS: dict[Check, str] = {
+    "problem": "records that cannot be read",
     "family": "new pairs of families",
     "stale": "decisions gone stale",
 }

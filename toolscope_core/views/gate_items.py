@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolscope_core.catalog.hidden import for_terminal
-from toolscope_core.datamodel import Pair, Verdict
+from toolscope_core.datamodel import Pair, Problem, Verdict
 from toolscope_core.gate.comparison_report import Check, Failure, GateReport
 from toolscope_core.gate.stale_decisions import StaleDecision
 from toolscope_core.versions.diff import ToolChange
@@ -18,6 +18,7 @@ from toolscope_core.views.version_changes import one_line
 
 Section = Check | Literal["unsure"]
 TITLES: Mapping[Section, str] = {
+    "problem": "Records that cannot be read",
     "overlap": "New overlaps",
     "family": "New families",
     "unsure": "Pairs that a person should look at",
@@ -54,6 +55,7 @@ def gate_items(
 ) -> tuple[GateItem, ...]:
     """Every case in the order of ``TITLES``; of tokens the limits that are not kept."""
     return (
+        *(_problem(one) for one in report.catalog.problems),
         *_pairs(report, "overlap", report.pairs.overlaps, app),
         *_pairs(report, "family", report.pairs.families, app),
         *_pairs(report, "unsure", report.pairs.unsure, app),
@@ -65,6 +67,12 @@ def gate_items(
         *_findings(report, "warn"),
         *(GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens"),
     )
+
+
+def _problem(problem: Problem) -> GateItem:
+    """A record that is no tool, and is not checked; its place stands for its id."""
+    says = "cannot be read, and is not checked"
+    return GateItem("problem", (_line(problem.position),), says, (_line(problem.reason),))
 
 
 def _pairs(

@@ -22,10 +22,11 @@ MOST_RESULTS = 5_000
 _LONGEST = 1_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Mapping[Section, str] = {
-    **dict.fromkeys(("overlap", "dangling", "breaking", "stale", "block"), "warning"),
+    **dict.fromkeys(("problem", "overlap", "dangling", "breaking", "stale", "block"), "warning"),
     **dict.fromkeys(("family", "unsure", "changed", "warn", "tokens"), "note"),
 }
 _HELP: Mapping[Section, str] = {
+    "problem": "A record of the catalog is no tool that can be read, and is not checked.",
     "overlap": "A new or changed tool does the job of another one.",
     "family": "A new or changed tool is the operation of another one for another value.",
     "unsure": "A new or changed tool may do the job of another one; a person should look.",
