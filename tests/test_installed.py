@@ -88,7 +88,7 @@ def test_its_metadata_are_those_of_the_checkout(wheel):
     about = metadata(wheel)
     lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
     wanted = [line for line in lines if line and not line.startswith("#")]
-    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in wanted)
+    assert all(re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==\S+", line) for line in wanted)
     assert about.get_all("Requires-Dist") == wanted
     assert (about["Name"], about["Version"]) == ("toolscope-workbench", __version__)
 
