@@ -18,8 +18,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.fakes import WordEmbedder
 from tests.test_cli import run
 from toolscope_core import __version__
+from toolscope_core.cache import VectorCache
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.similarity import tool_text
 from toolscope_core.workspace.example import example_path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,22 +65,34 @@ def installed(wheel, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def accepted(vector_cache, tmp_path_factory):
-    """The example's bundle. With it the cache has the vectors, so that no child waits for the model."""
+def cache(tmp_path_factory):
+    """A cache that has a vector for each tool of the example, if not the model's: the model itself
+    is tested elsewhere, and no child need load it.
+    """
+    folder = tmp_path_factory.mktemp("vectors")
+    texts = [tool_text(tool) for tool in read_catalog(load_paths([example_path()])).tools]
+    vectors = dict(zip(texts, WordEmbedder().encode(texts), strict=True))
+    VectorCache(folder).write(SentenceEmbedder().name, vectors)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def accepted(cache, tmp_path_factory):
+    """The example's bundle."""
     bundle = tmp_path_factory.mktemp("accepted") / "bundle"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(cache))
         run("merge", example_path(), "--out", bundle)
     return bundle
 
 
 @pytest.fixture
-def environ(accepted, vector_cache, tmp_path):
+def environ(cache, tmp_path):
     """Nothing of the checkout; what the children compile they keep."""
     left_out = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
     named = {name: value for name, value in os.environ.items() if name not in left_out}
     store = f"sqlite:///{tmp_path / 'store.db'}"
-    return {**named, "TOOLSCOPE_CACHE_DIR": str(vector_cache), "TOOLSCOPE_STORE_URL": store}
+    return {**named, "TOOLSCOPE_CACHE_DIR": str(cache), "TOOLSCOPE_STORE_URL": store}
 
 
 def metadata(wheel):
