@@ -228,7 +228,7 @@ def test_the_hook_runs_and_passes_where_nothing_changed(repository, installed, e
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_everything_is_installed_for_real(wheel, tmp_path):
     """As README says, torch first; then the source distribution gives the same wheel."""
     python = tmp_path / "environment" / "bin" / "python"
