@@ -59,6 +59,7 @@ LAYERS = (
         "learning",
         "background",
         "experiments",
+        "usage",
     },
     {"views"},
     {"workspace", "commands"},
@@ -127,6 +128,7 @@ VENDORS = {
     "scipy": {"merging", "similarity", "evaluation"},
     "Stemmer": {"merging", "retrieval"},
     "bm25s": {"retrieval"},
+    "safetensors": {"providers", "usage"},
 }
 
 

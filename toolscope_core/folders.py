@@ -1,4 +1,4 @@
-"""A bundle's folder: written whole or not at all, and never over files of others.
+"""A folder of a bundle or a model: written whole or not at all, never over files of others.
 
 The new folder is made beside its place and the two are exchanged in one step where the system can
 (Linux), so that the old or the new bundle is there at every moment. Where it cannot, a kill
@@ -24,21 +24,24 @@ from toolscope_core.files import read_file
 
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
-"""The ``program`` of a manifest; manifests of before 1.0 have none."""
+"""The ``program`` of a bundle's manifest; manifests of before 1.0 have none."""
+MODEL_PROGRAM = "toolscope model"
+"""That of a trained model's: neither takes the place of the other."""
 
 _EXCHANGE, _HERE = 2, -100
+_NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model"}
 
 
-def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
-    """Put the files into ``folder``, all or none; a bundle that stands there as it was written is
-    replaced.
+def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRAM) -> None:
+    """Put the files into ``folder``, all or none; a bundle (a model, by the ``program`` of its
+    manifest) that stands there as it was written is replaced.
 
     Raises ``ExportError`` where the folder holds anything else, or cannot be written.
     """
     try:
         folder = folder.resolve()
         restore(folder)
-        refused = why_not_ours(folder)
+        refused = why_not_ours(folder, program)
         if refused:
             raise ExportError(
                 f"{folder} is not replaced: {refused}; move it away, or give a new or empty folder "
@@ -61,7 +64,8 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         raise ExportError(
-            f"the bundle could not be written to {folder}: {reason}; what stood there is unchanged"
+            f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what stood there "
+            "is unchanged"
         ) from error
 
 
@@ -79,10 +83,11 @@ def restore(folder: Path) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def why_not_ours(folder: Path) -> str:
-    """Why the folder is no bundle as this program wrote it, in words; empty for one that is, for an
-    empty folder and for none.
+def why_not_ours(folder: Path, program: str = PROGRAM) -> str:
+    """Why the folder is no bundle (or model) as this program wrote it, in words; empty for one that
+    is, for an empty folder and for none.
     """
+    noun = _NOUNS[program]
     if folder.exists() and not folder.is_dir():
         return "it is a file"
     names = {
@@ -90,23 +95,29 @@ def why_not_ours(folder: Path) -> str:
         for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     }
-    hashes = _hashes(folder / MANIFEST)
+    hashes = _hashes(folder / MANIFEST, program)
     if names and hashes is None:
-        return f"it holds something else than a bundle ({min(names)})"
+        return f"it holds something else than a {noun} ({min(names)})"
     for name in sorted(names - {MANIFEST}):
         if name not in (hashes or {}):
-            return f"it holds something else than a bundle ({name})"
+            return f"it holds something else than a {noun} ({name})"
         if hashlib.sha256(read_file(folder / name)).hexdigest() != (hashes or {})[name]:
-            return f"{name} was changed since the bundle was written"
+            return f"{name} was changed since the {noun} was written"
     return ""
 
 
-def _hashes(path: Path) -> dict[str, str] | None:
+def manifest_of(files: Mapping[str, bytes], program: str) -> bytes:
+    """The manifest of these files."""
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    return json.dumps({"program": program, "sha256": hashes}, indent=1).encode()
+
+
+def _hashes(path: Path, program: str) -> dict[str, str] | None:
     """The hashes of the other files in a manifest of this program; ``None`` for any other file."""
     try:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
-        ours = manifest.get("program", PROGRAM) == PROGRAM and isinstance(hashes, dict)
+        ours = manifest.get("program", PROGRAM) == program and isinstance(hashes, dict)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     return hashes if ours else None

@@ -15,7 +15,6 @@ from toolscope_core.cli.terminal import (
     BudgetCalls,
     Catalogs,
     EmbedderName,
-    ModelName,
     VariantsFile,
     app,
     errors_as_sentences,
@@ -61,6 +60,8 @@ class Decomposition(StrEnum):
 
 
 MOST_RANKED = 1_000
+ASKING = (Decomposition.dummy, Decomposition.context)
+"""A model is asked for these."""
 DEFAULT = RetrievalConfig()
 Alpha = Annotated[
     float, typer.Option(help="Weight of the dense score, 0 to 1; the rest is BM25's.")
@@ -83,6 +84,22 @@ Rerank = Annotated[
         metavar="<auto|none|late|MODEL>",
         help="Score the best 50 anew: token by token (late), or by a sentence-transformers "
         "CrossEncoder; auto is late for tools, none for servers.",
+    ),
+]
+ModelFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="DIR",
+        help="Folder of a trained model (learn --out). With --decompose dummy or context any other "
+        "text is the name of the model that is asked; default TOOLSCOPE_MODEL.",
+    ),
+]
+Usage = Annotated[
+    Path | None,
+    typer.Option(
+        help="JSONL or CSV with `query` and `gold`: tools are found by the mean vector of the "
+        "queries that they serve too (Tool2Vec)."
     ),
 ]
 Servers = Annotated[bool, typer.Option("--servers", help="Find servers in place of tools.")]
@@ -114,7 +131,8 @@ def search(
     corpus: CorpusOption = Corpus.both,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
-    model: ModelName = None,
+    usage: Usage = None,
+    model: ModelFolder = None,
     base_url: BaseUrl = None,
     budget_calls: BudgetCalls = None,
 ) -> None:
@@ -127,6 +145,7 @@ def search(
     )
     from toolscope_core.views.searched import doubt
 
+    learned = _trained_model(model, asks=decomposition in ASKING)
     options = SearchOptions(
         k=k,
         decomposition=decomposition.value,
@@ -135,7 +154,9 @@ def search(
         servers=servers,
         splits=splits,
         variants=variants,
-        ask=AskRequest(base_url, model, budget_calls=budget_calls),
+        ask=AskRequest(base_url, None if learned else model, budget_calls=budget_calls),
+        learned=learned,
+        usage=usage,
     )
     settings = read_environment()
     if queries is not None:
@@ -160,6 +181,13 @@ def search(
         say(doubtful)
 
 
+def _trained_model(given: str | None, *, asks: bool) -> Path | None:
+    """The folder of a trained model; ``None`` where ``given`` is the name of one that is asked."""
+    if not given or (asks and not Path(given).is_dir()):
+        return None
+    return Path(given)
+
+
 def _places(report: SearchReport) -> Iterator[str]:
     """What one request finds, a line a place; the parts of a score are what adds up to it."""
     from toolscope_core.retrieval.retriever import PARTS
@@ -168,7 +196,9 @@ def _places(report: SearchReport) -> Iterator[str]:
     for tool in report.tools:
         step = "" if tool.subquery is None else f"  part {tool.subquery + 1}"
         shares = zip(PARTS, tool.parts, strict=True)
-        parts = "  ".join(f"{name} {part:.2f}" for name, part in shares if part or name != "rerank")
+        parts = "  ".join(
+            f"{name} {part:.2f}" for name, part in shares if part or name in PARTS[:2]
+        )
         of = f"  {tools[tool.tool_id].server}" if tools[tool.tool_id].server else ""
         yield f"{tool.score:.3f}  {parts}{step}  {tools[tool.tool_id].name}{of}"
     for server in report.servers:
@@ -220,7 +250,8 @@ def evaluate(
     corpus: CorpusOption = Corpus.both,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
-    model: ModelName = None,
+    usage: Usage = None,
+    model: ModelFolder = None,
     base_url: BaseUrl = None,
     budget_calls: BudgetCalls = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
@@ -232,6 +263,8 @@ def evaluate(
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
+    asks = decomposition in ASKING or select == Selector.model
+    learned = _trained_model(model, asks=asks)
     searched = SearchOptions(
         k=max(ks),
         decomposition=decomposition.value,
@@ -240,7 +273,9 @@ def evaluate(
         servers=servers,
         splits=splits,
         variants=variants,
-        ask=AskRequest(base_url, model, budget_calls=budget_calls),
+        ask=AskRequest(base_url, None if learned else model, budget_calls=budget_calls),
+        learned=learned,
+        usage=usage,
     )
     options = EvaluationOptions(
         searched, tuple(ks), bundle, skip_unknown, select.value if select else None, labels

@@ -138,7 +138,7 @@ def evaluate_files(
         raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
-    searched_in = searched_catalog(paths, options.search.variants)
+    searched_in = searched_catalog(paths, options.search.variants, options.search.learned)
     catalog, variants = searched_in.catalog, searched_in.variants
     asked = read_queries(queries)
     owners = {tool.id: tool.owner for tool in catalog.tools}
@@ -173,7 +173,7 @@ def evaluate_files(
         return report
     toolset = augmented(merged_toolset(options.bundle, catalog), variants.by_id)
     merged = Catalog(toolset.tools)
-    searcher = Searcher(merged, options.search, settings)
+    searcher = Searcher(merged, options.search, settings, toolset.phi)
     searched_after = searcher.rankings(kept, k, progress)
     report = replace(report, tools_after=len(merged.tools))
     if options.search.servers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,7 @@ from toolscope_core.augmentation.variants import LoadedVariants, read_variants, 
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.commands.learn_command import usage_model, usage_queries
 from toolscope_core.commands.model_options import AskRequest, asking
 from toolscope_core.config import RetrievalConfig, Settings
 from toolscope_core.datamodel import Catalog, Tool
@@ -26,6 +27,8 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import RankedTool, Retriever
 from toolscope_core.retrieval.servers import RankedServer, ServerRetriever
 from toolscope_core.subqueries import IN_VIEW, recorded_splits, splits_of_model
+from toolscope_core.usage.learned_model import LearnedModel
+from toolscope_core.usage.model_folder import read_model
 
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
 Selection = Literal["best", "model"]
@@ -38,7 +41,8 @@ class SearchOptions:
     ``decomposition`` says what splits a request: nothing, *rules*, the *steps* of its query, or a
     model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
     two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
-    them. ``variants`` is a file of document variants.
+    them. ``variants`` is a file of document variants; ``learned`` the folder of a trained model, or
+    ``usage`` a file of queries whose vectors stand for the tools beside their text.
     """
 
     k: int = 10
@@ -49,8 +53,14 @@ class SearchOptions:
     splits: Path | None = None
     variants: Path | None = None
     ask: AskRequest = field(default_factory=AskRequest)
+    learned: Path | None = None
+    usage: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.learned is not None and self.usage is not None:
+            raise ConfigError("a trained model and --usage were both given; give one of them")
+        if self.servers and (self.learned is not None or self.usage is not None):
+            raise ConfigError("what is learned ranks tools; leave out --servers")
         if self.k < 1:
             raise ConfigError(f"k is {self.k}; give at least 1")
         if self.splits is not None and self.decomposition in ("none", "rules"):
@@ -103,7 +113,7 @@ def search_request(
         raise ConfigError("the request is empty; say in words what an agent is asked")
     if options.splits is not None or options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; give --queries")
-    catalog = searched_catalog(paths, options.variants).catalog
+    catalog = searched_catalog(paths, options.variants, options.learned).catalog
     searcher = Searcher(catalog, options, settings)
     (asked,) = searcher.requests([Query("", request)], progress)
     if options.servers:
@@ -125,7 +135,7 @@ def search_queries(
     progress: Progress = silent,
 ) -> QueryRankings:
     """A ranking for each query of a set, written as JSONL in its order."""
-    catalog = searched_catalog(paths, options.variants).catalog
+    catalog = searched_catalog(paths, options.variants, options.learned).catalog
     asked = read_queries(queries)
     found = Searcher(catalog, options, settings).rankings(asked, options.k, progress)
     rows = zip(asked, found.requests, found.names, found.scores, strict=True)
@@ -152,21 +162,35 @@ class SearchedCatalog:
     variants: LoadedVariants
 
 
-def searched_catalog(paths: Sequence[Path], variants: Path | None) -> SearchedCatalog:
-    """The catalog of these files with the variants of another. Raises as both readers do."""
+def searched_catalog(
+    paths: Sequence[Path], variants: Path | None, learned: Path | None = None
+) -> SearchedCatalog:
+    """The catalog of these files with the variants of another, or with those that a trained model
+    was trained with. Raises as the readers do.
+    """
     catalog = read_isolated(load_paths(paths))
-    if variants is None:
-        return SearchedCatalog(catalog, LoadedVariants({}))
-    loaded = read_variants(variants, catalog)
+    if variants is not None:
+        loaded = read_variants(variants, catalog)
+    elif learned is not None:
+        loaded = LoadedVariants(read_model(learned).variants_of(catalog.tools))
+    else:
+        loaded = LoadedVariants({})
     tools = with_variants(catalog.tools, loaded.by_id)
     return SearchedCatalog(replace(catalog, tools=tools), loaded)
 
 
 class Searcher:
-    """A catalog searched as the options say."""
+    """A catalog searched as the options say; ``phi`` leads to it from the ids that queries name."""
 
-    def __init__(self, catalog: Catalog, options: SearchOptions, settings: Settings) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        options: SearchOptions,
+        settings: Settings,
+        phi: Mapping[str, str | None] | None = None,
+    ) -> None:
         self._catalog, self._options, self._settings = catalog, options, settings
+        self._phi = phi
         self._embedder: Embedder = embedder_of(settings, options.embedder)
         self._cache = VectorCache(settings.cache_dir)
         self._scorer = scorer_of(options.config)
@@ -176,8 +200,23 @@ class Searcher:
     def tools(self, progress: Progress = silent) -> Retriever:
         """The search for tools."""
         config = self._options.config
-        return Retriever(
+        retriever = Retriever(
             self._catalog.tools, self._embedder, self._cache, config, self._scorer, progress
+        )
+        return retriever.with_learned(self._model(progress))
+
+    def _model(self, progress: Progress) -> LearnedModel | None:
+        if self._options.learned is not None:
+            return read_model(self._options.learned)
+        if self._options.usage is None:
+            return None
+        return usage_model(
+            self._catalog,
+            usage_queries(self._options.usage, self._phi),
+            self._options.config,
+            self._embedder,
+            self._cache,
+            progress,
         )
 
     def servers(self, progress: Progress = silent) -> ServerRetriever:

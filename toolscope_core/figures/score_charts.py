@@ -11,8 +11,8 @@ from toolscope_core.figures import style
 
 ROW, FRAME = 26, 84
 """Pixels of a bar with its space, and of all around the bars."""
-PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking")
-_PATTERNS = ("", "/", ".")
+PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking", "learned")
+_PATTERNS = ("", "/", ".", "x")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from toolscope_core.backends import Embedder, PairScorer, Progress, Vectors, silent
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
+from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
+from toolscope_core.retrieval.fusion import best_first
+from toolscope_core.retrieval.learned_scores import LearnedRanking, LearnedScorer, LearnedShare
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores
 
-PARTS = ("dense", "sparse", "rerank")
+PARTS = ("dense", "sparse", "rerank", "learned")
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTool:
     """A place in a ranking. ``score`` in [0, 1] decides it; ``parts`` are what the dense and the
-    sparse score and the reranker gave to it: their sum, but under *top1*, where they are those of
-    the text that brought the tool. ``subquery`` says which of the request's that was, counted from
-    0, ``None`` for the request itself; ``dense`` is the cosine and ``sparse`` the BM25 score to it.
+    sparse score, the reranker and a learned model gave to it: their sum, but under *top1*, where
+    they are those of the text that brought the tool. ``subquery`` says which of the request's that
+    was, counted from 0, ``None`` for the request itself; ``dense`` is the cosine and ``sparse`` the
+    BM25 score to it.
     """
 
     tool_id: str
     score: float
     dense: float
     sparse: float
-    parts: tuple[float, float, float]
+    parts: tuple[float, float, float, float]
     subquery: int | None = None
 
     @property
@@ -52,16 +58,36 @@ class Retriever:
         progress: Progress = silent,
     ) -> None:
         self.config = config or RetrievalConfig()
+        self._tools = _by_id(tools)
         self._search = DocumentSearch(
-            _documents(tools), embedder, cache, self.config, scorer, progress
+            _documents(self._tools), embedder, cache, self.config, scorer, progress
         )
+        self._embedder_name = embedder.name
+        self._learned: LearnedRanking | None = None
+        self._scorer: LearnedScorer | None = None
 
     def over(self, tools: Iterable[Tool]) -> Retriever:
         """Other tools searched in the same way, with an index that is not kept on disk: for a
         toolset that is looked at once.
         """
         other = copy(self)
-        other._search = self._search.over(_documents(tools))
+        other._tools = _by_id(tools)
+        other._search = self._search.over(_documents(other._tools))
+        other._scorer = self._learned.over(other._tools) if self._learned else None
+        return other
+
+    def with_learned(self, model: LearnedRanking | None) -> Retriever:
+        """The same tools, with what a model learned from queries beside their texts; ``None`` for
+        the texts alone. Raises ``ConfigError`` for a model that learned with another embedder.
+        """
+        if model is not None and model.embedder != self._embedder_name:
+            raise ConfigError(
+                f"the model learned from vectors of {model.embedder}, but {self._embedder_name} "
+                "searches; search with the embedder that it learned with, or train it again"
+            )
+        other = copy(self)
+        other._learned = model
+        other._scorer = model.over(self._tools) if model else None
         return other
 
     @property
@@ -102,7 +128,34 @@ class Retriever:
     ) -> tuple[RankedTool, ...]:
         scores = [one.scores for one in by_text]
         order, final = assembled(request, scores, k, self.config)
-        return tuple(self._place(request, row, float(final[row]), by_text) for row in order)
+        share = self._share(request)
+        if share is not None:
+            final = share.scores(final.clip(0.0))
+            order = best_first(final, k)
+        places = (self._place(request, row, float(final[row]), by_text) for row in order)
+        if share is None:
+            return tuple(places)
+        return tuple(map(_with_share, places, order, [share] * len(order)))
+
+    def text_scores(self, requests: Sequence[ToolRequest]) -> tuple[Scores, ...]:
+        """For each request the scores of all tools by their texts, in the order of ``ids``, without
+        what was learned; 0 for a request without text.
+        """
+        nothing = np.zeros(len(self.ids), dtype=np.float32)
+
+        def all_scores(
+            request: ToolRequest, by_text: Sequence[TextScores], k: int
+        ) -> tuple[Scores, ...]:
+            _, final = assembled(request, [one.scores for one in by_text], k, self.config)
+            return (final.clip(0.0),)
+
+        ranked = self._search.each(requests, 1, all_scores)
+        return tuple(one[0] if one else nothing for one in ranked)
+
+    def _share(self, request: ToolRequest) -> LearnedShare | None:
+        if self._scorer is None:
+            return None
+        return self._scorer.share(request, self._search.vectors_of(request.texts))
 
     def _place(
         self, request: ToolRequest, row: int, score: float, by_text: Sequence[TextScores]
@@ -118,10 +171,20 @@ class Retriever:
             score=score,
             dense=float(by_text[at].dense[row]),
             sparse=float(by_text[at].sparse[row]),
-            parts=(dense, sparse, reranked),
+            parts=(dense, sparse, reranked, 0.0),
             subquery=at - 1 if len(by_text) > 1 else None,
         )
 
 
+def _with_share(place: RankedTool, row: int, share: LearnedShare) -> RankedTool:
+    kept, added = float(share.kept[row]), float(share.added[row])
+    dense, sparse, reranked, _ = place.parts
+    return replace(place, parts=(kept * dense, kept * sparse, kept * reranked, added))
+
+
+def _by_id(tools: Iterable[Tool]) -> list[Tool]:
+    return sorted(tools, key=lambda one: one.id)
+
+
 def _documents(tools: Iterable[Tool]) -> list[SearchDocument]:
-    return sorted(map(tool_document, tools), key=lambda one: one.id)
+    return list(map(tool_document, tools))

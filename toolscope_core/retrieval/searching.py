@@ -115,6 +115,10 @@ class DocumentSearch:
         """Have the vectors of texts at hand that are searched later."""
         self._requests.of(list(dict.fromkeys(texts)))
 
+    def vectors_of(self, texts: Sequence[str]) -> list[Vectors]:
+        """The vector of each text; those that were searched are at hand."""
+        return self._requests.of(texts)
+
     def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
         """For each text the dense and the sparse scores of all documents, before any rerank."""
         vectors = self._requests.of(texts)

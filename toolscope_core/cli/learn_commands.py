@@ -1,0 +1,90 @@
+"""The command that trains a model from queries with known tools."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.cli.terminal import (
+    Catalogs,
+    EmbedderName,
+    app,
+    errors_as_sentences,
+    more,
+    progress,
+    say,
+)
+from toolscope_core.config import read_environment
+from toolscope_core.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.commands.learn_command import LearnReport
+
+
+class LearningMethod(StrEnum):
+    """What is trained; each stands on those before it."""
+
+    tool2vec = "tool2vec"
+    mlc = "mlc"
+    refiner = "refiner"
+
+
+SHOWN = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5", "ndcg@10")
+
+
+@app.command()
+@errors_as_sentences
+def learn(
+    catalogs: Catalogs,
+    queries: Annotated[
+        Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the model; replaced if it is one.")],
+    variants: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSONL of document variants: searched, and their questions are learned from."
+        ),
+    ] = None,
+    method: Annotated[
+        LearningMethod,
+        typer.Option(
+            help="tool2vec: tools by the mean of their queries; mlc: a classifier over all tools "
+            "too; refiner: the best candidates scored together too."
+        ),
+    ] = LearningMethod.refiner,
+    embedder: EmbedderName = None,
+) -> None:
+    """Learn from requests which tools serve them; search --model uses what was learned."""
+    from toolscope_core.commands.learn_command import LearnFiles, learn_files
+    from toolscope_core.usage.training import LearnOptions
+
+    files = LearnFiles(catalogs, queries, variants, embedder, LearnOptions(method.value))
+    report = learn_files(files, out, read_environment(), progress())
+    _tell(report)
+    say(f"model: {out}")
+
+
+def _tell(report: LearnReport) -> None:
+    about = report.model.about
+    unused = more(report.unused, "of no tool here, left out")
+    questions = more(about["questions"], "questions of variants")
+    say(
+        f"{quantity(about['queries'], 'query')}{unused}{questions}; "
+        f"{about['tools_with_queries']:,} of {quantity(about['tools'], 'tool')} have some"
+    )
+    held_out = about["held_out"]
+    say(f"on {quantity(held_out['queries'], 'query')}, each left out of its training:")
+    for way, metrics in held_out["metrics"].items():
+        figures = "  ".join(
+            f"{name} {mean:.3f} [{low:.3f}, {high:.3f}]"
+            for name, (mean, low, high) in metrics.items()
+            if name in SHOWN
+        )
+        say(f"{way:9} {figures}")
+    weights = ", ".join(f"{name} {one:g}" for name, one in report.model.blend.weights.items())
+    say(f"weights beside 1 for the text: {weights}")
+    say("[95 % bootstrap intervals over queries]")

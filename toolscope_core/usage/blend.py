@@ -1,0 +1,113 @@
+"""Scores of tools' texts and of what was learned put together, with weights from held-out queries.
+
+Each learned score is moved to [0, 1], as the score of the texts is. A tool leans on its own texts
+the more, the fewer queries it has; one without any has the score of its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.evaluation.metrics import Gold, ndcg, recall
+from toolscope_core.retrieval.fusion import best_first
+from toolscope_core.retrieval.learned_scores import LearnedShare
+
+Floats = NDArray[np.float32]
+
+WEIGHTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.5, 4.0)
+DOUBTS = (0.5, 2.0, 6.0)
+LEAST_UNSEEN = 1 / 3
+"""What held-out queries of tools without a training query count for at least, if there are any."""
+_ROUNDS = 2
+_CHECKED_AT = (5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """``weights`` by the name of a learned score, beside 1 for the texts; ``doubt`` is how many
+    queries a tool has where half of what was learned counts.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    doubt: float = 2.0
+
+    def share(self, learned: Mapping[str, Floats], counts: NDArray[np.int64]) -> LearnedShare:
+        """For n tools, from learned scores in [0, 1] of shape (n,) each and how many queries a tool
+        has.
+        """
+        total = sum(self.weights.values())
+        trust = (counts / (counts + self.doubt)).astype(np.float32)
+        summed = np.zeros(len(counts), dtype=np.float32)
+        for name, weight in self.weights.items():
+            if weight:
+                summed += np.float32(weight) * learned[name]
+        kept = (1 + total * (1 - trust)) / np.float32(1 + total)
+        return LearnedShare(kept.astype(np.float32), trust * summed / np.float32(1 + total))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutQuery:
+    """A recorded query, scored by models that were trained without it: what n tools have by their
+    texts and by each learned score, shape (n,), and how many training queries each had.
+    """
+
+    gold: Gold
+    by_text: Floats
+    learned: Mapping[str, Floats]
+    counts: NDArray[np.int64]
+    is_unseen: bool
+    fold: int
+
+
+def ranked(query: HeldOutQuery, blend: Blend, ids: Sequence[str], k: int) -> list[str]:
+    """The ids of the k best tools."""
+    scores = blend.share(query.learned, query.counts).scores(query.by_text)
+    return [ids[row] for row in best_first(scores, k)]
+
+
+def chosen_blend(
+    queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
+) -> Blend:
+    """The weights that rank held-out queries best, one learned score after the other; 0 for what
+    does not help. Queries of tools without a training query count for a third at least, so that
+    what was learned of others may not push those down.
+    """
+    if not queries:
+        return Blend(dict.fromkeys(names, 0.0))
+    best = Blend(dict.fromkeys(names, 0.0))
+    reached = _quality(queries, best, ids)
+    for _ in range(_ROUNDS):
+        for name in reversed(names):
+            for weight in WEIGHTS:
+                trial = replace(best, weights={**best.weights, name: weight})
+                best, reached = _better(queries, ids, trial, best, reached)
+        for doubt in DOUBTS:
+            best, reached = _better(queries, ids, replace(best, doubt=doubt), best, reached)
+    return best
+
+
+def _better(
+    queries: Sequence[HeldOutQuery], ids: Sequence[str], trial: Blend, best: Blend, reached: float
+) -> tuple[Blend, float]:
+    quality = _quality(queries, trial, ids) if trial != best else reached
+    return (trial, quality) if quality > reached else (best, reached)
+
+
+def _quality(queries: Sequence[HeldOutQuery], blend: Blend, ids: Sequence[str]) -> float:
+    """The mean of recall@5, recall@10 and nDCG@10."""
+    values = np.array([_value(one, blend, ids) for one in queries])
+    unseen = np.array([one.is_unseen for one in queries])
+    if not unseen.any() or unseen.all():
+        return float(values.mean())
+    share = max(float(unseen.mean()), LEAST_UNSEEN)
+    return float(share * values[unseen].mean() + (1 - share) * values[~unseen].mean())
+
+
+def _value(query: HeldOutQuery, blend: Blend, ids: Sequence[str]) -> float:
+    ranking = ranked(query, blend, ids, max(_CHECKED_AT))
+    recalls = [recall(ranking, query.gold, k) for k in _CHECKED_AT]
+    return (sum(recalls) + ndcg(ranking, query.gold, max(_CHECKED_AT))) / 3

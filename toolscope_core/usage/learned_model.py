@@ -1,0 +1,136 @@
+"""A trained model: what it learned about each tool, and how it scores a toolset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.backends import Vectors
+from toolscope_core.datamodel import Augmentation, JsonObject, Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.fusion import best_first
+from toolscope_core.retrieval.learned_scores import LearnedShare
+from toolscope_core.usage.blend import Blend
+from toolscope_core.usage.components import (
+    MLC,
+    REFINER,
+    TOOL2VEC,
+    TUNED,
+    CandidateRefiner,
+    QueryClassifier,
+    assembled_parts,
+    first_stage,
+    stretched,
+)
+from toolscope_core.usage.linear_head import LinearHead
+from toolscope_core.usage.tool2vec import UsageVectors
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedModel:
+    """What was learned about m tools, which are known again by their fingerprints.
+
+    ``centres`` are their Tool2Vec vectors, float32 of shape (m, d). ``variants`` are the document
+    variants that it was trained with: the tools are searched with them. ``about`` has what it was
+    trained on and what it reached on held-out queries.
+    """
+
+    method: str
+    embedder: str
+    fingerprints: tuple[str, ...]
+    usage: UsageVectors
+    centres: Vectors
+    blend: Blend
+    head: LinearHead | None = None
+    tuned: QueryClassifier | None = None
+    refiner: CandidateRefiner | None = None
+    candidates: int = 32
+    variants: Mapping[str, Augmentation] = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)
+
+    def over(self, tools: Sequence[Tool]) -> ModelScorer:
+        """See ``retrieval.learned_scores.LearnedRanking``."""
+        row = {one: at for at, one in enumerate(self.fingerprints)}
+        rows = np.array([row.get(tool.fingerprint, -1) for tool in tools], dtype=np.intp)
+        return ModelScorer(self, rows)
+
+    def variants_of(self, tools: Sequence[Tool]) -> dict[str, Augmentation]:
+        """The variants that it was trained with, of those tools that are as they were."""
+        own = frozenset(self.fingerprints)
+        return {
+            tool.id: self.variants[tool.id]
+            for tool in tools
+            if tool.fingerprint in own and tool.id in self.variants
+        }
+
+    def unknown(self, tools: Sequence[Tool]) -> int:
+        """How many of these tools it learned nothing about."""
+        scorer = self.over(tools)
+        return int((scorer.counts == 0).sum())
+
+    def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, Floats]:
+        """By name the learned scores of the m tools in [0, 1], from the vectors of the request's
+        ``texts``.
+        """
+        wanted = {name for name, weight in self.blend.weights.items() if weight}
+        stacked = np.asarray(vectors, dtype=np.float32)
+        scores = first_stage(self.centres, self.head, stacked)
+        learned = {name: stretched(assembled_parts(one)) for name, one in scores.items()}
+        if self.tuned is not None and (wanted & {TUNED, REFINER}):
+            learned[TUNED] = stretched(assembled_parts(self.tuned.logits(request.texts)))
+        if self.refiner is not None and REFINER in wanted:
+            learned[REFINER] = self.refined(request.text, learned)
+        return {name: one for name, one in learned.items() if name in wanted}
+
+    def refined(self, text: str, learned: Mapping[str, Floats]) -> Floats:
+        """The refiner's scores of the m tools: its candidates' in [0, 1], 0 for the others."""
+        if self.refiner is None:
+            raise ValueError("the model has no refiner")
+        return refined_scores(self.refiner, text, self.centres, learned, self.candidates)
+
+
+def candidate_scores(learned: Mapping[str, Floats]) -> Floats:
+    """What the refiner's candidates are taken by: the last of the first stage's scores."""
+    return next(learned[name] for name in (TUNED, MLC, TOOL2VEC) if name in learned)
+
+
+def refined_scores(
+    refiner: CandidateRefiner,
+    text: str,
+    centres: Vectors,
+    learned: Mapping[str, Floats],
+    candidates: int,
+) -> Floats:
+    """See ``LearnedModel.refined``."""
+    first = candidate_scores(learned)
+    rows = best_first(first, candidates)
+    scores = np.zeros(len(first), dtype=np.float32)
+    logits = refiner.logits(text, centres[rows], first[rows])
+    scores[rows] = (1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0)))) ** 0.5
+    return scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelScorer:
+    """A model over one toolset; ``rows`` has for each tool its row in the model, -1 for none."""
+
+    model: LearnedModel
+    rows: NDArray[np.intp]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many queries each tool was learned from."""
+        counts: NDArray[np.int64] = np.append(self.model.usage.counts, 0)[self.rows]
+        return counts
+
+    def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:
+        """See ``retrieval.learned_scores.LearnedScorer``."""
+        learned = self.model.learned(request, vectors)
+        nothing = np.zeros(1, dtype=np.float32)
+        own = {name: np.concatenate([one, nothing])[self.rows] for name, one in learned.items()}
+        return self.model.blend.share(own, self.counts)

@@ -1,0 +1,199 @@
+"""A model trained from queries: first without each fold to choose its weights, then on all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.augmentation.variants import with_variants
+from toolscope_core.backends import Embedder, Progress, Vectors, silent
+from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.config import RetrievalConfig
+from toolscope_core.datamodel import Augmentation, JsonObject, Tool
+from toolscope_core.errors import ConfigError
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.usage.blend import HeldOutQuery, chosen_blend
+from toolscope_core.usage.components import (
+    MLC,
+    TOOL2VEC,
+    assembled_parts,
+    first_stage,
+    stretched,
+)
+from toolscope_core.usage.held_out import HeldOutFigures, held_out_figures
+from toolscope_core.usage.learned_model import LearnedModel
+from toolscope_core.usage.linear_head import LinearHead, fitted_head
+from toolscope_core.usage.tool2vec import UsageVectors
+from toolscope_core.usage.training_queries import FOLDS, TrainingQueries, training_queries
+
+Method = Literal["tool2vec", "mlc", "refiner"]
+METHODS: tuple[Method, ...] = ("tool2vec", "mlc", "refiner")
+MOST_CHECKED = 600
+"""Recorded queries that are searched to choose the weights: more would cost minutes."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnOptions:
+    """How a model is trained. ``method`` says what is on top; each stands on those before it."""
+
+    method: Method = "refiner"
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(f"method is {self.method!r:.40}; give one of {', '.join(METHODS)}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lessons:
+    """What a model is trained from: tools by id, queries with the vectors of their texts, and
+    ``own``, the vectors of the tools' texts, float32 of shape (m, d).
+    """
+
+    tools: tuple[Tool, ...]
+    queries: TrainingQueries
+    vectors: Vectors
+    own: Vectors
+    retriever: Retriever
+
+    def without(self, fold: int) -> Lessons:
+        """Those of the other folds."""
+        keep = self.queries.folds != fold
+        return replace(self, queries=self.queries.part(keep), vectors=self.vectors[keep])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstStage:
+    """Tool2Vec vectors, and the classifier where the method has one."""
+
+    usage: UsageVectors
+    centres: Vectors
+    head: LinearHead | None
+
+
+def trained_model(
+    tools: Iterable[Tool],
+    queries: Iterable[Query],
+    variants: Mapping[str, Augmentation],
+    options: LearnOptions,
+    trainer: Trainer,
+) -> LearnedModel:
+    """The model that these queries and the questions of ``variants`` give. Raises ``ConfigError``
+    where too few queries name a tool, ``ModelError`` as the embedder does.
+    """
+    lessons = trainer.lessons(tools, queries, variants, options)
+    held_out = trainer.held_out(lessons, options)
+    names = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2]
+    blend = chosen_blend(held_out, names, lessons.queries.ids)
+    figures = held_out_figures(held_out, names, lessons.queries.ids)
+    stage = fitted_stage(lessons, options, trainer.progress)
+    return LearnedModel(
+        method=options.method,
+        embedder=trainer.embedder.name,
+        fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
+        usage=stage.usage,
+        centres=stage.centres,
+        blend=blend,
+        head=stage.head,
+        variants=variants,
+        about=_about(lessons, options, figures),
+    )
+
+
+def fitted_stage(lessons: Lessons, options: LearnOptions, progress: Progress) -> FirstStage:
+    """The first stage that these lessons give."""
+    usage = UsageVectors.of(lessons.queries, lessons.vectors)
+    centres = usage.vectors(lessons.own)
+    head = None
+    if options.method != "tool2vec":
+        head = fitted_head(lessons.queries, lessons.vectors, centres, progress=progress)
+    return FirstStage(usage, centres, head)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trainer:
+    """What training needs of the machine: an embedder, the cache, and who is told."""
+
+    embedder: Embedder
+    cache: VectorCache
+    progress: Progress = silent
+
+    def lessons(
+        self,
+        tools: Iterable[Tool],
+        queries: Iterable[Query],
+        variants: Mapping[str, Augmentation],
+        options: LearnOptions,
+    ) -> Lessons:
+        """What is learned from."""
+        own = sorted(with_variants(tools, variants), key=lambda one: one.id)
+        asked = training_queries(queries, variants, [tool.id for tool in own])
+        retriever = Retriever(
+            own, self.embedder, self.cache, options.retrieval, progress=self.progress
+        )
+        vectors = embed_cached(asked.texts, self.embedder, self.cache, self.progress)
+        return Lessons(tuple(own), asked, vectors, retriever.vectors, retriever)
+
+    def held_out(self, lessons: Lessons, options: LearnOptions) -> list[HeldOutQuery]:
+        """Recorded queries with what models that did not see them make of them."""
+        queries = lessons.queries
+        rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
+        requests = [rule_request(queries.texts[row]) for row in rows]
+        by_text = lessons.retriever.text_scores(requests)
+        texts = dict.fromkeys(text for one in requests for text in one.texts)
+        vectors = embed_cached(tuple(texts), self.embedder, self.cache, self.progress)
+        vector_of = dict(zip(texts, vectors, strict=True))
+        result = []
+        for fold in range(FOLDS):
+            part = lessons.without(fold)
+            stage = fitted_stage(part, options, self.progress)
+            seen = _seen_tools(part.queries)
+            for row, request, scores in zip(rows, requests, by_text, strict=True):
+                if queries.folds[row] == fold:
+                    own = np.stack([vector_of[text] for text in request.texts])
+                    gold = queries.golds[row]
+                    learned = first_stage(stage.centres, stage.head, own)
+                    result.append(
+                        HeldOutQuery(
+                            gold,
+                            scores,
+                            {n: stretched(assembled_parts(s)) for n, s in learned.items()},
+                            part.queries.counts,
+                            any(need.isdisjoint(seen) for need in map(frozenset, gold)),
+                            fold,
+                        )
+                    )
+        return result
+
+
+def rule_request(text: str) -> ToolRequest:
+    """A text as it is searched: split by rule."""
+    return ToolRequest(text, decompose(text))
+
+
+def _seen_tools(queries: TrainingQueries) -> frozenset[str]:
+    """The tools that recorded queries have."""
+    rows = queries.tool[queries.recorded[queries.at]]
+    return frozenset(queries.ids[row] for row in rows.tolist())
+
+
+def _about(lessons: Lessons, options: LearnOptions, figures: HeldOutFigures) -> JsonObject:
+    queries = lessons.queries
+    return {
+        "method": options.method,
+        "queries": int(queries.recorded.sum()),
+        "questions": int((~queries.recorded).sum()),
+        "tools": len(lessons.tools),
+        "tools_with_queries": int((queries.counts > 0).sum()),
+        "data": queries.version,
+        "held_out": figures.as_json(),
+    }
