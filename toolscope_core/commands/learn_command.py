@@ -92,7 +92,7 @@ def usage_model(
             return read_model(folder)
         except ConfigError:
             pass  # damaged: it is trained again
-    options = LearnOptions("tool2vec", config)
+    options = LearnOptions("tool2vec", retrieval=config)
     model = trained_model(
         catalog.tools, queries, variants, options, Trainer(embedder, cache, progress)
     )

@@ -52,9 +52,11 @@ class Blend:
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutQuery:
     """A recorded query, scored by models that were trained without it: what n tools have by their
-    texts and by each learned score, shape (n,), and how many training queries each had.
+    texts and by each learned score, shape (n,), and how many training queries each had. ``row`` is
+    its place among the training queries.
     """
 
+    row: int
     gold: Gold
     by_text: Floats
     learned: Mapping[str, Floats]

@@ -14,7 +14,7 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.retrieval.learned_scores import LearnedShare
 from toolscope_core.usage.blend import Blend
-from toolscope_core.usage.components import (
+from toolscope_core.usage.learned_parts import (
     MLC,
     REFINER,
     TOOL2VEC,
@@ -22,7 +22,7 @@ from toolscope_core.usage.components import (
     CandidateRefiner,
     QueryClassifier,
     assembled_parts,
-    first_stage,
+    stage_scores,
     stretched,
 )
 from toolscope_core.usage.linear_head import LinearHead
@@ -55,7 +55,8 @@ class LearnedModel:
 
     def over(self, tools: Sequence[Tool]) -> ModelScorer:
         """See ``retrieval.learned_scores.LearnedRanking``."""
-        row = {one: at for at, one in enumerate(self.fingerprints)}
+        by_count = np.argsort(self.usage.counts, kind="stable").tolist()
+        row = {self.fingerprints[at]: at for at in by_count}  # of exact copies the most used
         rows = np.array([row.get(tool.fingerprint, -1) for tool in tools], dtype=np.intp)
         return ModelScorer(self, rows)
 
@@ -79,8 +80,7 @@ class LearnedModel:
         """
         wanted = {name for name, weight in self.blend.weights.items() if weight}
         stacked = np.asarray(vectors, dtype=np.float32)
-        scores = first_stage(self.centres, self.head, stacked)
-        learned = {name: stretched(assembled_parts(one)) for name, one in scores.items()}
+        learned = stage_scores(self.centres, self.head, stacked)
         if self.tuned is not None and (wanted & {TUNED, REFINER}):
             learned[TUNED] = stretched(assembled_parts(self.tuned.logits(request.texts)))
         if self.refiner is not None and REFINER in wanted:

@@ -11,16 +11,21 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.augmentation.variants import variant_rows
-from toolscope_core.datamodel import Augmentation
+from toolscope_core.backends import Vectors
+from toolscope_core.datamodel import Augmentation, JsonObject
 from toolscope_core.errors import ConfigError
 from toolscope_core.files import read_file
 from toolscope_core.folders import MANIFEST, MODEL_PROGRAM, manifest_of, restore, write_folder
+from toolscope_core.tuning.refiner_network import RefinerNetwork
+from toolscope_core.tuning.tuned_classifier import TunedClassifier
 from toolscope_core.usage.blend import Blend
+from toolscope_core.usage.learned_parts import REFINER, TUNED
 from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.usage.linear_head import LinearHead
 from toolscope_core.usage.tool2vec import UsageVectors
 
 FORM = 1
+TUNED_WEIGHTS, REFINER_WEIGHTS = "tuned.safetensors", "refiner.safetensors"
 CARD, WEIGHTS, VARIANTS = "model.json", "weights.safetensors", "variants.jsonl"
 _ARRAYS = ("sums", "counts", "centres")
 
@@ -44,7 +49,7 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
     }
     if model.head is not None:
         arrays |= {"head.weights": model.head.weights, "head.bias": model.head.bias}
-    card = {
+    card: JsonObject = {
         "form": FORM,
         "method": model.method,
         "embedder": model.embedder,
@@ -54,13 +59,18 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
         "candidates": model.candidates,
         "about": model.about,
     }
-    rows = variant_rows(model.variants)
     files = {
-        CARD: json.dumps(card, indent=1).encode(),
         WEIGHTS: save({name: np.ascontiguousarray(one) for name, one in arrays.items()}),
-        VARIANTS: "".join(json.dumps(row) + "\n" for row in rows).encode(),
+        VARIANTS: "".join(json.dumps(row) + "\n" for row in variant_rows(model.variants)).encode(),
     }
-    return files
+    if isinstance(model.refiner, RefinerNetwork):
+        own = model.refiner
+        card["refiner"] = {"size": own.size, "source": own.source, "depth": own.depth}
+        files[REFINER_WEIGHTS] = save(own.arrays())
+    if isinstance(model.tuned, TunedClassifier):
+        card["tuned"] = {"source": model.tuned.source}
+        files[TUNED_WEIGHTS] = save(model.tuned.arrays())
+    return {CARD: json.dumps(card, indent=1).encode(), **files}
 
 
 def read_model(folder: Path) -> LearnedModel:
@@ -107,13 +117,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
 
 
 def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        arrays = load(files[WEIGHTS])
-    except SafetensorError as error:
-        raise ValueError(str(error)) from error
+    arrays = _arrays(files[WEIGHTS])
     rows = [json.loads(line) for line in files[VARIANTS].decode().splitlines()]
     head = None
     if "head.weights" in arrays:
@@ -131,12 +135,44 @@ def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
             {str(n): float(weight) for n, weight in card["weights"].items()}, float(card["doubt"])
         ),
         head=head,
+        tuned=_tuned(card, files, arrays["centres"]),
+        refiner=_refiner(card, files),
         candidates=int(card["candidates"]),
         variants={
             row["tool"]: Augmentation(row["expanded"], tuple(row["questions"])) for row in rows
         },
         about=card["about"],
     )
+
+
+def _tuned(
+    card: Mapping[str, Any], files: Mapping[str, bytes], centres: Vectors
+) -> TunedClassifier | None:
+    if not card.get("tuned") or not card["weights"].get(TUNED):
+        return None
+    network = TunedClassifier(centres, card["tuned"]["source"])
+    network.put(_arrays(files[TUNED_WEIGHTS]))
+    return network
+
+
+def _refiner(card: Mapping[str, Any], files: Mapping[str, bytes]) -> RefinerNetwork | None:
+    """The refiner; ``None`` where there is none, or it weighs nothing."""
+    if not card.get("refiner") or not card["weights"].get(REFINER):
+        return None
+    own = card["refiner"]
+    network = RefinerNetwork(own["size"], own["source"], own["depth"])
+    network.put(_arrays(files[REFINER_WEIGHTS]))
+    return network
+
+
+def _arrays(content: bytes) -> dict[str, Any]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        return dict(load(content))
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
 
 
 def _damaged(folder: Path, why: str) -> ConfigError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -20,16 +20,22 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.usage.blend import HeldOutQuery, chosen_blend
-from toolscope_core.usage.components import (
+from toolscope_core.usage.learned_parts import (
     MLC,
+    REFINER,
     TOOL2VEC,
-    assembled_parts,
-    first_stage,
-    stretched,
+    stage_scores,
 )
 from toolscope_core.usage.held_out import HeldOutFigures, held_out_figures
 from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.usage.linear_head import LinearHead, fitted_head
+from toolscope_core.usage.refining import (
+    FoldView,
+    checked_refiner,
+    finished_refiner,
+    refined_rows,
+    with_refined,
+)
 from toolscope_core.usage.tool2vec import UsageVectors
 from toolscope_core.usage.training_queries import FOLDS, TrainingQueries, training_queries
 
@@ -43,14 +49,19 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class LearnOptions:
-    """How a model is trained. ``method`` says what is on top; each stands on those before it."""
+    """How a model is trained. ``method`` says what is on top; each stands on those before it.
+    ``candidates`` are those that a refiner scores together.
+    """
 
     method: Method = "refiner"
+    candidates: int = 32
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"method is {self.method!r:.40}; give one of {', '.join(METHODS)}")
+        if self.candidates < 2:
+            raise ConfigError(f"candidates is {self.candidates}; give at least 2")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,10 +102,17 @@ def trained_model(
     where too few queries name a tool, ``ModelError`` as the embedder does.
     """
     lessons = trainer.lessons(tools, queries, variants, options)
-    held_out = trainer.held_out(lessons, options)
-    names = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2]
-    blend = chosen_blend(held_out, names, lessons.queries.ids)
-    figures = held_out_figures(held_out, names, lessons.queries.ids)
+    asked = lessons.queries
+    stages = [fitted_stage(lessons.without(one), options, trainer.progress) for one in range(FOLDS)]
+    views = trainer.views(lessons, stages, options)
+    held_out = trainer.held_out(lessons, views)
+    names, refiner = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None
+    if options.method == "refiner":
+        all_views = list(views.values())
+        refiner = checked_refiner(asked, all_views, options.candidates, trainer.progress)
+        held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
+        finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
+        names = [*names, REFINER]
     stage = fitted_stage(lessons, options, trainer.progress)
     return LearnedModel(
         method=options.method,
@@ -102,10 +120,12 @@ def trained_model(
         fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
         usage=stage.usage,
         centres=stage.centres,
-        blend=blend,
+        blend=chosen_blend(held_out, names, asked.ids),
         head=stage.head,
+        refiner=refiner,
+        candidates=options.candidates,
         variants=variants,
-        about=_about(lessons, options, figures),
+        about=_about(lessons, options, held_out_figures(held_out, names, asked.ids)),
     )
 
 
@@ -143,36 +163,47 @@ class Trainer:
         vectors = embed_cached(asked.texts, self.embedder, self.cache, self.progress)
         return Lessons(tuple(own), asked, vectors, retriever.vectors, retriever)
 
-    def held_out(self, lessons: Lessons, options: LearnOptions) -> list[HeldOutQuery]:
+    def views(
+        self, lessons: Lessons, stages: Sequence[FirstStage], options: LearnOptions
+    ) -> dict[int, FoldView]:
+        """By row of a text what the stage without its fold makes of it: of the recorded queries,
+        and of some questions where a refiner learns from them.
+        """
+        queries = lessons.queries
+        rows = np.flatnonzero(queries.recorded)
+        if options.method == "refiner":
+            rows = refined_rows(queries)
+        requests = {int(row): rule_request(queries.texts[row]) for row in rows}
+        texts = dict.fromkeys(text for one in requests.values() for text in one.texts)
+        vectors = embed_cached(tuple(texts), self.embedder, self.cache, self.progress)
+        vector_of = dict(zip(texts, vectors, strict=True))
+        views = {}
+        for row, request in requests.items():
+            stage = stages[queries.folds[row]]
+            own = np.stack([vector_of[text] for text in request.texts])
+            learned = stage_scores(stage.centres, stage.head, own)
+            views[row] = FoldView(row, stage.centres, learned)
+        return views
+
+    def held_out(self, lessons: Lessons, views: Mapping[int, FoldView]) -> list[HeldOutQuery]:
         """Recorded queries with what models that did not see them make of them."""
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
-        requests = [rule_request(queries.texts[row]) for row in rows]
-        by_text = lessons.retriever.text_scores(requests)
-        texts = dict.fromkeys(text for one in requests for text in one.texts)
-        vectors = embed_cached(tuple(texts), self.embedder, self.cache, self.progress)
-        vector_of = dict(zip(texts, vectors, strict=True))
-        result = []
-        for fold in range(FOLDS):
-            part = lessons.without(fold)
-            stage = fitted_stage(part, options, self.progress)
-            seen = _seen_tools(part.queries)
-            for row, request, scores in zip(rows, requests, by_text, strict=True):
-                if queries.folds[row] == fold:
-                    own = np.stack([vector_of[text] for text in request.texts])
-                    gold = queries.golds[row]
-                    learned = first_stage(stage.centres, stage.head, own)
-                    result.append(
-                        HeldOutQuery(
-                            gold,
-                            scores,
-                            {n: stretched(assembled_parts(s)) for n, s in learned.items()},
-                            part.queries.counts,
-                            any(need.isdisjoint(seen) for need in map(frozenset, gold)),
-                            fold,
-                        )
-                    )
-        return result
+        by_text = lessons.retriever.text_scores([rule_request(queries.texts[row]) for row in rows])
+        parts = [lessons.without(fold).queries for fold in range(FOLDS)]
+        seen = [_seen_tools(part) for part in parts]
+        return [
+            HeldOutQuery(
+                int(row),
+                queries.golds[row],
+                scores,
+                views[int(row)].learned,
+                parts[fold].counts,
+                any(seen[fold].isdisjoint(need) for need in queries.golds[row]),
+                fold,
+            )
+            for row, fold, scores in zip(rows, queries.folds[rows].tolist(), by_text, strict=True)
+        ]
 
 
 def rule_request(text: str) -> ToolRequest:

@@ -1,0 +1,38 @@
+"""Tool2Vec by hand: means, what falls back, one more query, and a query left out."""
+
+import numpy as np
+import pytest
+
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.usage.tool2vec import UsageVectors, normalised
+from toolscope_core.usage.training_queries import training_queries
+
+X, Y = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+OWN = np.array([[0.0, -1.0], [0.0, -1.0], [0.6, 0.8]], np.float32)
+
+
+def asked():
+    first = (Query("1", f"q{n}", (frozenset({"a"}),)) for n in range(9))
+    return training_queries((*first, Query("2", "q9", (frozenset({"a", "b"}),))), {}, "abc")
+
+
+def test_a_tool_is_the_mean_of_its_queries_and_one_without_any_its_text():
+    queries = asked()
+    vectors = np.stack([X] * 9 + [Y])
+    usage = UsageVectors.of(queries, vectors)
+    assert queries.counts.tolist() == [10, 1, 0]
+    assert usage.sums.tolist() == [[9, 1], [0, 1], [0, 0]]
+    expected = [[9 / np.sqrt(82), 1 / np.sqrt(82)], [0, 1], [0.6, 0.8]]
+    assert usage.vectors(OWN) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_one_more_query_moves_the_vectors_of_its_tools_alone():
+    usage = UsageVectors.of(asked(), np.stack([X] * 10))
+    more = usage.with_query(Y, [2])
+    assert more.vectors(OWN)[:2] == pytest.approx(usage.vectors(OWN)[:2])
+    assert more.vectors(OWN)[2].tolist() == [0, 1], "its text no more"
+    assert usage.counts[2] == 0, "the former ones stay as they were"
+
+
+def test_rows_of_length_nothing_stay():
+    assert normalised(np.zeros((1, 2))).tolist() == [[0, 0]]
