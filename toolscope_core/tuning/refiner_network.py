@@ -50,6 +50,7 @@ class RefinerNetwork:
     """
 
     def __init__(self, size: int, source: str = DEFAULT_MODEL, depth: int = DEPTH) -> None:
+        import torch
         from torch import nn
 
         self.size, self.source, self.depth = size, source, depth
@@ -64,10 +65,11 @@ class RefinerNetwork:
                     "first": nn.Linear(1, 1),
                 }
             )
-            nn.init.zeros_(self._module["judge"].weight)
-            nn.init.zeros_(self._module["judge"].bias)
-            nn.init.constant_(self._module["first"].weight, FIRST_SCALE)
-            nn.init.constant_(self._module["first"].bias, -FIRST_SCALE)
+        with torch.no_grad():
+            self._module["judge"].weight.fill_(0.0)
+            self._module["judge"].bias.fill_(0.0)
+            self._module["first"].weight.fill_(FIRST_SCALE)
+            self._module["first"].bias.fill_(-FIRST_SCALE)
 
     def logits(self, text: str, candidates: Vectors, scores: Floats) -> Floats:
         """float32 of shape (N,) for N candidates' vectors (N, d) and first scores (N,)."""

@@ -12,15 +12,15 @@ import numpy as np
 
 from toolscope_core.augmentation.variants import variant_rows
 from toolscope_core.backends import Vectors
-from toolscope_core.datamodel import Augmentation, JsonObject
+from toolscope_core.datamodel import Augmentation
 from toolscope_core.errors import ConfigError
 from toolscope_core.files import read_file
 from toolscope_core.folders import MANIFEST, MODEL_PROGRAM, manifest_of, restore, write_folder
 from toolscope_core.tuning.refiner_network import RefinerNetwork
 from toolscope_core.tuning.tuned_classifier import TunedClassifier
 from toolscope_core.usage.blend import Blend
-from toolscope_core.usage.learned_parts import REFINER, TUNED
 from toolscope_core.usage.learned_model import LearnedModel
+from toolscope_core.usage.learned_parts import REFINER, TUNED
 from toolscope_core.usage.linear_head import LinearHead
 from toolscope_core.usage.tool2vec import UsageVectors
 
@@ -49,7 +49,7 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
     }
     if model.head is not None:
         arrays |= {"head.weights": model.head.weights, "head.bias": model.head.bias}
-    card: JsonObject = {
+    card: dict[str, Any] = {
         "form": FORM,
         "method": model.method,
         "embedder": model.embedder,

@@ -12,8 +12,8 @@ from toolscope_core.backends import Progress, Vectors, silent
 from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.tuning.refiner_network import RefinerExample, RefinerNetwork
 from toolscope_core.usage.blend import HeldOutQuery
-from toolscope_core.usage.learned_parts import REFINER
 from toolscope_core.usage.learned_model import candidate_scores, refined_scores
+from toolscope_core.usage.learned_parts import REFINER
 from toolscope_core.usage.training_queries import TrainingQueries
 
 CHECKED_FOLD = 0
@@ -85,7 +85,7 @@ def with_refined(
     candidates: int,
 ) -> list[HeldOutQuery]:
     """The queries of ``CHECKED_FOLD`` with the refiner's scores, in two folds of their own."""
-    result = []
+    result: list[HeldOutQuery] = []
     for one in held_out:
         if one.fold == CHECKED_FOLD:
             view = views[one.row]

@@ -20,14 +20,14 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.usage.blend import HeldOutQuery, chosen_blend
+from toolscope_core.usage.held_out import HeldOutFigures, held_out_figures
+from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.usage.learned_parts import (
     MLC,
     REFINER,
     TOOL2VEC,
     stage_scores,
 )
-from toolscope_core.usage.held_out import HeldOutFigures, held_out_figures
-from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.usage.linear_head import LinearHead, fitted_head
 from toolscope_core.usage.refining import (
     FoldView,

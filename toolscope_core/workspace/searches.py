@@ -30,6 +30,7 @@ from toolscope_core.views.searched import (
     side,
 )
 from toolscope_core.workspace.analyses import Analyses
+from toolscope_core.workspace.learned_searches import LearnedSearches, Ranking
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
@@ -48,7 +49,7 @@ RANKED = 50
 class Lookup:
     """A request as a page asks it. ``split`` says whether it is split into sub-queries: by the
     steps of the query set that has it, else by rule; ``variants`` whether accepted document
-    variants are read beside the tools' own text.
+    variants are read beside the tools' own text; ``ranking`` what tools are ranked by.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Lookup:
     corpus: Corpus = "both"
     accept: AcceptPolicy = "auto"
     variants: bool = True
+    ranking: Ranking = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +102,15 @@ class Searches:
         review: Review,
         queries: LoadedQueries,
         variants: Variants,
-        embedder: Embedder,
-        cache: VectorCache,
+        learned: LearnedSearches,
     ) -> None:
         self._analyses = analyses
         self._review = review
         self._queries = queries
         self.variants = variants
-        self.embedder = embedder
-        self.cache = cache
+        self.embedder: Embedder = learned.trainer.embedder
+        self.cache: VectorCache = learned.trainer.cache
+        self._learned = learned
         self._costs = Costs()
         self._retrievers: Memo[Retriever | ServerRetriever] = Memo(most=8)
         self._searched_catalogs: Memo[tuple[Catalog, Catalog]] = Memo()
@@ -240,9 +242,13 @@ class Searches:
                 )
             return Retriever(catalog.tools, self.embedder, self.cache, config, progress=progress)
 
-        return self._retrievers.get(
+        retriever = self._retrievers.get(
             (catalog_id, side_name, asked.servers, asked.variants, config), (catalog,), make
         )
+        if isinstance(retriever, ServerRetriever):
+            return retriever
+        side_trained = "after" if side_name else "before"
+        return retriever.with_learned(self._learned.model(catalog_id, asked.ranking, side_trained))
 
     def _searched(
         self,

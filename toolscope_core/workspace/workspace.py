@@ -7,6 +7,7 @@ from toolscope_core.cache import ArrayCache, VectorCache
 from toolscope_core.config import Settings
 from toolscope_core.embedders import embedder_of
 from toolscope_core.store import CatalogRecord, Store
+from toolscope_core.usage.training import Trainer
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
@@ -22,6 +23,7 @@ from toolscope_core.workspace.histories import Histories
 from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.learned_judge import LearnedJudge
+from toolscope_core.workspace.learned_searches import LearnedSearches
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.logs import Logs
 from toolscope_core.workspace.maps import Maps
@@ -86,8 +88,16 @@ class Workspace:
         self.siblings = Siblings(
             self.analyses, self.review, self.queries, self.variants, self.judging
         )
+        self.learned_searches = LearnedSearches(
+            self.store,
+            self.analyses,
+            self.review,
+            self.queries,
+            self.variants,
+            Trainer(embedder, cache),
+        )
         self.searches = Searches(
-            self.analyses, self.review, self.queries, self.variants, embedder, cache
+            self.analyses, self.review, self.queries, self.variants, self.learned_searches
         )
         self.variant_figures = VariantFigures(
             self.analyses, self.variants, self.searches, self.curves, self.maps, arrays

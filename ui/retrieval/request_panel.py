@@ -10,6 +10,7 @@ from toolscope_core.config import AcceptPolicy, Corpus
 from toolscope_core.workspace.request_plans import WORKER_K, PlanOptions
 from toolscope_core.workspace.searches import Lookup
 from ui.frame import page_frame
+from ui.retrieval.learned_panel import TITLES, learned_panel
 
 MERGES: dict[str, AcceptPolicy] = {
     "accepted and safe": "auto",
@@ -34,6 +35,7 @@ KEYS = (
     "k",
     "split",
     "variants",
+    "ranking",
     "worker",
     "per_job",
     "iterative",
@@ -131,8 +133,22 @@ def request_panel(catalog_id: int) -> Asked | None:
             bind="query-params",
             help="The accepted expanded descriptions and questions, beside the tools' own text.",
         )
+    ranking = "Text"
+    if wanted != "servers":
+        ranking = bar.segmented_control(
+            "Rank by",
+            list(TITLES),
+            default="Text",
+            required=True,
+            key="ranking",
+            bind="query-params",
+            help="Text: what tools say of themselves. Usage: also the requests that they served "
+            "before. Learned: also a classifier trained on those requests.",
+        )
     plan = _plan_bar() if wanted == PLAN else (PlanOptions(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
+    if ranking != "Text":
+        learned_panel(catalog_id, ranking)
     if not text.strip():
         st.info(
             "Type a request, and see which tools an agent would be given: from the toolset as it "
@@ -149,6 +165,7 @@ def request_panel(catalog_id: int) -> Asked | None:
         corpus,
         MERGES[merges],
         variants,
+        TITLES[ranking],
     )
     return Asked(lookup) if wanted != PLAN else Asked(lookup, *plan)
 

@@ -1,0 +1,126 @@
+"""What tools are ranked by: their text, or what was learned from queries; training and removing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.errors import ConfigError
+from toolscope_core.numbers import quantity
+from toolscope_core.workspace.learned_searches import Ranking, TrainedSide, TrainedView
+from ui.frame import page_frame, safe_text
+
+TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
+METHODS = {
+    "Usage": {"Tool2Vec": "tool2vec"},
+    "Learned": {"classifier": "mlc", "classifier and refiner": "refiner"},
+}
+WAYS = {
+    "text": "text",
+    "tool2vec": "Tool2Vec",
+    "mlc": "classifier (MLC)",
+    "refiner": "ToolRefiner",
+    "blend": "all together, as it searches",
+}
+METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
+COSTS = {
+    "Usage": "A few seconds, and a search costs no more than by text.",
+    "Learned": "A minute or two for a thousand queries; with the refiner ten and more. A search "
+    "takes some milliseconds longer.",
+}
+
+
+def learned_panel(catalog_id: int, title: str) -> None:
+    """Draw what a ranking costs and gives, with the buttons that train and remove it."""
+    learned = page_frame.workspace().learned_searches
+    job = learned.job(catalog_id)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    if job is not None and job.state == "failed":
+        safe_text.show_error(ConfigError(job.message))
+    try:
+        view = learned.view(catalog_id, TITLES[title])
+    except ConfigError as error:
+        safe_text.show_error(error)
+        view = None
+    if view is None:
+        st.info(
+            f"Nothing is learned yet, so tools are ranked by their text. {COSTS[title]}",
+            icon=":material/school:",
+        )
+        _train(catalog_id, title, "Train")
+        return
+    with st.expander(f"What it gives: {_in_words(view.before)}", icon=":material/school:"):
+        _figures(view)
+        _train(catalog_id, title, "Train again")
+        st.button(
+            "Remove the model",
+            icon=":material/delete:",
+            type="tertiary",
+            key="remove_model",
+            on_click=learned.delete,
+            args=(catalog_id, TITLES[title]),
+        )
+
+
+def _in_words(side: TrainedSide) -> str:
+    text, blend = (side.figures.metrics[way]["recall@5"] for way in ("text", "blend"))
+    return (
+        f"recall@5 {blend.mean:.3f} [{blend.low:.3f}, {blend.high:.3f}], by text {text.mean:.3f} "
+        f"[{text.low:.3f}, {text.high:.3f}]"
+    )
+
+
+def _figures(view: TrainedView) -> None:
+    before = view.before
+    questions = f" and {quantity(before.questions, 'question')}" if before.questions else ""
+    st.caption(
+        f"Trained on {quantity(before.queries, 'query')}{questions}; "
+        f"{before.size / 1_000_000:.1f} MB. The figures are of queries that were left out of "
+        f"training, {before.figures.queries:,} before the merge, with 95 % intervals."
+    )
+    sides = {"before": view.before, **({"after": view.after} if view.after else {})}
+    rows = [
+        {
+            "ranked by": WAYS.get(way, way),
+            "merge": name,
+            **{one: f"{m[one].mean:.3f} [{m[one].low:.3f}, {m[one].high:.3f}]" for one in METRICS},
+        }
+        for name, side in sides.items()
+        for way, m in side.figures.metrics.items()
+    ]
+    st.dataframe(rows, hide_index=True, alt="What each ranking reaches on held-out queries")
+    stale = sum(side.stale for side in sides.values())
+    if stale:
+        st.warning(
+            f"{quantity(stale, 'tool')} changed or came since; they are ranked by their text until "
+            "you train again.",
+            icon=":material/update:",
+        )
+
+
+def _train(catalog_id: int, title: str, label: str) -> None:
+    learned = page_frame.workspace().learned_searches
+    count = len(learned.queries(catalog_id))
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    methods = METHODS[title]
+    chosen = next(iter(methods))
+    if len(methods) > 1:
+        chosen = bar.selectbox("Method", list(methods), key="learn_method", width=220)
+    bar.button(
+        f"{label} on {quantity(count, 'query')}",
+        icon=":material/model_training:",
+        type="primary" if label == "Train" else "secondary",
+        disabled=count == 0,
+        key="train_model",
+        on_click=learned.start,
+        args=(catalog_id, methods[chosen]),
+        help="All queries with known tools of this catalog's query sets, and the questions of its "
+        "accepted document variants.",
+    )
+    if not count:
+        st.page_link(
+            "pages/catalog.py",
+            label="Add a query set with known answers",
+            icon=":material/playlist_add:",
+        )
