@@ -193,3 +193,26 @@ def test_a_model_that_refuses_is_said_and_what_was_found_stays(page, planner):
     plan(page, worker="a model")
     assert asked(page).state != "done"
     assert page.at.error and "key" in page.text and planned(page)
+
+
+def test_a_model_is_trained_used_and_removed(page):
+    rows = [
+        {"query": f"{words} {number}", "gold": [tool]}
+        for words, tool in (
+            ("post box letter", "beta/send_mail"),
+            ("umbrella or sun", "beta/get_weather"),
+        )
+        for number in "one two three four five six".split()
+    ]
+    page.work.queries.add(page.catalog_id, "\n".join(map(json.dumps, rows)).encode(), "l.jsonl")
+    page.open("retrieval", q="post box letter nine", ranking="Usage")
+    assert "Nothing is learned yet, so tools are ranked by their text" in page.text
+    page.press("train_model")
+    page.work.analyses.wait(page.work.learned_searches.job(page.catalog_id).id)
+    page.open("retrieval", q="post box letter nine", ranking="Usage")
+    assert any("What it gives: recall@5" in one.label for one in page.at.expander)
+    assert any("Trained on 13 queries" in one.value for one in page.at.caption)
+    before, _ = tables(page)
+    assert before["name"][0] == "send_mail"
+    page.press("remove_model")
+    assert "Nothing is learned yet" in page.text

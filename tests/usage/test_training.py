@@ -1,8 +1,11 @@
 """Training and searching with what was learned, on six tools whose texts answer no query."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tests.tuning.tiny_bert import save_tiny_bert
 from tests.usage.lessons import QUERIES, TOOLS, WordEmbedder
 from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
@@ -10,10 +13,19 @@ from toolscope_core.datamodel import Augmentation, Tool
 from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.usage.blend import Blend
+from toolscope_core.usage.model_folder import read_model, write_model
 from toolscope_core.usage.training import LearnOptions, Trainer, trained_model
+from toolscope_core.usage.training_queries import training_queries
+from toolscope_core.usage.tuned_stage import Checkpoints, tuned_classifier
 
 CONFIG = RetrievalConfig(rerank="none")
 ASKED = ToolRequest("fly paris today")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return save_tiny_bert(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
@@ -26,9 +38,11 @@ def model(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("cache"))
 
 
-def trained(folder, method="mlc", tools=TOOLS, queries=QUERIES, variants=None):
+def trained(folder, method="mlc", tools=TOOLS, queries=QUERIES, variants=None, encoder=""):
     trainer = Trainer(WordEmbedder(), VectorCache(folder))
-    return trained_model(tools, queries, variants or {}, LearnOptions(method, 4, CONFIG), trainer)
+    return trained_model(
+        tools, queries, variants or {}, LearnOptions(method, 4, encoder, CONFIG), trainer
+    )
 
 
 @pytest.mark.parametrize("method", ["tool2vec", "mlc"])
@@ -115,3 +129,55 @@ def test_the_same_retriever_over_other_tools_learns_about_those(retriever, model
     learned = retriever.with_learned(model).over(TOOLS[:2])
     assert learned.search(ASKED, 1)[0].tool_id == "book_flight"
     assert len(learned.search(ASKED, 6)) == 2
+
+
+def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny, retriever):
+    monkeypatch.setattr("toolscope_core.usage.refining.DEFAULT_MODEL", str(tiny))
+    monkeypatch.setattr("toolscope_core.usage.tuned_stage.EPOCHS", 2)
+    monkeypatch.setattr("toolscope_core.usage.refining.EPOCHS", 1)
+    weights = (1.0,)
+    monkeypatch.setattr("toolscope_core.usage.blend.WEIGHTS", weights)
+    model = trained(tmp_path, "refiner", encoder=str(tiny))
+    assert set(model.about["held_out"]["metrics"]) == {
+        "text", "tool2vec", "mlc", "tuned", "refiner", "blend",
+    }  # fmt: skip
+    assert not list(tmp_path.glob("checkpoints/*/*.epoch")), "done, so they are gone"
+    used = replace(model, blend=Blend(dict.fromkeys(model.blend.weights, 1.0), 1.0))
+    write_model(used, tmp_path / "model")
+    kept = read_model(tmp_path / "model")
+    places = retriever.with_learned(used).search(ASKED, 6)
+    assert places == retriever.with_learned(kept).search(ASKED, 6)
+    assert len(places) == 6
+    assert kept.tuned is not None and kept.refiner is not None
+
+
+def test_checkpoints_are_checked_and_the_last_one_counts(tmp_path):
+    kept = Checkpoints(tmp_path)
+    assert kept.latest() == (0, {})
+    kept.keep(1, {"w": np.ones(2, np.float32)})
+    kept.keep(2, {"w": np.zeros(2, np.float32)})
+    assert [path.name for path in tmp_path.iterdir()] == ["2.epoch"]
+    epoch, arrays = kept.latest()
+    assert (epoch, arrays["w"].tolist()) == (2, [0.0, 0.0])
+    (tmp_path / "2.epoch").write_bytes(b"damaged")
+    assert kept.latest() == (0, {})
+    kept.clear()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny):
+    queries = training_queries(QUERIES, {}, [tool.id for tool in TOOLS])
+    centres, epochs = np.zeros((6, 4), np.float32), []
+
+    def stop(step):
+        epochs.append(step.done)
+        if step.done >= 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tuned_classifier(queries, centres, str(tiny), tmp_path, stop)
+    (kept,) = tmp_path.glob("checkpoints/*/*.epoch")
+    done, seen = int(kept.stem), []
+    tuned_classifier(queries, centres, str(tiny), tmp_path, seen.append)
+    assert done >= 1
+    assert seen[0].total == seen[-1].total < 4, "fewer epochs are left"

@@ -56,13 +56,24 @@ def learn(
             "too; refiner: the best candidates scored together too."
         ),
     ] = LearningMethod.refiner,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Tune this transformer for the classifier too, by name or folder, such as "
+            "all-MiniLM-L6-v2; takes long. Broken off, it goes on after the last whole epoch."
+        ),
+    ] = None,
+    candidates: Annotated[
+        int, typer.Option(help="How many candidates the refiner scores together.")
+    ] = 32,
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
     from toolscope_core.commands.learn_command import LearnFiles, learn_files
     from toolscope_core.usage.training import LearnOptions
 
-    files = LearnFiles(catalogs, queries, variants, embedder, LearnOptions(method.value))
+    options = LearnOptions(method.value, candidates, encoder or "")
+    files = LearnFiles(catalogs, queries, variants, embedder, options)
     report = learn_files(files, out, read_environment(), progress())
     _tell(report)
     say(f"model: {out}")

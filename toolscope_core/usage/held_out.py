@@ -70,9 +70,14 @@ def _blended(
     queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> list[list[str]]:
     """The rankings of each query by a blend chosen without its fold."""
-    folds = {one.fold for one in queries}
+    folds = [one.fold for one in queries]
+    if len(set(folds)) == 1:  # a single one is divided
+        folds = [at % 2 for at in range(len(queries))]
     by_fold: dict[int, Blend] = {}
-    for fold in sorted(folds):
-        others = [one for one in queries if one.fold != fold]
+    for fold in sorted(set(folds)):
+        others = [one for one, own in zip(queries, folds, strict=True) if own != fold]
         by_fold[fold] = chosen_blend(others, names, ids)
-    return [ranked(one, by_fold[one.fold], ids, max(CUTOFFS)) for one in queries]
+    return [
+        ranked(one, by_fold[fold], ids, max(CUTOFFS))
+        for one, fold in zip(queries, folds, strict=True)
+    ]

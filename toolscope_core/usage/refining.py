@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Progress, Vectors, silent
+from toolscope_core.providers import DEFAULT_MODEL
 from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.tuning.refiner_network import RefinerExample, RefinerNetwork
 from toolscope_core.usage.blend import HeldOutQuery
@@ -60,7 +61,7 @@ def checked_refiner(
 ) -> RefinerNetwork:
     """A refiner that learned from all folds but ``CHECKED_FOLD``."""
     seen = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
-    network = RefinerNetwork(views[0].centres.shape[1])
+    network = RefinerNetwork(views[0].centres.shape[1], DEFAULT_MODEL)
     network.train([example_of(queries, one, candidates) for one in seen], EPOCHS, progress)
     return network
 
@@ -84,12 +85,11 @@ def with_refined(
     network: RefinerNetwork,
     candidates: int,
 ) -> list[HeldOutQuery]:
-    """The queries of ``CHECKED_FOLD`` with the refiner's scores, in two folds of their own."""
+    """The queries of ``CHECKED_FOLD`` with the refiner's scores."""
     result: list[HeldOutQuery] = []
     for one in held_out:
         if one.fold == CHECKED_FOLD:
             view = views[one.row]
             scores = refined_scores(network, texts[one.row], view.centres, view.learned, candidates)
-            learned = {**one.learned, REFINER: scores}
-            result.append(replace(one, learned=learned, fold=len(result) % 2))
+            result.append(replace(one, learned={**one.learned, REFINER: scores}))
     return result

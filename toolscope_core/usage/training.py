@@ -26,6 +26,7 @@ from toolscope_core.usage.learned_parts import (
     MLC,
     REFINER,
     TOOL2VEC,
+    TUNED,
     stage_scores,
 )
 from toolscope_core.usage.linear_head import LinearHead, fitted_head
@@ -38,6 +39,7 @@ from toolscope_core.usage.refining import (
 )
 from toolscope_core.usage.tool2vec import UsageVectors
 from toolscope_core.usage.training_queries import FOLDS, TrainingQueries, training_queries
+from toolscope_core.usage.tuned_stage import tuned_classifier, with_tuned
 
 Method = Literal["tool2vec", "mlc", "refiner"]
 METHODS: tuple[Method, ...] = ("tool2vec", "mlc", "refiner")
@@ -50,11 +52,13 @@ Floats = NDArray[np.float32]
 @dataclass(frozen=True, slots=True)
 class LearnOptions:
     """How a model is trained. ``method`` says what is on top; each stands on those before it.
-    ``candidates`` are those that a refiner scores together.
+    ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
+    folder, that is tuned for the classifier, empty for none.
     """
 
     method: Method = "refiner"
     candidates: int = 32
+    encoder: str = ""
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
 
     def __post_init__(self) -> None:
@@ -106,7 +110,13 @@ def trained_model(
     stages = [fitted_stage(lessons.without(one), options, trainer.progress) for one in range(FOLDS)]
     views = trainer.views(lessons, stages, options)
     held_out = trainer.held_out(lessons, views)
-    names, refiner = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None
+    names, refiner, tuned = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None, None
+    if options.encoder and options.method != "tool2vec":
+        tuned = tuned_classifier(
+            asked, stages[0].centres, options.encoder, trainer.cache.folder, trainer.progress
+        )
+        held_out, views = with_tuned(held_out, views, asked.texts, tuned)
+        names = [*names, TUNED]
     if options.method == "refiner":
         all_views = list(views.values())
         refiner = checked_refiner(asked, all_views, options.candidates, trainer.progress)
@@ -122,6 +132,7 @@ def trained_model(
         centres=stage.centres,
         blend=chosen_blend(held_out, names, asked.ids),
         head=stage.head,
+        tuned=tuned,
         refiner=refiner,
         candidates=options.candidates,
         variants=variants,
