@@ -41,7 +41,11 @@ def model(tmp_path_factory):
 def trained(folder, method="mlc", tools=TOOLS, queries=QUERIES, variants=None, encoder=""):
     trainer = Trainer(WordEmbedder(), VectorCache(folder))
     return trained_model(
-        tools, queries, variants or {}, LearnOptions(method, 4, encoder, CONFIG), trainer
+        tools,
+        queries,
+        variants or {},
+        LearnOptions(method, 4, encoder, described=bool(encoder), retrieval=CONFIG),
+        trainer,
     )
 
 

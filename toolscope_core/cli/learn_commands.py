@@ -98,4 +98,6 @@ def _tell(report: LearnReport) -> None:
         say(f"{way:9} {figures}")
     weights = ", ".join(f"{name} {one:g}" for name, one in report.model.blend.weights.items())
     say(f"weights beside 1 for the text: {weights}")
+    if not any(report.model.blend.weights.values()):
+        say("nothing that was learned clearly helps, so tools are ranked by their text")
     say("[95 % bootstrap intervals over queries]")

@@ -104,6 +104,10 @@ class Retriever:
         """Have the vectors of texts at hand that are searched later."""
         self._search.encode(texts)
 
+    def vectors_of(self, texts: Sequence[str]) -> list[Vectors]:
+        """The vector of each text, each float32 of shape (d,)."""
+        return self._search.vectors_of(texts)
+
     def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
         """For each text the dense and the sparse scores of all tools, in the order of ``ids``."""
         return self._search.base_scores(texts)

@@ -57,7 +57,7 @@ class RefinerNetwork:
         self._encoder = EncoderLayers(source, depth)
         with seeded():
             width = self._encoder.width
-            self._module: Any = nn.ModuleDict(
+            module: Any = nn.ModuleDict(
                 {
                     "encoder": self._encoder.network,
                     "project": nn.Linear(size + 1, width),
@@ -65,6 +65,7 @@ class RefinerNetwork:
                     "first": nn.Linear(1, 1),
                 }
             )
+        self._module = module
         with torch.no_grad():
             self._module["judge"].weight.fill_(0.0)
             self._module["judge"].bias.fill_(0.0)

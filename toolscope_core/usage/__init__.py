@@ -1,1 +1,1 @@
-"""What retrieval learns from queries with known tools (Moon et al., arXiv 2409.02141)."""
+"""What retrieval learns from queries with known tools (Moon et al. 2024: Tool2Vec, MLC, refiner)."""

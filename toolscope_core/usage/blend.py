@@ -75,41 +75,52 @@ def chosen_blend(
     queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> Blend:
     """The weights that rank held-out queries best, one learned score after the other; 0 for what
-    does not help. Queries of tools without a training query count for a third at least, so that
-    what was learned of others may not push those down.
+    does not help by more than its standard error. Queries of tools without a training query count
+    for a third at least, so that what was learned of others may not push those down.
     """
-    if not queries:
-        return Blend(dict.fromkeys(names, 0.0))
     best = Blend(dict.fromkeys(names, 0.0))
-    reached = _quality(queries, best, ids)
+    if len(queries) < 2:
+        return best
+    importance = _importance(queries)
+
+    def values_of(blend: Blend) -> NDArray[np.float64]:
+        return importance * np.array([_value(one, blend, ids) for one in queries])
+
+    reached = values_of(best)
     for _ in range(_ROUNDS):
-        for name in reversed(names):
-            for weight in WEIGHTS:
-                trial = replace(best, weights={**best.weights, name: weight})
-                best, reached = _better(queries, ids, trial, best, reached)
-        for doubt in DOUBTS:
-            best, reached = _better(queries, ids, replace(best, doubt=doubt), best, reached)
+        by_weight = ((name, weight) for name in reversed(names) for weight in WEIGHTS)
+        for name, weight in by_weight:
+            trial = replace(best, weights={**best.weights, name: weight})
+            if trial != best and (values := values_of(trial)).mean() > reached.mean():
+                best, reached = trial, values
+        for doubt in DOUBTS if any(best.weights.values()) else ():
+            trial = replace(best, doubt=doubt)
+            if trial != best and (values := values_of(trial)).mean() > reached.mean():
+                best, reached = trial, values
+    for name in reversed(names):  # what stands on top has to earn its place
+        trial = replace(best, weights={**best.weights, name: 0.0})
+        if best.weights[name] and not _clear(reached - (values := values_of(trial))):
+            best, reached = trial, values
     return best
 
 
-def _better(
-    queries: Sequence[HeldOutQuery], ids: Sequence[str], trial: Blend, best: Blend, reached: float
-) -> tuple[Blend, float]:
-    quality = _quality(queries, trial, ids) if trial != best else reached
-    return (trial, quality) if quality > reached else (best, reached)
+def _clear(gains: NDArray[np.float64]) -> bool:
+    """Whether the mean of paired gains is more than its standard error."""
+    return bool(gains.mean() > gains.std() / np.sqrt(len(gains)))
 
 
-def _quality(queries: Sequence[HeldOutQuery], blend: Blend, ids: Sequence[str]) -> float:
-    """The mean of recall@5, recall@10 and nDCG@10."""
-    values = np.array([_value(one, blend, ids) for one in queries])
+def _importance(queries: Sequence[HeldOutQuery]) -> NDArray[np.float64]:
+    """What each query counts for, 1 on average."""
     unseen = np.array([one.is_unseen for one in queries])
-    if not unseen.any() or unseen.all():
-        return float(values.mean())
-    share = max(float(unseen.mean()), LEAST_UNSEEN)
-    return float(share * values[unseen].mean() + (1 - share) * values[~unseen].mean())
+    own = float(unseen.mean())
+    if own in (0.0, 1.0):
+        return np.ones(len(queries))
+    share = max(own, LEAST_UNSEEN)
+    return np.where(unseen, share / own, (1 - share) / (1 - own))
 
 
 def _value(query: HeldOutQuery, blend: Blend, ids: Sequence[str]) -> float:
+    """The mean of recall@5, recall@10 and nDCG@10."""
     ranking = ranked(query, blend, ids, max(_CHECKED_AT))
     recalls = [recall(ranking, query.gold, k) for k in _CHECKED_AT]
     return (sum(recalls) + ndcg(ranking, query.gold, max(_CHECKED_AT))) / 3

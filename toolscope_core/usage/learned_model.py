@@ -35,9 +35,10 @@ Floats = NDArray[np.float32]
 class LearnedModel:
     """What was learned about m tools, which are known again by their fingerprints.
 
-    ``centres`` are their Tool2Vec vectors, float32 of shape (m, d). ``variants`` are the document
-    variants that it was trained with: the tools are searched with them. ``about`` has what it was
-    trained on and what it reached on held-out queries.
+    ``centres`` are their Tool2Vec vectors, float32 of shape (m, d), and ``described`` those of
+    their texts, where the refiner reads these. ``variants`` are the document variants that it was
+    trained with: the tools are searched with them. ``about`` has what it was trained on and what it
+    reached on held-out queries.
     """
 
     method: str
@@ -50,6 +51,7 @@ class LearnedModel:
     tuned: QueryClassifier | None = None
     refiner: CandidateRefiner | None = None
     candidates: int = 32
+    described: Vectors | None = None
     variants: Mapping[str, Augmentation] = field(default_factory=dict)
     about: JsonObject = field(default_factory=dict)
 
@@ -91,7 +93,8 @@ class LearnedModel:
         """The refiner's scores of the m tools: its candidates' in [0, 1], 0 for the others."""
         if self.refiner is None:
             raise ValueError("the model has no refiner")
-        return refined_scores(self.refiner, text, self.centres, learned, self.candidates)
+        vectors = self.centres if self.described is None else self.described
+        return refined_scores(self.refiner, text, vectors, learned, self.candidates)
 
 
 def candidate_scores(learned: Mapping[str, Floats]) -> Floats:

@@ -49,6 +49,8 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
     }
     if model.head is not None:
         arrays |= {"head.weights": model.head.weights, "head.bias": model.head.bias}
+    if model.described is not None:
+        arrays["described"] = model.described
     card: dict[str, Any] = {
         "form": FORM,
         "method": model.method,
@@ -138,6 +140,7 @@ def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
         tuned=_tuned(card, files, arrays["centres"]),
         refiner=_refiner(card, files),
         candidates=int(card["candidates"]),
+        described=arrays.get("described"),
         variants={
             row["tool"]: Augmentation(row["expanded"], tuple(row["questions"])) for row in rows
         },

@@ -53,12 +53,14 @@ Floats = NDArray[np.float32]
 class LearnOptions:
     """How a model is trained. ``method`` says what is on top; each stands on those before it.
     ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
-    folder, that is tuned for the classifier, empty for none.
+    folder, that is tuned for the classifier, empty for none. ``described`` has a refiner read
+    the vectors of the tools' texts in place of Tool2Vec's (table A.1).
     """
 
     method: Method = "refiner"
     candidates: int = 32
     encoder: str = ""
+    described: bool = False
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
 
     def __post_init__(self) -> None:
@@ -135,6 +137,7 @@ def trained_model(
         tuned=tuned,
         refiner=refiner,
         candidates=options.candidates,
+        described=lessons.own if options.described else None,
         variants=variants,
         about=_about(lessons, options, held_out_figures(held_out, names, asked.ids)),
     )
@@ -193,7 +196,7 @@ class Trainer:
             stage = stages[queries.folds[row]]
             own = np.stack([vector_of[text] for text in request.texts])
             learned = stage_scores(stage.centres, stage.head, own)
-            views[row] = FoldView(row, stage.centres, learned)
+            views[row] = FoldView(row, lessons.own if options.described else stage.centres, learned)
         return views
 
     def held_out(self, lessons: Lessons, views: Mapping[int, FoldView]) -> list[HeldOutQuery]:

@@ -38,7 +38,7 @@ SIDES = ("before", "after")
 class TrainedSide:
     """A model of the toolset before or after the merge: what it reached on held-out queries, what
     it was trained on, and its bytes on disk. ``stale`` counts the tools of now that it does not
-    know.
+    know; ``helps`` is false where nothing learned clearly helps, so that the text ranks alone.
     """
 
     method: str
@@ -48,6 +48,7 @@ class TrainedSide:
     tools: int
     size: int
     stale: int
+    helps: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,18 @@ class LearnedSearches:
             ) from error
         folder = self._folder(catalog_id, ranking) / side
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        helps = any(model.blend.weights.values())
+        stale = self._stale(catalog_id, model, side)
+        queries, questions, tools = counts
         return TrainedSide(
-            model.method, figures, *counts, size, self._stale(catalog_id, model, side)
+            method=model.method,
+            figures=figures,
+            queries=queries,
+            questions=questions,
+            tools=tools,
+            size=size,
+            stale=stale,
+            helps=helps,
         )
 
     def _stale(self, catalog_id: int, model: LearnedModel, side: str) -> int:

@@ -6,11 +6,11 @@ import streamlit as st
 
 from toolscope_core.errors import ConfigError
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.learned_searches import Ranking, TrainedSide, TrainedView
+from toolscope_core.workspace.learned_searches import Method, Ranking, TrainedSide, TrainedView
 from ui.frame import page_frame, safe_text
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
-METHODS = {
+METHODS: dict[str, dict[str, Method]] = {
     "Usage": {"Tool2Vec": "tool2vec"},
     "Learned": {"classifier": "mlc", "classifier and refiner": "refiner"},
 }
@@ -90,6 +90,12 @@ def _figures(view: TrainedView) -> None:
         for way, m in side.figures.metrics.items()
     ]
     st.dataframe(rows, hide_index=True, alt="What each ranking reaches on held-out queries")
+    if not before.helps:
+        st.warning(
+            "Nothing that was learned clearly helps on these queries, so tools are still ranked by "
+            "their text. More queries may change that.",
+            icon=":material/info:",
+        )
     stale = sum(side.stale for side in sides.values())
     if stale:
         st.warning(
@@ -113,7 +119,7 @@ def _train(catalog_id: int, title: str, label: str) -> None:
         type="primary" if label == "Train" else "secondary",
         disabled=count == 0,
         key="train_model",
-        on_click=learned.start,
+        on_click=_start,
         args=(catalog_id, methods[chosen]),
         help="All queries with known tools of this catalog's query sets, and the questions of its "
         "accepted document variants.",
@@ -124,3 +130,7 @@ def _train(catalog_id: int, title: str, label: str) -> None:
             label="Add a query set with known answers",
             icon=":material/playlist_add:",
         )
+
+
+def _start(catalog_id: int, method: Method) -> None:
+    page_frame.workspace().learned_searches.start(catalog_id, method)
