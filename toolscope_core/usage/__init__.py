@@ -1,1 +1,1 @@
-"""What retrieval learns from queries with known tools (Moon et al. 2024: Tool2Vec, MLC, refiner)."""
+"""What retrieval learns from queries with known tools (Moon et al. 2024)."""
