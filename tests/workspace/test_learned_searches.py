@@ -1,11 +1,13 @@
 """Models trained from a catalog's query sets: both sides of the merge, stale tools, removal."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.workspace.desk import by_name
 from toolscope_core.errors import ConfigError
+from toolscope_core.workspace.evaluations import Wanted
 from toolscope_core.workspace.searches import Lookup
 
 ASKED = "put a letter in the post box nine"
@@ -52,6 +54,24 @@ def test_nothing_is_learned_where_nothing_was_trained(desk):
     assert work.learned_searches.view(catalog_id, "learned") is None
     place = work.searches.look(catalog_id, Lookup(ASKED, 1, ranking="learned")).before.places[0]
     assert place.parts[3] == 0.0
+
+
+def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(desk):
+    work, catalog_id = desk
+    sides = work.evaluations.sides(catalog_id)
+    assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
+    assert "as it is, learned" not in sides
+    wanted = Wanted(queries="logged.jsonl", after="as it is, by usage")
+    with pytest.raises(ConfigError, match=r"learned from every query of .logged.jsonl."):
+        work.evaluations.run(catalog_id, wanted)
+    with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):
+        work.evaluations.run(catalog_id, replace(wanted, after="as it is, learned"))
+    later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
+    work.queries.add(catalog_id, "\n".join(map(json.dumps, later)).encode(), "later.jsonl")
+    number = work.evaluations.run(catalog_id, replace(wanted, queries="later.jsonl"))
+    result = work.evaluations.get(number).result
+    assert [one["query"] for one in result["queries"]] == [ASKED]
+    assert result["after"]["name"] == "as it is, by usage"
 
 
 def test_a_damaged_model_is_said_and_can_be_removed(desk):

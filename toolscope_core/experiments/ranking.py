@@ -10,6 +10,7 @@ from toolscope_core.cache import VectorCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever
 
 Rankings = tuple[tuple[str, ...], ...]
@@ -31,7 +32,9 @@ class Ranker(Protocol):
 
 
 class ToolsetRanker:
-    """A ``Ranker`` that searches. Only the index of the first toolset is kept on disk."""
+    """A ``Ranker`` that searches, with what a model ``learned`` where there is one. Only the index
+    of the first toolset is kept on disk.
+    """
 
     def __init__(
         self,
@@ -39,8 +42,10 @@ class ToolsetRanker:
         cache: VectorCache,
         config: RetrievalConfig,
         scorer: PairScorer | None = None,
+        learned: LearnedRanking | None = None,
     ) -> None:
         self._embedder, self._cache, self.config, self._scorer = embedder, cache, config, scorer
+        self._learned = learned
         self._first: Retriever | None = None
 
     def rankings(
@@ -52,9 +57,10 @@ class ToolsetRanker:
     ) -> Rankings:
         """See ``Ranker``."""
         if self._first is None:
-            retriever = self._first = Retriever(
+            plain = Retriever(
                 tools, self._embedder, self._cache, self.config, self._scorer, progress
             )
+            retriever = self._first = plain.with_learned(self._learned)
         else:
             retriever = self._first.over(tools)
         ranked = retriever.search_each(requests, k, progress)

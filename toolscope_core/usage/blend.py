@@ -84,7 +84,7 @@ def chosen_blend(
     importance = _importance(queries)
 
     def values_of(blend: Blend) -> NDArray[np.float64]:
-        return importance * np.array([_value(one, blend, ids) for one in queries])
+        return np.multiply(importance, [_value(one, blend, ids) for one in queries])
 
     reached = values_of(best)
     for _ in range(_ROUNDS):

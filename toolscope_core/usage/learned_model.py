@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
+from toolscope_core.cache import text_key
 from toolscope_core.datamodel import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.fusion import best_first
@@ -70,6 +71,10 @@ class LearnedModel:
             for tool in tools
             if tool.fingerprint in own and tool.id in self.variants
         }
+
+    def learned_from(self, text: str) -> bool:
+        """Whether a recorded query of exactly this text was learned from."""
+        return text_key(text).hex()[:16] in self.about.get("texts", ())
 
     def unknown(self, tools: Sequence[Tool]) -> int:
         """How many of these tools it learned nothing about."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.augmentation.variants import with_variants
 from toolscope_core.backends import Embedder, Progress, Vectors, silent
-from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.cache import VectorCache, embed_cached, text_key
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Augmentation, JsonObject, Tool
 from toolscope_core.errors import ConfigError
@@ -233,6 +233,7 @@ def _seen_tools(queries: TrainingQueries) -> frozenset[str]:
 
 def _about(lessons: Lessons, options: LearnOptions, figures: HeldOutFigures) -> JsonObject:
     queries = lessons.queries
+    recorded = (queries.texts[row] for row in np.flatnonzero(queries.recorded))
     return {
         "method": options.method,
         "queries": int(queries.recorded.sum()),
@@ -240,5 +241,6 @@ def _about(lessons: Lessons, options: LearnOptions, figures: HeldOutFigures) -> 
         "tools": len(lessons.tools),
         "tools_with_queries": int((queries.counts > 0).sum()),
         "data": queries.version,
+        "texts": [text_key(text).hex()[:16] for text in recorded],
         "held_out": figures.as_json(),
     }

@@ -60,6 +60,7 @@ from toolscope_core.store import (
     list_experiments,
     open_experiment,
 )
+from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.views.experiment_tables import (
     ConfusionRow,
     MergeRow,
@@ -68,6 +69,7 @@ from toolscope_core.views.experiment_tables import (
 )
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
+from toolscope_core.workspace.learned_searches import Ranking
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
@@ -88,6 +90,15 @@ CONTROL = "with random words"
 VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, CONTROL)
 """The toolsets that can be compared where document variants were accepted; the control has random
 words of the same length in their place.
+"""
+LEARNED_SIDES: dict[str, tuple[str, Ranking, str]] = {
+    "as it is, by usage": ("before", "usage", ORIGINAL),
+    "as it is, learned": ("before", "learned", ORIGINAL),
+    "accepted and safe, by usage": ("after", "usage", "accepted and safe"),
+    "accepted and safe, learned": ("after", "learned", "accepted and safe"),
+}
+"""Toolsets that a trained model ranks: its side and ranking, and the toolset by itself. They are
+asked only what the model did not learn from.
 """
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
@@ -185,7 +196,9 @@ class Evaluations:
         thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
         bundles = self._bundles.names(self._name(catalog_id))
         written = VARIANT_SIDES if self._searches.variants.accepted(catalog_id) else ()
-        return (ORIGINAL, *POLICIES, *written, *bundles, *thetas, *self._versions(catalog_id))
+        learned = [one for one in LEARNED_SIDES if self._model(catalog_id, one) is not None]
+        others = (*bundles, *thetas, *self._versions(catalog_id))
+        return (ORIGINAL, *POLICIES, *written, *learned, *others)
 
     def add_bundle(self, catalog_id: int, content: bytes, file: str) -> str:
         """Keep an exported bundle, as a zip, to be measured; its name in ``sides``. Raises as
@@ -375,6 +388,15 @@ class Evaluations:
                 queries = view.content.queries if view.name == wanted.queries else queries
         if not queries:
             raise ConfigError(f"there is no query set {wanted.queries!r}; choose another")
+        for side in (wanted.before, wanted.after):
+            model = self._model(catalog_id, side)
+            if model is not None:
+                queries = [one for one in queries if not model.learned_from(one.text)]
+        if not queries:
+            raise ConfigError(
+                f"the model learned from every query of {wanted.queries!r}; choose a set that was "
+                "added after the training"
+            )
         return Trial.of(catalog, queries, request_of(wanted.split), CUTOFFS)
 
     def _side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
@@ -382,6 +404,12 @@ class Evaluations:
         analysis = self._analyses.required(catalog_id)
         if side == ORIGINAL:
             return as_it_is(analysis.catalog), None
+        if side in LEARNED_SIDES:
+            model = self._model(catalog_id, side)
+            if model is None:
+                raise ConfigError(f"nothing is learned for {side!r}; train on the Retrieval page")
+            toolset, _ = self._side(catalog_id, LEARNED_SIDES[side][2])
+            return replace(augmented(toolset, model.variants), name=side), None
         if side in VARIANT_SIDES:
             return self._with_variants(catalog_id, side), None
         if side in POLICIES:
@@ -397,6 +425,13 @@ class Evaluations:
         else:
             raise ConfigError(f"there is no toolset {side!r}; choose another")
         return of_plan(plan, side), plan
+
+    def _model(self, catalog_id: int, side: str) -> LearnedModel | None:
+        """The model that ranks a toolset; ``None`` where its texts do."""
+        if side not in LEARNED_SIDES:
+            return None
+        which, ranking, _ = LEARNED_SIDES[side]
+        return self._searches.learned.model(catalog_id, ranking, which)
 
     def _with_variants(self, catalog_id: int, side: str) -> Toolset:
         """A toolset whose accepted variants are searched, or as many random words instead."""
@@ -414,10 +449,13 @@ class Evaluations:
     ) -> JsonObject:
         before, _ = self._side(catalog_id, wanted.before)
         after, plan = self._side(catalog_id, wanted.after)
-        ranker = self._searches.ranker(_retrieval(wanted))
+        models = [self._model(catalog_id, side) for side in (wanted.before, wanted.after)]
+        ranker, other = (self._searches.ranker(_retrieval(wanted), one) for one in models)
+        if models[0] is models[1]:
+            other = ranker  # compared in memory once
         first = second = measured(before, trial, ranker, self._tokens, progress)
-        if after.version != before.version:
-            second = measured(after, trial, ranker, self._tokens, progress)
+        if after.version != before.version or other is not ranker:
+            second = measured(after, trial, other, self._tokens, progress)
         effects: Sequence[MergeEffect] = ()
         if plan is not None and wanted.before == ORIGINAL:
             effects = merge_effects(plan, trial, first, second, ranker, progress)

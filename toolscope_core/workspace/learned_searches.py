@@ -24,6 +24,7 @@ from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.reviewed_variants import Variants
 
+TrainedMethod = Method
 Ranking = Literal["text", "usage", "learned"]
 """What tools are ranked by: their text, the queries that they served too, or all that is learned.
 """

@@ -18,6 +18,7 @@ from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
 from toolscope_core.experiments.ranking import ToolsetRanker
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.store import Job
@@ -110,7 +111,7 @@ class Searches:
         self.variants = variants
         self.embedder: Embedder = learned.trainer.embedder
         self.cache: VectorCache = learned.trainer.cache
-        self._learned = learned
+        self.learned = learned
         self._costs = Costs()
         self._retrievers: Memo[Retriever | ServerRetriever] = Memo(most=8)
         self._searched_catalogs: Memo[tuple[Catalog, Catalog]] = Memo()
@@ -182,9 +183,11 @@ class Searches:
         """Build here and now what ``look`` needs."""
         self._both(catalog_id, asked, progress)
 
-    def ranker(self, config: RetrievalConfig) -> ToolsetRanker:
+    def ranker(
+        self, config: RetrievalConfig, learned: LearnedRanking | None = None
+    ) -> ToolsetRanker:
         """What searches many requests on several toolsets."""
-        return ToolsetRanker(self.embedder, self.cache, config)
+        return ToolsetRanker(self.embedder, self.cache, config, learned=learned)
 
     def retriever(
         self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
@@ -248,7 +251,7 @@ class Searches:
         if isinstance(retriever, ServerRetriever):
             return retriever
         side_trained = "after" if side_name else "before"
-        return retriever.with_learned(self._learned.model(catalog_id, asked.ranking, side_trained))
+        return retriever.with_learned(self.learned.model(catalog_id, asked.ranking, side_trained))
 
     def _searched(
         self,

@@ -6,11 +6,16 @@ import streamlit as st
 
 from toolscope_core.errors import ConfigError
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.learned_searches import Method, Ranking, TrainedSide, TrainedView
+from toolscope_core.workspace.learned_searches import (
+    Ranking,
+    TrainedMethod,
+    TrainedSide,
+    TrainedView,
+)
 from ui.frame import page_frame, safe_text
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
-METHODS: dict[str, dict[str, Method]] = {
+METHODS: dict[str, dict[str, TrainedMethod]] = {
     "Usage": {"Tool2Vec": "tool2vec"},
     "Learned": {"classifier": "mlc", "classifier and refiner": "refiner"},
 }
@@ -132,5 +137,5 @@ def _train(catalog_id: int, title: str, label: str) -> None:
         )
 
 
-def _start(catalog_id: int, method: Method) -> None:
+def _start(catalog_id: int, method: TrainedMethod) -> None:
     page_frame.workspace().learned_searches.start(catalog_id, method)
