@@ -24,8 +24,8 @@ def queries(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(queries, tmp_path_factory):
-    out = tmp_path_factory.mktemp("models") / "mlc"
-    done = run("learn", EXAMPLE, "--queries", queries, "--method", "mlc", "--out", out)
+    out = tmp_path_factory.mktemp("models") / "model"
+    done = run("learn", EXAMPLE, "--queries", queries, "--out", out)
     return out, done.output
 
 
@@ -35,7 +35,7 @@ def test_it_says_what_it_reached_on_queries_left_out(trained):
     assert "on 12 queries, each left out of its training:" in output
     assert output.splitlines()[2].startswith("text      recall@3")
     assert f"model: {out}" in output
-    assert json.loads((out / "model.json").read_text())["method"] == "mlc"
+    assert json.loads((out / "model.json").read_text())["method"] == "refiner"
 
 
 @pytest.mark.parametrize("way", ["model", "usage"])

@@ -19,7 +19,7 @@ from toolscope_core.retrieval.learned_scores import LearnedShare
 Floats = NDArray[np.float32]
 
 WEIGHTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.5, 4.0)
-DOUBTS = (0.5, 2.0, 6.0)
+DOUBTS = (0.5, 1.0, 2.0, 4.0)
 LEAST_UNSEEN = 1 / 3
 """What held-out queries of tools without a training query count for at least, if there are any."""
 _ROUNDS = 2
@@ -35,13 +35,13 @@ class Blend:
     weights: Mapping[str, float] = field(default_factory=dict)
     doubt: float = 2.0
 
-    def share(self, learned: Mapping[str, Floats], counts: NDArray[np.int64]) -> LearnedShare:
+    def share(self, learned: Mapping[str, Floats], evidence: Floats) -> LearnedShare:
         """For n tools, from learned scores in [0, 1] of shape (n,) each and how many queries a tool
-        has.
+        has, ``TrainingQueries.evidence``.
         """
         total = sum(self.weights.values())
-        trust = (counts / (counts + self.doubt)).astype(np.float32)
-        summed = np.zeros(len(counts), dtype=np.float32)
+        trust = (evidence / (evidence + self.doubt + 1e-9)).astype(np.float32)
+        summed = np.zeros(len(evidence), dtype=np.float32)
         for name, weight in self.weights.items():
             if weight:
                 summed += np.float32(weight) * learned[name]
@@ -52,22 +52,22 @@ class Blend:
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutQuery:
     """A recorded query, scored by models that were trained without it: what n tools have by their
-    texts and by each learned score, shape (n,), and how many training queries each had. ``row`` is
-    its place among the training queries.
+    texts and by each learned score, shape (n,), and how many training queries each had
+    (``evidence``). ``row`` is its place among the training queries.
     """
 
     row: int
     gold: Gold
     by_text: Floats
     learned: Mapping[str, Floats]
-    counts: NDArray[np.int64]
+    evidence: Floats
     is_unseen: bool
     fold: int
 
 
 def ranked(query: HeldOutQuery, blend: Blend, ids: Sequence[str], k: int) -> list[str]:
     """The ids of the k best tools."""
-    scores = blend.share(query.learned, query.counts).scores(query.by_text)
+    scores = blend.share(query.learned, query.evidence).scores(query.by_text)
     return [ids[row] for row in best_first(scores, k)]
 
 

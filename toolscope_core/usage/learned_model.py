@@ -37,9 +37,9 @@ class LearnedModel:
     """What was learned about m tools, which are known again by their fingerprints.
 
     ``centres`` are their Tool2Vec vectors, float32 of shape (m, d), and ``described`` those of
-    their texts, where the refiner reads these. ``variants`` are the document variants that it was
-    trained with: the tools are searched with them. ``about`` has what it was trained on and what it
-    reached on held-out queries.
+    their texts, where the refiner reads these; ``evidence`` is how many queries each has, (m,).
+    ``variants`` are the document variants that it was trained with: the tools are searched with
+    them. ``about`` has what it was trained on and what it reached on held-out queries.
     """
 
     method: str
@@ -47,6 +47,7 @@ class LearnedModel:
     fingerprints: tuple[str, ...]
     usage: UsageVectors
     centres: Vectors
+    evidence: Floats
     blend: Blend
     head: LinearHead | None = None
     tuned: QueryClassifier | None = None
@@ -79,7 +80,7 @@ class LearnedModel:
     def unknown(self, tools: Sequence[Tool]) -> int:
         """How many of these tools it learned nothing about."""
         scorer = self.over(tools)
-        return int((scorer.counts == 0).sum())
+        return int((scorer.evidence == 0).sum())
 
     def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, Floats]:
         """By name the learned scores of the m tools in [0, 1], from the vectors of the request's
@@ -131,14 +132,14 @@ class ModelScorer:
     rows: NDArray[np.intp]
 
     @property
-    def counts(self) -> NDArray[np.int64]:
-        """How many queries each tool was learned from."""
-        counts: NDArray[np.int64] = np.append(self.model.usage.counts, 0)[self.rows]
-        return counts
+    def evidence(self) -> Floats:
+        """How many queries each tool was learned from, see ``TrainingQueries.evidence``."""
+        own: Floats = np.append(self.model.evidence, np.float32(0))[self.rows]
+        return own
 
     def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:
         """See ``retrieval.learned_scores.LearnedScorer``."""
         learned = self.model.learned(request, vectors)
         nothing = np.zeros(1, dtype=np.float32)
         own = {name: np.concatenate([one, nothing])[self.rows] for name, one in learned.items()}
-        return self.model.blend.share(own, self.counts)
+        return self.model.blend.share(own, self.evidence)

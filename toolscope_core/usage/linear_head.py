@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.backends import Progress, Step, Vectors, silent
-from toolscope_core.usage.training_queries import TrainingQueries
+from toolscope_core.usage.training_queries import QUESTION_WEIGHT, TrainingQueries
 
 Floats = NDArray[np.float32]
 
@@ -17,8 +17,6 @@ SCALE = 12.0
 EPOCHS, BATCH, RATE, SEED = 15, 512, 0.03, 409
 PULL = 1e-4
 """How strongly the weights are drawn to where they began, per step."""
-RECORDED_WEIGHT = 3.0
-"""A recorded query counts for as many questions that a model wrote."""
 _BETAS, _TINY = (0.9, 0.999), 1e-8
 
 
@@ -50,7 +48,7 @@ def fitted_head(
     generator = np.random.default_rng(SEED)
     state = _Adam.of(np.concatenate([centres * SCALE, _prior(queries)[:, None]], axis=1))
     inputs = np.concatenate([vectors, np.ones_like(vectors[:, :1])], axis=1)
-    importance = np.where(queries.recorded, RECORDED_WEIGHT, 1.0).astype(np.float32)
+    importance = np.where(queries.recorded, 1.0 / QUESTION_WEIGHT, 1.0).astype(np.float32)
     for epoch in range(epochs):
         progress(Step("classify", epoch, epochs))
         order = generator.permutation(len(queries.texts))

@@ -27,7 +27,7 @@ from toolscope_core.usage.tool2vec import UsageVectors
 FORM = 1
 TUNED_WEIGHTS, REFINER_WEIGHTS = "tuned.safetensors", "refiner.safetensors"
 CARD, WEIGHTS, VARIANTS = "model.json", "weights.safetensors", "variants.jsonl"
-_ARRAYS = ("sums", "counts", "centres")
+_ARRAYS = ("sums", "counts", "centres", "evidence")
 
 
 def write_model(model: LearnedModel, folder: Path) -> None:
@@ -46,6 +46,7 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
         "sums": model.usage.sums,
         "counts": model.usage.counts,
         "centres": model.centres,
+        "evidence": model.evidence,
     }
     if model.head is not None:
         arrays |= {"head.weights": model.head.weights, "head.bias": model.head.bias}
@@ -133,6 +134,7 @@ def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
         fingerprints=fingerprints,
         usage=UsageVectors(arrays["sums"], arrays["counts"]),
         centres=arrays["centres"],
+        evidence=arrays["evidence"],
         blend=Blend(
             {str(n): float(weight) for n, weight in card["weights"].items()}, float(card["doubt"])
         ),

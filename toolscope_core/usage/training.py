@@ -132,6 +132,7 @@ def trained_model(
         fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
         usage=stage.usage,
         centres=stage.centres,
+        evidence=asked.evidence,
         blend=chosen_blend(held_out, names, asked.ids),
         head=stage.head,
         tuned=tuned,
@@ -212,7 +213,7 @@ class Trainer:
                 queries.golds[row],
                 scores,
                 views[int(row)].learned,
-                parts[fold].counts,
+                parts[fold].evidence,
                 any(seen[fold].isdisjoint(need) for need in queries.golds[row]),
                 fold,
             )

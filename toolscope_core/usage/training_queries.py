@@ -16,6 +16,8 @@ from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query
 
 FOLDS = 3
+QUESTION_WEIGHT = 1 / 3
+"""What a question that a model wrote counts for, where a recorded query is 1."""
 LEAST_QUERIES = 10
 """Fewer recorded queries say nothing that could be checked on held-out ones."""
 
@@ -40,6 +42,12 @@ class TrainingQueries:
     def counts(self) -> NDArray[np.int64]:
         """Of each tool how many texts it serves, shape (m,)."""
         return np.bincount(self.tool, minlength=len(self.ids))
+
+    @cached_property
+    def evidence(self) -> NDArray[np.float32]:
+        """The same with ``QUESTION_WEIGHT`` for each text that a model wrote."""
+        each = np.where(self.recorded, 1.0, QUESTION_WEIGHT)[self.at]
+        return np.bincount(self.tool, each, minlength=len(self.ids)).astype(np.float32)
 
     @cached_property
     def folds(self) -> NDArray[np.int64]:
