@@ -72,13 +72,18 @@ def ranked(query: HeldOutQuery, blend: Blend, ids: Sequence[str], k: int) -> lis
 
 
 def chosen_blend(
-    queries: Sequence[HeldOutQuery], names: Sequence[str], ids: Sequence[str]
+    queries: Sequence[HeldOutQuery],
+    names: Sequence[str],
+    ids: Sequence[str],
+    begun: Blend | None = None,
 ) -> Blend:
     """The weights that rank held-out queries best, one learned score after the other; 0 for what
     does not help by more than its standard error. Queries of tools without a training query count
-    for a third at least, so that what was learned of others may not push those down.
+    for a third at least, so that what was learned of others may not push those down. Weights that
+    ``begun`` has stay; those of ``names`` come beside them.
     """
-    best = Blend(dict.fromkeys(names, 0.0))
+    begun = begun or Blend()
+    best = replace(begun, weights={**begun.weights, **dict.fromkeys(names, 0.0)})
     if len(queries) < 2:
         return best
     importance = _importance(queries)
@@ -93,7 +98,7 @@ def chosen_blend(
             trial = replace(best, weights={**best.weights, name: weight})
             if trial != best and (values := values_of(trial)).mean() > reached.mean():
                 best, reached = trial, values
-        for doubt in DOUBTS if any(best.weights.values()) else ():
+        for doubt in DOUBTS if not begun.weights and any(best.weights.values()) else ():
             trial = replace(best, doubt=doubt)
             if trial != best and (values := values_of(trial)).mean() > reached.mean():
                 best, reached = trial, values

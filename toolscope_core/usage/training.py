@@ -112,19 +112,24 @@ def trained_model(
     stages = [fitted_stage(lessons.without(one), options, trainer.progress) for one in range(FOLDS)]
     views = trainer.views(lessons, stages, options)
     held_out = trainer.held_out(lessons, views)
-    names, refiner, tuned = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None, None
+    names, tuned, refiner = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None, None
+    blend = chosen_blend(held_out, names, asked.ids)
+    on_top: list[str] = []
     if options.encoder and options.method != "tool2vec":
         tuned = tuned_classifier(
             asked, stages[0].centres, options.encoder, trainer.cache.folder, trainer.progress
         )
         held_out, views = with_tuned(held_out, views, asked.texts, tuned)
-        names = [*names, TUNED]
+        on_top.append(TUNED)
     if options.method == "refiner":
         all_views = list(views.values())
         refiner = checked_refiner(asked, all_views, options.candidates, trainer.progress)
         held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
         finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
-        names = [*names, REFINER]
+        on_top.append(REFINER)
+    if on_top:
+        blend = chosen_blend(held_out, on_top, asked.ids, blend)
+    names = [*names, *on_top]
     stage = fitted_stage(lessons, options, trainer.progress)
     return LearnedModel(
         method=options.method,
@@ -133,7 +138,7 @@ def trained_model(
         usage=stage.usage,
         centres=stage.centres,
         evidence=asked.evidence,
-        blend=chosen_blend(held_out, names, asked.ids),
+        blend=blend,
         head=stage.head,
         tuned=tuned,
         refiner=refiner,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.cache import text_key
 from toolscope_core.datamodel import Augmentation, digest
 from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.metrics import Gold
@@ -51,8 +51,15 @@ class TrainingQueries:
 
     @cached_property
     def folds(self) -> NDArray[np.int64]:
-        """The fold of each text, 0 to 2, which depends on the text alone; shape (n,)."""
-        return np.array([fold_of(text) for text in self.texts], dtype=np.int64)
+        """The fold of each text, 0 to 2: recorded ones and questions are dealt out in turn, each in
+        the order of their checksums; shape (n,).
+        """
+        folds = np.zeros(len(self.texts), dtype=np.int64)
+        checksums = np.array([text_key(text) for text in self.texts])
+        for kind in (self.recorded, ~self.recorded):
+            rows = np.flatnonzero(kind)
+            folds[rows[np.argsort(checksums[rows], kind="stable")]] = np.arange(len(rows)) % FOLDS
+        return folds
 
     @property
     def version(self) -> str:
@@ -112,11 +119,6 @@ def training_queries(
             needs.setdefault(text, {})[frozenset({tool_id})] = None
             recorded.setdefault(text, False)
     return _in_rows(ids, needs, recorded)
-
-
-def fold_of(text: str) -> int:
-    """The fold that a text belongs to."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] % FOLDS
 
 
 def _in_rows(
