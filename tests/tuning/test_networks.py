@@ -72,13 +72,13 @@ def test_weights_of_another_network_are_refused(tiny_model):
 
 
 def test_a_classifier_learns_keeps_checkpoints_and_the_best_epoch(tiny_model, monkeypatch):
-    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.HEAD_RATE", 0.1)
-    texts = ["open the door", "close the file", "get weather"] * 8
+    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.HEAD_RATE", 0.5)
+    texts = ["open", "file", "weather"] * 8
     labels = np.tile(np.eye(3, dtype=np.float32), (8, 1))
     network, kept = TunedClassifier(np.zeros((3, SIZE), np.float32), str(tiny_model)), []
     checked = np.arange(24) >= 21
     best = network.train(
-        texts, lambda rows: labels[rows], 12, checked, lambda *one: kept.append(one)
+        texts, lambda rows: labels[rows], 30, checked, lambda *one: kept.append(one)
     )
     assert network.logits(texts[:3]).argmax(axis=1).tolist() == [0, 1, 2]
     assert [number for number, _ in kept] == list(range(1, len(kept) + 1))

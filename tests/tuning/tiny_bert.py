@@ -4,6 +4,7 @@ VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] open close the file door get weathe
 
 
 def save_tiny_bert(folder):
+    import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
@@ -22,7 +23,9 @@ def save_tiny_bert(folder):
         intermediate_size=16,
         max_position_embeddings=128,
     )
-    BertModel(config).save_pretrained(plain)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        BertModel(config).save_pretrained(plain)
     word = Transformer(str(plain), max_seq_length=64)
     model = SentenceTransformer(modules=[word, Pooling(16)], device="cpu")
     model.save(str(folder / "tiny"), create_model_card=False)
