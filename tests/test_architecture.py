@@ -38,6 +38,7 @@ LAYERS = (
         "prompts",
         "retrieval",
         "evaluation",
+        "connections",
     },
     {
         "pipeline",
@@ -82,6 +83,8 @@ PEERS = {
     ("toolbank", "catalog"),  # names of tools are found in requests as in descriptions
     ("toolbank", "merging"),  # what a model wrote for a tool is held to the same rules
     ("tuning", "providers"),  # what is tuned is a model that embeds
+    ("connections", "catalog"),  # a configuration's servers are named in one place
+    ("connections", "llm"),  # secrets of servers are masked as keys of endpoints are
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis
     ("bundle", "guide"),  # the README of a bundle
@@ -116,7 +119,10 @@ VENDORS = {
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
-    "httpx2": {"llm"},
+    "mcp": {"connections"},
+    "mcp_types": {"connections"},
+    "anyio": {"connections"},
+    "httpx2": {"llm", "connections"},
     "httpcore2": {"llm"},
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
@@ -245,9 +251,7 @@ def test_pages_holds_pages():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    heavy = (
-        "torch streamlit umap openai sentence_transformers faiss sklearn plotly sqlmodel".split()
-    )
+    heavy = "torch streamlit umap openai mcp sentence_transformers faiss sklearn plotly sqlmodel".split()
     code = (
         f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle, {PACKAGE}.llm; "
         f"print([m for m in {heavy!r} if m in sys.modules])"

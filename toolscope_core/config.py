@@ -283,6 +283,32 @@ def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """The limits on one MCP server, in seconds, numbers and bytes.
+
+    ``start_seconds`` until it is ready (``npx`` and ``uvx`` may have to download it first),
+    ``answer_seconds`` for each answer, ``total_seconds`` for reading all that it offers,
+    ``grace_seconds`` between asking it to end and each sharper signal. More than ``tools`` in
+    ``pages``, or a message of more than ``message_bytes``, is not read.
+    """
+
+    start_seconds: float = 60.0
+    answer_seconds: float = 30.0
+    total_seconds: float = 120.0
+    grace_seconds: float = 1.0
+    tools: int = 10_000
+    pages: int = 1_000
+    message_bytes: int = 32 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for name in ("start_seconds", "answer_seconds", "total_seconds"):
+            if not 0.0 < getattr(self, name) <= 3_600.0:
+                raise ConfigError(
+                    f"{name} is {getattr(self, name)}; give more than 0 and up to 3600 seconds"
+                )
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionConfig:
     """The settings that decide what a model is asked about.
 

@@ -5,6 +5,7 @@ ToolScopeError
 ├── ConfigError           a setting or option has a value that cannot be used
 ├── ModelError            a model is missing, damaged, cannot be loaded or does not answer
 │   └── ModelStopError        an endpoint refuses every further call
+├── ServerConnectionError  an MCP server cannot be started or reached, or does not answer
 ├── DecisionError         a decision is refused: it is malformed or contradicts a standing one
 │   └── StaleDecisionError    somebody else decided first on what this decision was based on
 ├── ExportError           a bundle cannot be written or read
@@ -35,6 +36,18 @@ class ModelError(ToolScopeError):
 
 class ModelStopError(ModelError):
     """An endpoint refuses every further call: the key, the quota, or the model's name."""
+
+
+class ServerConnectionError(ToolScopeError):
+    """An MCP server cannot be started or reached, does not answer, or ends early.
+
+    ``kind`` is one word for what happened, such as ``command``, ``exit`` or ``silent``
+    (``connections.server_failures`` has the list).
+    """
+
+    def __init__(self, message: str, kind: str = "protocol") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class DecisionError(ToolScopeError):

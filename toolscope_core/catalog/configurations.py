@@ -25,14 +25,35 @@ def configured_servers(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, dict) or "tools" in value:
         return ()
+    return tuple(writable(name) for name in _listed(value))
+
+
+def server_entries(value: Any) -> dict[str, dict[str, Any]]:
+    """The entries of a client's configuration by server, in its order, with all that they hold.
+
+    Claude Code also keeps servers below ``projects``, by folder; one whose name was taken gets
+    its folder's name behind it.
+    """
+    if not isinstance(value, dict):
+        return {}
+    entries = {writable(name): entry for name, entry in _listed(value).items()}
+    projects = value.get("projects")
+    for folder, project in projects.items() if isinstance(projects, dict) else ():
+        for name, entry in _listed(project if isinstance(project, dict) else {}).items():
+            taken = writable(name) in entries
+            entries[writable(f"{name} ({folder})" if taken else name)] = entry
+    return entries
+
+
+def _listed(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
     inner = value.get("mcp")
     holders = (value, inner if isinstance(inner, dict) else {})
     for key in SERVER_MAPS:
         for holder in holders:
             listed = holder.get(key)
             if isinstance(listed, dict) and listed and all(map(starts_server, listed.values())):
-                return tuple(writable(name) for name in listed)
-    return ()
+                return listed
+    return {}
 
 
 def starts_server(entry: Any) -> bool:

@@ -1,0 +1,131 @@
+"""What of a command line, an address or a text may be shown: everything but its secrets."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit, urlunsplit
+
+from toolscope_core.llm.masking import masked
+
+MASK = "***"
+SHORTEST = 4
+"""Shorter values are words of everyday text, such as a port or a level; cutting them out of a
+message would only spoil it."""
+SECRET_NAME = re.compile(
+    r"(?:api|access|private|secret|auth|sign(?:ing)?)[-_]?key|(?:^|[-_])key$|apikey|token|secret|"
+    r"passw|passphrase|passwd|(?:^|[-_])(?:pwd|pass|pat|dsn|auth)(?:$|[-_])|credential|cookie|"
+    r"authorization|bearer|session[-_]?id|webhook|connection[-_]?string|database[-_]?url",
+    re.IGNORECASE,
+)
+EVERYDAY = frozenset(
+    "true false none null info debug warn warning error trace production development staging test "
+    "local localhost stdio http https default auto enabled disabled".split()
+)
+_TOKENS = re.compile(
+    r"\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|npm|pypi|hf|lin_api|ntn|secret|"
+    r"dop_v1|shpat|sq0\w+|AKIA|ASIA|AIza|ya29)[-_.]?[A-Za-z0-9][\w.-]{11,}"
+    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]*"
+)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
+_ASSIGNED = re.compile(r"^(-{0,2}[A-Za-z_][\w.-]*)([=:]\s*)(\S.*)$", re.DOTALL)
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
+_ASSIGNING = frozenset({"-e", "--env", "-H", "--header", "--headers"})
+_WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
+
+
+def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
+    """The arguments with ``MASK`` in place of what their names or their looks say is secret."""
+    shown, previous = [], ""
+    for arg in args:
+        flag = previous.startswith("-") and "=" not in previous
+        if flag and SECRET_NAME.search(previous.lstrip("-")) and not arg.startswith("-"):
+            shown.append(_keep_references(arg))
+        else:
+            shown.append(_shown_assignment(arg, previous in _ASSIGNING))
+        previous = arg
+    return tuple(shown)
+
+
+def shown_text(text: str) -> str:
+    """The text without tokens of well-known forms and without the secrets of addresses in it."""
+    text = _ADDRESS.sub(lambda match: shown_url(match.group()), text)
+    text = _TOKENS.sub(MASK, text)
+    return _WORD.sub(lambda match: MASK if looks_random(match.group()) else match.group(), text)
+
+
+def shown_url(url: str) -> str:
+    """The address without its user, password, values of its query, and random-looking parts of
+    its path; references to variables stay.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return MASK
+    user, at, host = parts.netloc.rpartition("@")
+    path = "/".join(_shown_segment(segment) for segment in parts.path.split("/"))
+    query = "&".join(_shown_pair(pair) for pair in parts.query.split("&") if pair)
+    fragment = _keep_references(parts.fragment) if parts.fragment else ""
+    netloc = f"{_keep_references(user)}@{host}" if at else host
+    return urlunsplit((parts.scheme, netloc, path, query, fragment))
+
+
+def looks_random(word: str) -> bool:
+    """Whether a word of 20 characters and more looks drawn, not written: digits and letters of
+    both cases mixed, or long hexadecimal.
+    """
+    if len(word) < 20 or "/" in word or word.count(".") > 2:
+        return False
+    letters = word.replace("-", "").replace("_", "")
+    if re.fullmatch(r"[0-9a-fA-F]{32,}", letters):
+        return True
+    kinds = (str.isdigit, str.isupper, str.islower)
+    mixed = all(any(map(kind, letters)) for kind in kinds)
+    counts = Counter(letters).values()
+    entropy = -sum(n / len(letters) * math.log2(n / len(letters)) for n in counts)
+    return mixed and entropy > 3.5
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable or header of that name and value holds a secret, as far as both say."""
+    return bool(SECRET_NAME.search(name)) or shown_text(value) != value
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets cut out, longest first, and tokens of well-known forms."""
+    for secret in sorted(set(secrets), key=lambda one: (-len(one), one)):
+        if len(secret) >= SHORTEST and secret.lower() not in EVERYDAY:
+            text = masked(text, secret)
+    return shown_text(text)
+
+
+def _shown_assignment(arg: str, assigns: bool) -> str:
+    """``NAME=value`` and ``Name: value`` by the name; anything else by its looks."""
+    match = _ASSIGNED.match(arg)
+    if match and "://" not in arg[: match.end(2) + 2]:
+        name, sign, value = match.groups()
+        if assigns or SECRET_NAME.search(name.lstrip("-")):
+            return f"{name}{sign}{_keep_references(value)}"
+    return shown_text(arg)
+
+
+def _shown_segment(segment: str) -> str:
+    return MASK if looks_random(segment) or _TOKENS.search(segment) else segment
+
+
+def _shown_pair(pair: str) -> str:
+    name, sign, value = pair.partition("=")
+    return f"{name}={_keep_references(value)}" if sign else _shown_segment(name)
+
+
+def _keep_references(text: str) -> str:
+    """The references to variables in a text, which are names; ``MASK`` for all between them."""
+    parts, at = [], 0
+    for match in _REFERENCE.finditer(text):
+        parts += [MASK] * (match.start() > at) + [
+            match.group().partition(":-")[0].rstrip("}") + "}"
+        ]
+        at = match.end()
+    return "".join(parts + [MASK] * (len(text) > at)) or text

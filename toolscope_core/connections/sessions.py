@@ -1,0 +1,179 @@
+"""One open connection to a server, from the handshake until it is ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.config import ConnectionLimits
+from toolscope_core.connections.launches import Launch
+from toolscope_core.connections.raw_pages import RawPages
+from toolscope_core.connections.server_addresses import HttpRecord, Way, server_address
+from toolscope_core.connections.server_definitions import Transport
+from toolscope_core.connections.server_failures import failure_of, late, one_line
+from toolscope_core.connections.server_processes import (
+    HANDSHAKE,
+    POLL_SECONDS,
+    SETTLE_SECONDS,
+    ProcessRecord,
+    server_process,
+)
+from toolscope_core.errors import ToolScopeError
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client._transport import TransportStreams
+    from mcp.client.session import (
+        ElicitationFnT,
+        ListRootsFnT,
+        LoggingFnT,
+        MessageHandlerFnT,
+        SamplingFnT,
+    )
+
+IN_A_CALL = "in a call"
+WAYS: Mapping[Transport, tuple[Way, ...]] = {
+    "stdio": ("stdio",),
+    "http": ("http",),
+    "sse": ("sse",),
+    "http or sse": ("http", "sse"),
+}
+TRY_SSE = frozenset({400, 404, 405, 406, 415})
+"""Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRequests:
+    """What answers a server that asks its client for something; ``None`` refuses it."""
+
+    sampling: SamplingFnT | None = None
+    elicitation: ElicitationFnT | None = None
+    roots: ListRootsFnT | None = None
+    logging: LoggingFnT | None = None
+    messages: MessageHandlerFnT | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenServer:
+    """A server that is ready: ``client`` is the SDK's; ``pages`` its listings as it sent them."""
+
+    launch: Launch
+    client: Client
+    pages: RawPages
+    record: ProcessRecord | HttpRecord = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.launch.name
+
+    @property
+    def stderr(self) -> str:
+        """The last lines of its standard error without secrets; empty over HTTP."""
+        if not isinstance(self.record, ProcessRecord):
+            return ""
+        return one_line(self.launch, self.record.stderr.decode("utf-8", "replace"))
+
+    async def failure(self, error: BaseException, doing: str) -> ToolScopeError | None:
+        """The error to show for what a call raised, ``None`` where it is none of the server's.
+
+        ``doing`` completes the sentence: *while it ran delete_file*. The status of a process that
+        ended is waited for.
+        """
+        import anyio
+
+        with anyio.move_on_after(SETTLE_SECONDS):
+            while isinstance(self.record, ProcessRecord) and self.record.status is None:
+                await anyio.sleep(POLL_SECONDS)
+        return failure_of(error, self.launch, self.record, doing)
+
+
+@asynccontextmanager
+async def connected(
+    launch: Launch, limits: ConnectionLimits, requests: ServerRequests | None = None
+) -> AsyncIterator[OpenServer]:
+    """An open connection; everything that it started is ended on leaving, however it is left.
+
+    Raises ``ServerConnectionError`` where the server cannot be started or reached, is not ready
+    within ``limits.start_seconds``, or ends; also in place of the SDK's exceptions that leave the
+    body. An old server that speaks SSE only is tried again that way, unless the definition says
+    which it is.
+    """
+    import anyio
+
+    _silence_vendors()
+    ways = WAYS[launch.definition.transport]
+    for way in ways:
+        record = ProcessRecord() if way == "stdio" else HttpRecord()
+        failed: ToolScopeError | None = None
+        with anyio.CancelScope(deadline=anyio.current_time() + limits.start_seconds) as scope:
+            try:
+                async with _opened(launch, way, limits, record, requests) as server:
+                    scope.deadline, record.doing = float("inf"), IN_A_CALL
+                    yield server
+                return
+            except (Exception, BaseExceptionGroup) as error:
+                failed = failure_of(error, launch, record, record.doing)
+                if failed is None:
+                    raise
+        failed = failed or late(launch, record, limits.start_seconds)
+        older = isinstance(record, HttpRecord) and record.status in TRY_SSE
+        if record.doing != HANDSHAKE or way == ways[-1] or not older:
+            raise failed from None
+
+
+@asynccontextmanager
+async def _opened(
+    launch: Launch,
+    way: Way,
+    limits: ConnectionLimits,
+    record: ProcessRecord | HttpRecord,
+    requests: ServerRequests | None,
+) -> AsyncIterator[OpenServer]:
+    if isinstance(record, ProcessRecord):
+        transport = server_process(launch, limits, record)
+    else:
+        transport = server_address(launch, way, limits, record)
+    async with (
+        transport as (incoming, outgoing),
+        _client((pages := RawPages(incoming), outgoing), limits, requests) as client,
+    ):
+        yield OpenServer(launch, client, pages, record)
+
+
+@asynccontextmanager
+async def _client(
+    streams: Any, limits: ConnectionLimits, requests: ServerRequests | None
+) -> AsyncIterator[Client]:
+    from mcp import Client
+    from mcp_types import Implementation
+
+    asked = requests or ServerRequests()
+    async with Client(
+        _given(streams),
+        read_timeout_seconds=limits.answer_seconds,
+        sampling_callback=asked.sampling,
+        elicitation_callback=asked.elicitation,
+        list_roots_callback=asked.roots,
+        logging_callback=asked.logging,
+        message_handler=asked.messages,
+        client_info=Implementation(name="toolscope", version="1"),
+        cache=None,
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _given(streams: TransportStreams) -> AsyncIterator[TransportStreams]:
+    yield streams
+
+
+def _silence_vendors() -> None:
+    """Keep the SDK's logs out of ours: they hold whole messages and addresses, keys among them."""
+    for name in ("mcp", "client", "httpx2", "httpcore2"):
+        log = logging.getLogger(name)
+        log.propagate = False
+        if not log.handlers:
+            log.addHandler(logging.NullHandler())
