@@ -50,8 +50,16 @@ def tools(cursor):
         at = int(cursor or 0)
         page = {"tools": [tool(f"tool_{n:04}") for n in range(at, at + 50)]}
         return page if at == 950 else {**page, "nextCursor": str(at + 50)}
+    if ACT == "dies-in-list":
+        os._exit(3)
+    if ACT == "mute":
+        time.sleep(600)
+    if ACT == "environment":
+        return {"tools": [tool("show", json.dumps(sorted(os.environ)))]}
     if ACT == "circles":
         return {"tools": [tool("again")], "nextCursor": "same"}
+    if ACT == "refuses":
+        return None
     if ACT == "odd":
         return {"tools": [tool("fine", vendorField={"kept": None}), {"name": "no_schema"}]}
     if ACT == "secret":
@@ -113,6 +121,9 @@ STARTS = {
 }
 
 
+NO = f"no access with {os.environ.get('API_TOKEN')}"
+
+
 def main():
     STARTS.get(ACT, lambda: None)()
     for line in sys.stdin:
@@ -120,7 +131,7 @@ def main():
         if "id" not in request:
             continue
         result = answer(request)
-        outcome = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+        outcome = {"result": result} if result else {"error": {"code": -32601, "message": NO}}
         reply = {"jsonrpc": "2.0", "id": request["id"], **outcome}
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
-from toolscope_core.connections.sessions import OpenServer, connected
+from toolscope_core.connections.sessions import OpenServer, connected, load_sdk
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ServerConnectionError
 
@@ -52,6 +52,7 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
     """
     import anyio
 
+    load_sdk()
     started = time.monotonic()
     offer = ServerOffer(
         launch.name,
@@ -97,8 +98,8 @@ async def read_tools(
             return tuple(tools), (f"it gave the page {cursor[:40]!r} twice; what follows is left",)
         cursors.add(cursor)
         if len(tools) >= limits.tools or len(cursors) >= limits.pages:
-            most = f"{limits.tools:,} tools or {limits.pages:,} pages"
-            return tuple(tools), (f"it goes on after {len(tools):,} tools; {most} are read",)
+            most = f"{limits.tools:,} tools or {limits.pages:,} pages are the most that is read"
+            return tuple(tools), (f"it goes on after {len(tools):,} tools; {most}",)
 
 
 async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.server_processes import HANDSHAKE
+from toolscope_core.errors import ServerConnectionError
 
 if TYPE_CHECKING:
     import httpx2
@@ -17,18 +18,22 @@ if TYPE_CHECKING:
 
 Way = Literal["stdio", "http", "sse"]
 CONNECT_SECONDS = 10.0
+MEDIA = ("application/json", "text/event-stream", "")
 LONGEST_SILENCE = 24 * 3_600.0
 """A stream of events may be silent for long; answers have a limit of their own."""
 
 
 @dataclass(slots=True)
 class HttpRecord:
-    """What is seen of a server's replies: the status of the last one, 0 where it was no
-    error. ``doing`` is what it is asked for at the moment, in words.
+    """What is seen of a server's replies: the status of the last one, 0 where it was no error;
+    where it redirects to; its media type, where that is none of MCP. ``doing`` is what the server
+    is asked for at the moment, in words.
     """
 
     doing: str = HANDSHAKE
     status: int = 0
+    location: str = ""
+    media: str = ""
 
 
 @asynccontextmanager
@@ -47,14 +52,16 @@ async def server_address(
             headers=dict(launch.headers),
             timeout=CONNECT_SECONDS,
             sse_read_timeout=LONGEST_SILENCE,
-            httpx_client_factory=_factory(record, noted=("GET", "POST")),
+            httpx_client_factory=_factory(launch.name, limits, record, ("GET", "POST")),
         ) as streams:
             yield streams
     else:
         from mcp.client.streamable_http import streamable_http_client
 
         async with (
-            _factory(record, noted=("POST",))(headers=dict(launch.headers)) as client,
+            _factory(launch.name, limits, record, ("POST",))(
+                headers=dict(launch.headers)
+            ) as client,
             streamable_http_client(
                 launch.url, http_client=client, max_sse_event_size=limits.message_bytes
             ) as streams,
@@ -62,19 +69,30 @@ async def server_address(
             yield streams
 
 
-def _factory(record: HttpRecord, noted: tuple[str, ...]) -> Callable[..., httpx2.AsyncClient]:
-    """A maker of HTTP clients that note the status of replies to the methods ``noted``."""
+def _factory(
+    name: str, limits: ConnectionLimits, record: HttpRecord, noted: tuple[str, ...]
+) -> Callable[..., httpx2.AsyncClient]:
+    """A maker of HTTP clients that note what replies to the methods ``noted`` are, and read none
+    that is too long. Compressed ones are refused: a small one may become any size.
+    """
     import httpx2
 
     async def note(response: httpx2.Response) -> None:
+        media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise _refused(name, "a compressed reply, which was not asked for")
+        if media != "text/event-stream" and isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _bounded(response.stream, name, limits.message_bytes)
         if response.request.method in noted:
-            record.status = response.status_code if response.status_code >= 400 else 0
+            record.status = response.status_code if response.status_code >= 300 else 0
+            record.location = response.headers.get("location", "")
+            record.media = "" if media in MEDIA or response.status_code != 200 else media
 
     def make(
         headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
     ) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
-            headers=headers,
+            headers={"Accept-Encoding": "identity", **(headers or {})},
             auth=auth,
             timeout=timeout or httpx2.Timeout(CONNECT_SECONDS, read=LONGEST_SILENCE),
             event_hooks={"response": [note]},
@@ -82,3 +100,26 @@ def _factory(record: HttpRecord, noted: tuple[str, ...]) -> Callable[..., httpx2
         )
 
     return make
+
+
+def _bounded(inner: httpx2.AsyncByteStream, name: str, most: int) -> httpx2.AsyncByteStream:
+    """The bytes of a stream; an error where there are more than ``most``."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for part in inner:
+                size += len(part)
+                if size > most:
+                    raise _refused(name, f"a reply of more than {most:,} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    return Bounded()
+
+
+def _refused(name: str, what: str) -> ServerConnectionError:
+    return ServerConnectionError(f"{name} sent {what}; update the server", "garbage")

@@ -13,7 +13,7 @@ from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.raw_pages import RawPages
 from toolscope_core.connections.server_addresses import HttpRecord, Way, server_address
 from toolscope_core.connections.server_definitions import Transport
-from toolscope_core.connections.server_failures import failure_of, late, one_line
+from toolscope_core.connections.server_failures import Situation, is_refused, stderr_excerpt
 from toolscope_core.connections.server_processes import (
     HANDSHAKE,
     POLL_SECONDS,
@@ -41,8 +41,6 @@ WAYS: Mapping[Transport, tuple[Way, ...]] = {
     "sse": ("sse",),
     "http or sse": ("http", "sse"),
 }
-TRY_SSE = frozenset({400, 404, 405, 406, 415})
-"""Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,7 @@ class OpenServer:
     @property
     def stderr(self) -> str:
         """The last lines of its standard error without secrets; empty over HTTP."""
-        if not isinstance(self.record, ProcessRecord):
-            return ""
-        return one_line(self.launch, self.record.stderr.decode("utf-8", "replace"))
+        return stderr_excerpt(self.launch, self.record)
 
     async def failure(self, error: BaseException, doing: str) -> ToolScopeError | None:
         """The error to show for what a call raised, ``None`` where it is none of the server's.
@@ -87,7 +83,8 @@ class OpenServer:
         with anyio.move_on_after(SETTLE_SECONDS):
             while isinstance(self.record, ProcessRecord) and self.record.status is None:
                 await anyio.sleep(POLL_SECONDS)
-        return failure_of(error, self.launch, self.record, doing)
+        seconds = self.client.read_timeout_seconds or 0.0
+        return Situation(self.launch, self.record, doing, seconds).failure(error)
 
 
 @asynccontextmanager
@@ -103,7 +100,8 @@ async def connected(
     """
     import anyio
 
-    _silence_vendors()
+    load_sdk()
+    first: ToolScopeError | None = None
     ways = WAYS[launch.definition.transport]
     for way in ways:
         record = ProcessRecord() if way == "stdio" else HttpRecord()
@@ -115,13 +113,15 @@ async def connected(
                     yield server
                 return
             except (Exception, BaseExceptionGroup) as error:
-                failed = failure_of(error, launch, record, record.doing)
+                seconds = limits.answer_seconds
+                failed = Situation(launch, record, record.doing, seconds).failure(error)
                 if failed is None:
                     raise
-        failed = failed or late(launch, record, limits.start_seconds)
-        older = isinstance(record, HttpRecord) and record.status in TRY_SSE
-        if record.doing != HANDSHAKE or way == ways[-1] or not older:
-            raise failed from None
+        here = Situation(launch, record, record.doing, limits.start_seconds)
+        failed = failed or here.late()
+        first = first or failed
+        if record.doing != HANDSHAKE or way == ways[-1] or not here.looks_older:
+            raise (failed if is_refused(failed) else first) from None
 
 
 @asynccontextmanager
@@ -170,8 +170,14 @@ async def _given(streams: TransportStreams) -> AsyncIterator[TransportStreams]:
     yield streams
 
 
-def _silence_vendors() -> None:
-    """Keep the SDK's logs out of ours: they hold whole messages and addresses, keys among them."""
+def load_sdk() -> None:
+    """Import the SDK, which takes a second that no server is to answer for, and keep its logs out
+    of ours: they hold whole messages and addresses, keys among them.
+    """
+    import mcp.client.sse
+    import mcp.client.stdio
+    import mcp.client.streamable_http  # noqa: F401
+
     for name in ("mcp", "client", "httpx2", "httpcore2"):
         log = logging.getLogger(name)
         log.propagate = False
