@@ -17,7 +17,7 @@ class Guard:
     def __init__(self) -> None:
         self._lock = Lock()
         self._watched: dict[int, str] = {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int, marker: str) -> None:
         """From now on the group is ended when this program dies, in whatever way."""
@@ -35,9 +35,9 @@ class Guard:
 
     def _tell(self, line: str) -> bool:
         """Whether a living guard took the line."""
-        if self._process is None or self._process.poll() is not None:
+        if self.process is None or self.process.poll() is not None:
             return False
-        pipe = self._process.stdin
+        pipe = self.process.stdin
         with suppress(BrokenPipeError):
             if pipe is not None:
                 pipe.write(line.encode())
@@ -47,10 +47,10 @@ class Guard:
 
     def _start(self) -> None:
         """A guard that watches all there is to watch."""
-        if self._process is not None and self._process.stdin is not None:
+        if self.process is not None and self.process.stdin is not None:
             with suppress(BrokenPipeError):
-                self._process.stdin.close()
-        self._process = subprocess.Popen(
+                self.process.stdin.close()
+        self.process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(Path(process_guard.__file__))],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.raw_pages import RawPages
+from toolscope_core.connections.sdk_exceptions import leaves_of
 from toolscope_core.connections.server_addresses import HttpRecord, Way, server_address
 from toolscope_core.connections.server_definitions import Transport
 from toolscope_core.connections.server_failures import Situation, is_refused, stderr_excerpt
@@ -116,7 +117,7 @@ async def connected(
                 seconds = limits.answer_seconds
                 failed = Situation(launch, record, record.doing, seconds).failure(error)
                 if failed is None:
-                    raise
+                    raise _alone(error) from None
         here = Situation(launch, record, record.doing, limits.start_seconds)
         failed = failed or here.late()
         first = first or failed
@@ -168,6 +169,12 @@ async def _client(
 @asynccontextmanager
 async def _given(streams: TransportStreams) -> AsyncIterator[TransportStreams]:
     yield streams
+
+
+def _alone(error: BaseException) -> BaseException:
+    """The exception in the groups that the SDK's tasks put around it, where it is the only one."""
+    leaves = list(leaves_of(error))
+    return leaves[0] if len(leaves) == 1 else error
 
 
 def load_sdk() -> None:

@@ -1,0 +1,84 @@
+"""Servers of a program that was killed are ended by the guard that it started."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.connections.stubs import MARK, STUB, living, new_mark
+from toolscope_core.connections.guarding import Guard
+from toolscope_core.connections.process_guard import MARKER, marked_processes, signal_all
+
+PROGRAM = f"""
+import subprocess, sys, time
+from toolscope_core.connections.guarding import GUARD
+server = subprocess.Popen(
+    [sys.executable, "-I", "-S", {STUB!r}, sys.argv[1]],
+    env={{{MARKER!r}: "abc" + sys.argv[2], {MARK!r}: sys.argv[2]}},
+    stdin=subprocess.PIPE,
+    start_new_session=True,
+)
+GUARD.watch(server.pid, "abc" + sys.argv[2])
+print("ready", flush=True)
+time.sleep(60)
+"""
+ROOT = Path(__file__).parents[2]
+
+
+def wait_until(condition, seconds=10.0):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert condition()
+
+
+@pytest.mark.parametrize(
+    ("number", "act", "processes"),
+    [(signal.SIGKILL, "stubborn", 1), (signal.SIGTERM, "parent", 3)],
+)
+def test_no_server_outlives_a_program_that_is_killed(number, act, processes):
+    mark = new_mark()
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, act, mark], stdout=subprocess.PIPE, cwd=ROOT
+    ) as program:
+        assert program.stdout.readline() == b"ready\n"
+        wait_until(lambda: len(living(mark)) == processes)
+        program.send_signal(number)
+    wait_until(lambda: living(mark) == [])
+
+
+def test_what_is_forgotten_is_left_alone():
+    guard, marker = Guard(), new_mark()
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"],
+        env={MARKER: marker},
+        start_new_session=True,
+    ) as process:
+        guard.watch(process.pid, marker)
+        guard.forget(process.pid)
+        guard.process.stdin.close()
+        assert guard.process.wait(5) == 0
+        assert process.poll() is None
+        assert marked_processes(marker) == [process.pid]
+        assert signal_all(process.pid, marker, signal.SIGKILL)
+        process.wait(5)
+    assert not signal_all(process.pid, marker, signal.SIGKILL)
+
+
+def test_a_guard_that_was_ended_is_replaced_and_knows_all():
+    guard, marker = Guard(), new_mark()
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"],
+        env={MARKER: marker},
+        start_new_session=True,
+    ) as process:
+        guard.watch(process.pid, marker)
+        guard.process.kill()
+        guard.process.wait(5)
+        guard.watch(2**22 - 1, "none")
+        guard.process.stdin.close()
+        assert process.wait(5) == -signal.SIGTERM
+        assert guard.process.wait(5) == 0
