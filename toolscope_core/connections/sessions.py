@@ -116,8 +116,10 @@ async def connected(
             except (Exception, BaseExceptionGroup) as error:
                 seconds = limits.answer_seconds
                 failed = Situation(launch, record, record.doing, seconds).failure(error)
+                if failed is None and (alone := _alone(error)) is not error:
+                    raise alone from None
                 if failed is None:
-                    raise _alone(error) from None
+                    raise
         here = Situation(launch, record, record.doing, limits.start_seconds)
         failed = failed or here.late()
         first = first or failed
