@@ -288,7 +288,8 @@ class ConnectionLimits:
 
     ``start_seconds`` until it is ready (``npx`` and ``uvx`` may have to download it first),
     ``answer_seconds`` for each answer, ``total_seconds`` for reading all that it offers,
-    ``grace_seconds`` between asking it to end and each sharper signal. More than ``tools`` in
+    ``grace_seconds`` between asking it to end and each sharper signal. ``parallel`` servers run at
+    a time. More than ``tools`` in
     ``pages``, or a message of more than ``message_bytes``, is not read.
     """
 
@@ -296,6 +297,7 @@ class ConnectionLimits:
     answer_seconds: float = 30.0
     total_seconds: float = 120.0
     grace_seconds: float = 1.0
+    parallel: int = 8
     tools: int = 10_000
     pages: int = 1_000
     message_bytes: int = 32 * 1024 * 1024
@@ -306,6 +308,8 @@ class ConnectionLimits:
                 raise ConfigError(
                     f"{name} is {getattr(self, name)}; give more than 0 and up to 3600 seconds"
                 )
+        if not 1 <= self.parallel <= 64:
+            raise ConfigError(f"parallel is {self.parallel}; give 1 to 64 servers at a time")
 
 
 @dataclass(frozen=True, slots=True)

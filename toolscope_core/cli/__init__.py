@@ -8,6 +8,7 @@ the user can mend, with the reason.
 from toolscope_core.cli import (
     app_commands,
     check_commands,
+    connect_commands,
     experiment_commands,
     generation_commands,
     learn_commands,
@@ -22,6 +23,7 @@ __all__ = [
     "app",
     "app_commands",
     "check_commands",
+    "connect_commands",
     "experiment_commands",
     "generation_commands",
     "learn_commands",

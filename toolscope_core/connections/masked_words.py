@@ -93,12 +93,17 @@ def is_secret(name: str, value: str) -> bool:
     return bool(SECRET_NAME.search(name)) or shown_text(value) != value
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
-    """The text with each of the secrets cut out, longest first, and tokens of well-known forms."""
+def cut_out(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets cut out, longest first."""
     for secret in sorted(set(secrets), key=lambda one: (-len(one), one)):
         if len(secret) >= SHORTEST and secret.lower() not in EVERYDAY:
             text = masked(text, secret)
-    return shown_text(text)
+    return text
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets cut out, and tokens of well-known forms."""
+    return shown_text(cut_out(text, secrets))
 
 
 def _shown_assignment(arg: str, assigns: bool) -> str:

@@ -9,15 +9,17 @@ from typing import Any
 
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
+from toolscope_core.connections.masked_words import cut_out
 from toolscope_core.connections.sessions import OpenServer, connected, load_sdk
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ServerConnectionError
+from toolscope_core.numbers import quantity
 
 TOOLS = "while it listed its tools"
 _OTHERS = {
-    "resources": ("resources", "list_resources", "resources"),
-    "resource templates": ("resources", "list_resource_templates", "resource_templates"),
-    "prompts": ("prompts", "list_prompts", "prompts"),
+    "resource": ("resources", "list_resources", "resources"),
+    "resource template": ("resources", "list_resource_templates", "resource_templates"),
+    "prompt": ("prompts", "list_prompts", "prompts"),
 }
 """What is counted: the capability that declares it, the method that lists it, where it stands."""
 
@@ -26,8 +28,8 @@ _OTHERS = {
 class ServerOffer:
     """The tools of one server and what it offers beside them, or why that could not be read.
 
-    ``tools`` are the records as the server sent them; ``others`` counts *resources*, *resource
-    templates* and *prompts*, ``None`` for one that is declared and could not be counted.
+    ``tools`` are the records as the server sent them; ``others`` counts the *resource*, *resource
+    template* and *prompt*, ``None`` for one that is declared and could not be counted.
     ``notes`` are sentences about what was cut; ``failure`` says what went wrong, with the remedy,
     and is empty where nothing did.
     """
@@ -44,6 +46,16 @@ class ServerOffer:
     failure: str = ""
     kind: str = ""
     seconds: float = 0.0
+
+    @property
+    def beside(self) -> str:
+        """What it offers beside tools, which is not read, in words; empty where that is nothing."""
+        counts = [
+            f"{what}s that could not be counted" if count is None else quantity(count, what)
+            for what, count in self.others.items()
+            if count != 0
+        ]
+        return ", ".join(counts)
 
 
 async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
@@ -112,7 +124,7 @@ async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:
         if getattr(capabilities, capability) is not None
     }
     info = client.server_info
-    return ServerOffer(
+    offer = ServerOffer(
         server.name,
         tools=tools,
         others=others,
@@ -123,11 +135,38 @@ async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:
         notes=notes,
         stderr=server.stderr,
     )
+    return _without_keys(offer, server.launch.keys)
+
+
+def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
+    """The offer without the secrets that the server repeats, which are not to be stored. Values
+    that are no secrets, such as folders, stay: tools speak of them.
+    """
+    cut = replace(
+        offer,
+        tools=tuple(_cut(tool, keys) for tool in offer.tools),
+        title=cut_out(offer.title, keys),
+        instructions=cut_out(offer.instructions, keys),
+    )
+    changed = sum(a != b for a, b in zip(cut.tools, offer.tools, strict=True))
+    if not changed:
+        return cut
+    note = f"{quantity(changed, 'tool')} repeated a secret of the configuration; it was cut out"
+    return replace(cut, notes=(*cut.notes, note))
+
+
+def _cut(value: Any, keys: frozenset[str]) -> Any:
+    if isinstance(value, str):
+        return cut_out(value, keys)
+    if isinstance(value, dict):
+        return {cut_out(name, keys): _cut(item, keys) for name, item in value.items()}
+    return [_cut(item, keys) for item in value] if isinstance(value, list) else value
 
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
     """How many a server lists; ``None`` where it does not answer that question."""
     from mcp import MCPError
+    from mcp_types import METHOD_NOT_FOUND
     from pydantic import ValidationError
 
     server.record.doing = "while it listed what it offers beside tools"
@@ -135,7 +174,9 @@ async def _count(server: OpenServer, method: str, place: str, pages: int) -> int
     for _ in range(pages):
         try:
             page = await getattr(server.client, method)(cursor=cursor)
-        except (MCPError, ValidationError):
+        except MCPError as error:
+            return 0 if error.code == METHOD_NOT_FOUND else None
+        except ValidationError:
             return None
         count += len(getattr(page, place))
         cursor = page.next_cursor
