@@ -10,12 +10,14 @@ from ui.catalog.implied_panel import implied_panel
 from ui.catalog.listing_panel import listing_panel
 from ui.catalog.query_sets_panel import query_sets_panel
 from ui.catalog.rename_delete import rename_delete_panel
+from ui.catalog.servers_panel import servers_panel
 from ui.catalog.upload_panel import upload_panel
 from ui.frame import page_frame
 
 st.title("Catalog")
 places = overview_panel.draw_catalog()
 upload_panel()
+servers_panel()
 query_sets_panel(page_frame.current().id)
 rename_delete_panel()
 changes_panel()

@@ -39,7 +39,10 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where data is kept, and the endpoint with its keys. See ``read_environment``."""
+    """Where data is kept, and the endpoint with its keys. See ``read_environment``.
+
+    ``visitors_start_servers``: whoever reaches the app from another machine may run commands here.
+    """
 
     store_url: str
     cache_dir: Path
@@ -48,6 +51,7 @@ class Settings:
     base_url: str = ""
     model: str = ""
     embeddings_model: str = ""
+    visitors_start_servers: bool = False
     keys: tuple[ApiKey, ...] = ()
 
 
@@ -376,10 +380,11 @@ class Cut:
 
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
-    ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL`` and the keys
-    (``read_keys``), and from tiktoken's ``TIKTOKEN_CACHE_DIR``.
+    ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL``,
+    ``TOOLSCOPE_VISITORS_START_SERVERS`` (``1``) and the keys (``read_keys``), and from tiktoken's
+    ``TIKTOKEN_CACHE_DIR``.
 
-    Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none.
+    Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none, no.
     """
     env = os.environ if environ is None else environ
     user_cache = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -391,5 +396,6 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         base_url=env.get("TOOLSCOPE_BASE_URL", ""),
         model=env.get("TOOLSCOPE_MODEL", ""),
         embeddings_model=env.get("TOOLSCOPE_EMBEDDINGS_MODEL", ""),
+        visitors_start_servers=env.get("TOOLSCOPE_VISITORS_START_SERVERS", "") == "1",
         keys=read_keys(env),
     )

@@ -20,6 +20,8 @@ from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ConfigError
 
 Transport = Literal["stdio", "http", "sse", "http or sse"]
+TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "sse", "http or sse")
+_TEXTS = ("command", "cwd", "env_file", "url")
 URL_KEYS = ("url", "serverUrl", "httpUrl")
 STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
 REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
@@ -104,13 +106,19 @@ class ServerDefinition:
     def of_json(cls, value: JsonObject) -> ServerDefinition:
         """What ``as_json`` gave. Raises ``ConfigError`` for anything else."""
         try:
+            texts = {key: value[key] for key in ("name", "transport", *_TEXTS)}
+            args = tuple(value["args"])
+            if value["transport"] not in TRANSPORTS:
+                raise TypeError(f"transport is {value['transport']!r}")
+            if not all(isinstance(text, str) for text in (*texts.values(), *args)):
+                raise TypeError("a text is missing")
             return cls(
-                **{
-                    **value,
-                    "args": tuple(value["args"]),
-                    "variables": tuple(NamedValue(*one) for one in value["variables"]),
-                    "headers": tuple(NamedValue(*one) for one in value["headers"]),
-                }
+                **texts,
+                args=args,
+                variables=tuple(NamedValue(*map(str, one)) for one in value["variables"]),
+                headers=tuple(NamedValue(*map(str, one)) for one in value["headers"]),
+                masked=value["masked"] is True,
+                disabled=value["disabled"] is True,
             )
         except (TypeError, KeyError) as error:
             raise ConfigError(

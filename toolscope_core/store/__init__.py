@@ -65,6 +65,11 @@ from toolscope_core.store.runs import (
     open_run,
 )
 from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
+from toolscope_core.store.server_source_rows import (
+    ServerSource,
+    keep_server_source,
+    read_server_source,
+)
 from toolscope_core.store.settings import read_setting, setting_as, write_setting
 from toolscope_core.store.variant_rows import OfferedVariant, keep_variants, list_variants
 
@@ -80,6 +85,7 @@ __all__ = [
     "QueryFile",
     "RunState",
     "Selection",
+    "ServerSource",
     "Store",
     "StoredLedger",
     "append_decision",
@@ -102,6 +108,7 @@ __all__ = [
     "keep_query_file",
     "keep_result",
     "keep_selection",
+    "keep_server_source",
     "keep_variants",
     "latest_job",
     "list_catalogs",
@@ -117,6 +124,7 @@ __all__ = [
     "open_run",
     "read_calls",
     "read_log",
+    "read_server_source",
     "read_setting",
     "rebuilt",
     "record_step",

@@ -25,6 +25,7 @@ from toolscope_core.store.tables import (
     QueryFileRow,
     RunRow,
     SelectionRow,
+    ServerSourceRow,
     SettingRow,
     VariantRow,
 )
@@ -101,7 +102,7 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
             raise StoreError(f"there is a catalog {new} already; choose another name")
-        for table in (CatalogRow, DecisionRow, QueryFileRow, VariantRow, GeneratedRow):
+        for table in (CatalogRow, DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow):
             renamed = update(table).where(col(table.name) == name).values(name=new)
             session.connection().execute(renamed)
 
@@ -124,7 +125,7 @@ def delete_catalog(store: Store, name: str) -> None:
         for table in (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
-        for named in (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, CatalogRow):
+        for named in (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, CatalogRow):
             session.connection().execute(delete(named).where(col(named.name) == name))
 
 

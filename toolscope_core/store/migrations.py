@@ -144,6 +144,13 @@ def m012_generated_queries(connection: sqlite3.Connection) -> None:
     )
 
 
+def m013_server_sources(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE server_source ("
+        " name TEXT PRIMARY KEY, at TEXT NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -157,6 +164,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m010_experiments,
     m011_variants,
     m012_generated_queries,
+    m013_server_sources,
 )
 """In the order of their application. Append only: a released step never changes."""
 

@@ -267,6 +267,16 @@ class RunRow(Row, table=True):
     ended_at: str = ""
 
 
+class ServerSourceRow(Row, table=True):
+    """The servers that the catalogs named ``name`` were last read from; no values of theirs."""
+
+    __tablename__ = "server_source"
+
+    name: str = Field(primary_key=True, sa_type=JsonText)
+    at: str
+    value: dict[str, Any] = Field(sa_type=Json)
+
+
 class SettingRow(Row, table=True):
     """One setting of this store, by name."""
 

@@ -24,6 +24,7 @@ from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.learned_judge import LearnedJudge
 from toolscope_core.workspace.learned_searches import LearnedSearches
+from toolscope_core.workspace.live_servers import LiveServers
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.logs import Logs
 from toolscope_core.workspace.maps import Maps
@@ -109,6 +110,7 @@ class Workspace:
         self.selections = Selections(self.store, self.catalogs)
         self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
+        self.live_servers = LiveServers(settings, self.store, self.catalogs, self.analyses)
 
     def add_example(self) -> CatalogRecord:
         """Store the bundled example, unless it is there, with its query set."""

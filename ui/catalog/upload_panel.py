@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import PurePath
 
@@ -56,31 +56,45 @@ def upload_panel() -> None:
             Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=False)
         ]
         sources = sources or [pasted(text, formats[0])]
-        try:
-            catalog = page_frame.workspace().explore.preview(sources)
-        except CatalogError as error:
-            with preview:
-                safe_text.show_error(error)
-            return
-        with preview:
-            _preview(catalog, len(sources) > 1)
-        if not catalog.tools:
-            return  # servers without tools: the table of problems says how to get them
         first = PurePath(sources[0].label)
         stem = first.parts[0] if folder else first.stem
-        name = choice.text_input(
-            "Catalog name", _free_name(stem, catalog), key=f"name_{turn}", width=320
-        )
+        preview_and_add(preview, choice, sources, stem, str(turn), _next_turn)
+
+
+def preview_and_add(
+    preview: DeltaGenerator,
+    choice: DeltaGenerator,
+    sources: Sequence[Source],
+    stem: str,
+    key: str,
+    added: Callable[[str], object],
+) -> None:
+    """What the sources hold, in ``preview``; a name, ``stem`` unless it is taken, and the button
+    that stores them, in ``choice``. ``added`` is called with the name once they are stored.
+    """
+    try:
+        catalog = page_frame.workspace().explore.preview(sources)
+    except CatalogError as error:
         with preview:
-            new_version_panel(name, catalog)
-        choice.button(
-            "Add catalog",
-            type="primary",
-            icon=":material/add:",
-            key=f"add_{turn}",
-            on_click=_add,
-            args=(turn, sources),
-        )
+            safe_text.show_error(error)
+        return
+    with preview:
+        _preview(catalog, len(sources) > 1)
+    if not catalog.tools:
+        return  # servers without tools: the table of problems says how to get them
+    name = choice.text_input(
+        "Catalog name", _free_name(stem, catalog), key=f"name_{key}", width=320
+    )
+    with preview:
+        new_version_panel(name, catalog)
+    choice.button(
+        "Add catalog",
+        type="primary",
+        icon=":material/add:",
+        key=f"add_{key}",
+        on_click=_add,
+        args=(key, sources, added),
+    )
 
 
 def _free_name(stem: str, catalog: Catalog) -> str:
@@ -147,13 +161,18 @@ def _places(catalog: Catalog) -> str:
     return ", ".join(safe_text.untrusted(file) for file in files[:NAMED]) + more
 
 
-def _add(turn: int, sources: Sequence[Source]) -> None:
+def _add(key: str, sources: Sequence[Source], added: Callable[[str], object]) -> None:
     """Store and analyse the catalog; the sidebar and the address then show it."""
-    name = st.session_state[f"name_{turn}"]
+    name = st.session_state[f"name_{key}"]
     try:
         record = page_frame.workspace().explore.add(name, sources)
     except ToolScopeError as error:
         st.session_state["upload_error"] = str(error)
         return
+    added(record.name)
     page_frame.show(record.name)
-    st.session_state["upload_turn"] = turn + 1
+
+
+def _next_turn(_name: str) -> None:
+    """An empty form for the next upload."""
+    st.session_state["upload_turn"] += 1

@@ -152,6 +152,7 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
 
 
 STAGES = {
+    "servers": "Reading servers",
     "embed": "Embedding tools",
     "tokens": "Embedding tools token by token",
     "compare": "Finding similar tools",
