@@ -32,7 +32,11 @@ _TOKENS = re.compile(
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 _ASSIGNED = re.compile(r"^(-{0,2}[A-Za-z_][\w.-]*)([=:]\s*)(\S.*)$", re.DOTALL)
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
-_ASSIGNING = frozenset({"-e", "--env", "-H", "--header", "--headers"})
+_ENV_FLAGS = frozenset({"-e", "--env"})
+_HEADER_FLAGS = frozenset({"-H", "--header", "--headers"})
+_PLAIN = re.compile(r"[^\s;|&<>()`]+")
+"""What a value is made of that is no program text: a shell's argument may begin with an assignment
+and go on with commands, which have to be seen."""
 _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 
 
@@ -44,7 +48,7 @@ def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
         if flag and SECRET_NAME.search(previous.lstrip("-")) and not arg.startswith("-"):
             shown.append(_keep_references(arg))
         else:
-            shown.append(_shown_assignment(arg, previous in _ASSIGNING))
+            shown.append(_shown_assignment(arg, previous))
         previous = arg
     return tuple(shown)
 
@@ -106,13 +110,22 @@ def without(text: str, secrets: Iterable[str]) -> str:
     return shown_text(cut_out(text, secrets))
 
 
-def _shown_assignment(arg: str, assigns: bool) -> str:
-    """``NAME=value`` and ``Name: value`` by the name; anything else by its looks."""
+def _shown_assignment(arg: str, previous: str) -> str:
+    """``NAME=value`` and ``Name: value`` by the name; anything else by its looks. Of a value that
+    may be program text only the first word is masked.
+    """
     match = _ASSIGNED.match(arg)
-    if match and "://" not in arg[: match.end(2) + 2]:
-        name, sign, value = match.groups()
-        if assigns or SECRET_NAME.search(name.lstrip("-")):
-            return f"{name}{sign}{_keep_references(value)}"
+    if not match or "://" in arg[: match.end(2) + 2]:
+        return shown_text(arg)
+    name, sign, value = match.groups()
+    if name in _HEADER_FLAGS:
+        return f"{name}{sign}{_shown_assignment(value, name)}"
+    if previous in _HEADER_FLAGS:
+        return f"{name}{sign}{_keep_references(value)}"
+    if previous in _ENV_FLAGS or SECRET_NAME.search(name.lstrip("-")):
+        plain = _PLAIN.match(value)
+        end = plain.end() if plain else 0
+        return f"{name}{sign}{_keep_references(value[:end])}{shown_text(value[end:])}"
     return shown_text(arg)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
+from toolscope_core.catalog.hidden import for_terminal
 from toolscope_core.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.live_servers import (
@@ -19,6 +22,7 @@ from ui.catalog.upload_panel import preview_and_add
 from ui.frame import audience, page_frame, safe_text
 
 HEIGHT = 420
+NAMED = 6
 TALL = 3
 """More servers than this scroll."""
 
@@ -28,23 +32,23 @@ def servers_panel() -> None:
     live, record = page_frame.workspace().live_servers, page_frame.current()
     if failed := st.session_state.pop("servers_error", ""):
         safe_text.show_error(ConfigError(failed))
-    with st.expander("From servers", icon=":material/lan:"):
+    job, survey = live.job(record.id), live.survey(record.id)
+    running = job is not None and job.live
+    opened = running or survey is not None
+    with st.expander("Add a catalog from servers", expanded=opened, icon=":material/lan:"):
         if reason := live.why_off(audience.is_shared()):
             st.info(reason, icon=":material/block:")
-            return
-        job = live.job(record.id)
-        if job is not None and job.live:
+        elif job is not None and running:
             page_frame.job_panel(job.id)
-            return
-        if job is not None and job.state != "done" and job.message:
-            safe_text.show_error(JobError(job.message))
-        if (survey := live.survey(record.id)) is not None:
+        elif survey is not None:
             _survey(live, survey, record.id)
-            return
-        before = live.last_read(record.name)
-        configuration = _configuration(live, before)
-        if configuration is not None:
-            _choice(live, configuration, before, record.id)
+        else:
+            if job is not None and job.message:
+                safe_text.show_error(JobError(job.message))
+            before = live.last_read(record.name)
+            configuration = _configuration(live, before)
+            if configuration is not None:
+                _choice(live, configuration, before, record.id)
 
 
 def _configuration(live: LiveServers, before: ServersRead | None) -> ClientConfiguration | None:
@@ -63,24 +67,19 @@ def _configuration(live: LiveServers, before: ServersRead | None) -> ClientConfi
             height=68,
         ).strip()
     if file is None and not text:
-        if before is not None:
-            _last(before)
-        return before.configuration if before else None
+        if before is None:
+            return None
+        st.markdown(
+            f"Last read from {quantity(len(before.servers), 'server')} on "
+            f"{safe_text.clock(before.at)} UTC. Read them again to make a new version."
+        )
+        return before.configuration
     label, data = (file.name, file.getvalue()) if file else ("The text", text.encode())
     try:
         return live.configuration(label, data)
     except ConfigError as error:
         safe_text.show_error(error)
         return None
-
-
-def _last(before: ServersRead) -> None:
-    st.markdown(
-        f"Last read from {quantity(len(before.servers), 'server')} on "
-        f"{safe_text.clock(before.at)} UTC. Read them again to make a new version."
-    )
-    for name, beside in before.others:
-        st.caption(f"{safe_text.untrusted(name)} also offers {beside}, which are not read.")
 
 
 def _choice(
@@ -91,14 +90,16 @@ def _choice(
 ) -> None:
     """Each server with how it is started and a tick, and the button that starts those ticked."""
     changed = changed_servers(configuration, before) if before else ()
+    others = dict(before.others) if before else {}
     many = len(configuration.servers) > TALL
     names = []
     with st.container(height=HEIGHT if many else "content", border=many, key="servers_list"):
         for number, server in enumerate(configuration.servers):
-            ticked = _server(server, configuration, f"server_{number}_{server.name}")
-            if server in changed:
-                st.warning("It is started otherwise than at the last reading.")
-            names += [server.name] * ticked
+            with st.container(gap="xsmall", key=f"server_at_{number}"):
+                key, beside = f"server_{number}_{server.name}", others.get(server.name, "")
+                names += [server.name] * _server(server, configuration, key, beside)
+                if server in changed:
+                    st.warning("It is started or reached otherwise than at the last reading.")
     label = f"Start and read {quantity(len(names), 'server')}" if names else "Start and read"
     st.button(
         label,
@@ -112,20 +113,25 @@ def _choice(
     )
 
 
-def _server(server: ServerDefinition, configuration: ClientConfiguration, key: str) -> bool:
-    """One server, whole but for its secrets; whether it is ticked."""
+def _server(
+    server: ServerDefinition, configuration: ClientConfiguration, key: str, beside: str
+) -> bool:
+    """One server, whole but for its secrets, and what it offered ``beside`` tools; whether it is
+    ticked.
+    """
     missing = server.needs_configuration and configuration.entry(server.name) is None
     off = " (disabled in its configuration)" if server.disabled else ""
     ticked = st.checkbox(
         f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=missing
     )
-    st.code(server.command_line or server.url, language=None, wrap_lines=True)
-    about = [f"in the folder {server.cwd or 'where ToolScope runs'}"] if server.command else []
+    st.text(for_terminal(server.command_line or server.url))  # each character, line ends too
+    about = [f"in the folder {server.cwd or Path.cwd()}"] if server.command else []
     about += [f"variables of the file {server.env_file}"] if server.env_file else []
     for what, values in (("variable", server.variables), ("header", server.headers)):
         about += [f"{what} {one.name} from {one.source}" for one in values]
+    about += [f"also offers {beside}, not read"] if beside else []
     if about:
-        st.caption(safe_text.untrusted("; ".join(about)))
+        st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
     if missing:
         st.caption("It has values in its configuration, which is not kept: give that again.")
     return ticked
@@ -145,32 +151,26 @@ def _survey(live: LiveServers, survey: Survey, catalog_id: int) -> None:
     st.dataframe(
         [_row(offer) for offer in survey.offers],
         hide_index=True,
-        column_config={"what came": st.column_config.TextColumn(width="large")},
+        column_config={"result": st.column_config.TextColumn(width=620)},
         alt="What each server offered",
     )
-    for offer in survey.offers:
-        if offer.failure:
-            st.warning(safe_text.untrusted(offer.failure), icon=":material/error:")
-    st.button(
-        "Discard",
-        key="servers_discard",
-        icon=":material/delete:",
-        on_click=live.drop,
-        args=(catalog_id,),
-    )
-    if not survey.read:
-        return
-    record = page_frame.current()
-    kept_of = _kept_of(survey) if live.last_read(record.name) else None
-    source = live.source(survey, kept_of)
+    failures = [offer.failure for offer in survey.offers if offer.failure]
+    if failures:
+        lines = "\n".join(f"- {safe_text.untrusted(failure)}" for failure in failures)
+        st.warning(f"{quantity(len(failures), 'server')} could not be read:\n{lines}")
+    before = live.last_read(page_frame.current().name)
+    kept_of = _kept_of(survey) if before and survey.read else None
     preview, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-    stem = record.name if live.last_read(record.name) else "servers"
+    if survey.read:
 
-    def added(name: str) -> None:
-        live.remember(name, survey)
-        live.drop(catalog_id)
+        def added(name: str) -> None:
+            live.remember(name, survey)
+            live.drop(catalog_id)
 
-    preview_and_add(preview, choice, [source], stem, f"servers_{catalog_id}", added)
+        source = live.source(survey, kept_of)
+        stem = page_frame.current().name if before else "servers"
+        preview_and_add(preview, choice, [source], stem, f"servers_{catalog_id}", added)
+    choice.button("Discard", key="servers_discard", on_click=live.drop, args=(catalog_id,))
 
 
 def _kept_of(survey: Survey) -> int | None:
@@ -180,24 +180,22 @@ def _kept_of(survey: Survey) -> int | None:
     others = [server.name for server in catalog.servers if server.name not in survey.read]
     if not others:
         return None
+    named = ", ".join(others[:NAMED]) + f" and {len(others) - NAMED} more" * (len(others) > NAMED)
     kept = st.checkbox(
-        f"Keep the tools of {quantity(len(others), 'server')} of "
-        f"{safe_text.untrusted(record.name)} that were not read now",
+        f"Keep the tools of the servers that were not read now: {safe_text.untrusted(named)}",
         value=True,
         key="servers_kept",
-        help=safe_text.untrusted(", ".join(others)),
     )
     return record.id if kept else None
 
 
 def _row(offer: ServerOffer) -> dict[str, object]:
-    if offer.failure:
-        return {"server": offer.name, "tools": 0, "seconds": offer.seconds, "what came": "failed"}
     about = " ".join(filter(None, (offer.title, offer.version)))
     beside = f"also offers {offer.beside}, not read" if offer.beside else ""
+    parts = (offer.failure and f"failed: {offer.failure}", about, beside, *offer.notes)
     return {
         "server": offer.name,
         "tools": len(offer.tools),
         "seconds": round(offer.seconds, 1),
-        "what came": "; ".join(filter(None, (about, beside, *offer.notes))),
+        "result": "; ".join(filter(None, parts)),
     }
