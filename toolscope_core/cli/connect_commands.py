@@ -85,7 +85,7 @@ def connect(
 
 def _asked(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
     """The servers to which somebody says yes, each shown before."""
-    on_terminal = sys.stdin.isatty()
+    on_terminal = _is_terminal()
     names = []
     for server in configuration.servers:
         for line in _shown(server):
@@ -98,6 +98,10 @@ def _asked(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[st
             "--server NAME"
         )
     return names
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _act(server: ServerDefinition) -> str:

@@ -176,7 +176,8 @@ def _differing(shown: str, real: str) -> set[str]:
     """The parts of an argument that stand in the place of masks."""
     pattern = "(.+?)".join(map(re.escape, shown.split("***")))
     match = re.fullmatch(pattern, real, re.DOTALL)
-    return {part for part in match.groups() if part} if match else set()
+    parts = {part for part in match.groups() if part} if match else set()
+    return parts | {piece for part in parts for piece in re.split(r"[:=&\s]", part) if piece}
 
 
 def _list(value: Any) -> list[Any]:

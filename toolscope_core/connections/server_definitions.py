@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -28,7 +29,8 @@ REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 """``${NAME}`` and ``${NAME:-default}`` as Claude Code writes them, ``${env:NAME}`` as Cursor and
 VS Code do."""
 _PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{REFERENCE.pattern})")
-_NO_JSON = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _LONGEST = 5_000_000
 
 
@@ -255,10 +257,11 @@ def _parsed(label: str, data: bytes) -> Any:
         )
     try:
         text = data.decode(json.detect_encoding(data))
-        try:
+        with suppress(json.JSONDecodeError):
             return json.loads(text)
-        except json.JSONDecodeError:
-            return json.loads(_NO_JSON.sub(lambda match: match.group(1) or "", text))
+        for pattern in (_COMMENT, _LAST_COMMA):  # as VS Code reads it
+            text = pattern.sub(lambda match: match.group(1) or "", text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise ConfigError(f"{label} is not JSON: {error.msg} at {where}; correct it") from error

@@ -1,0 +1,111 @@
+"""The values of a server, read when it is started."""
+
+import json
+
+import pytest
+
+from toolscope_core.connections.launches import read_launch
+from toolscope_core.connections.server_definitions import read_configuration
+from toolscope_core.errors import ConfigError
+
+ENVIRON = {"HOME": "/home/me", "TOK": "tok-secret-1", "EMPTY": ""}
+
+
+def launch(entry, environ=ENVIRON, with_entry=True):
+    data = json.dumps({"mcpServers": {"s": entry}}).encode()
+    configuration = read_configuration("mcp.json", data)
+    given = configuration.entry("s") if with_entry else None
+    return read_launch(configuration.servers[0], given, environ)
+
+
+def test_references_are_filled_in_from_the_environment():
+    entry = {
+        "command": "${HOME}/bin/x",
+        "args": ["--root", "${env:HOME}", "${NOT:-other}", "$HOME"],
+        "cwd": "${userHome}",
+        "env": {"A": "${TOK}", "B": "lit", "C": "${EMPTY}", "D": 5, "E": True, "F": None},
+    }
+    one = launch(entry)
+    assert one.command == "/home/me/bin/x"
+    assert one.args == ("--root", "/home/me", "other", "$HOME")
+    assert one.variables == {
+        "A": "tok-secret-1",
+        "B": "lit",
+        "C": "",
+        "D": "5",
+        "E": "true",
+        "F": "",
+    }
+    assert one.cwd.startswith("/")
+
+
+def test_an_address_and_its_headers():
+    entry = {"url": "https://x.example/${HOME}", "headers": {"Authorization": "Bearer ${TOK}"}}
+    one = launch(entry)
+    assert one.url == "https://x.example//home/me"
+    assert one.headers == {"Authorization": "Bearer tok-secret-1"}
+    assert one.clean("the header tok-secret-1 is wrong") == "the header [key] is wrong"
+
+
+def test_a_launch_shows_no_value():
+    one = launch({"command": "x", "args": ["--key", "abcd-1"], "env": {"TOKEN": "tok-lit-2"}})
+    assert "abcd-1" not in repr(one)
+    assert "tok-lit-2" not in repr(one)
+    assert one.clean("with abcd-1 and tok-lit-2") == "with [key] and [key]"
+
+
+@pytest.mark.parametrize(
+    ("args", "text", "shown"),
+    [
+        (["--api-key=abcd-1"], "bad key abcd-1", "bad key [key]"),
+        (["-e", "PLAIN=value-1"], "got value-1", "got [key]"),
+        (["postgres://me:pw123@db/x"], "no role me with pw123", "no role me with [key]"),
+    ],
+)
+def test_the_masked_parts_of_arguments_are_cut_out_of_messages(args, text, shown):
+    assert launch({"command": "x", "args": args}).clean(text) == shown
+
+
+def test_the_masked_parts_of_an_address_are_cut_out_of_messages():
+    one = launch({"url": "https://me:pw123@x.example/a8Kd93mXqP0zLw72BvNc?k=val-9"})
+    text = one.clean("pw123 a8Kd93mXqP0zLw72BvNc val-9")
+    assert text == "[key] [key] [key]"
+
+
+def test_only_secrets_are_cut_out_of_tools():
+    env = {"API_TOKEN": "tok-lit-2", "FOLDER": "/home/me/notes"}
+    one = launch({"command": "x", "env": env})
+    assert one.keys == {"tok-lit-2"}
+    assert one.secrets == {"tok-lit-2", "/home/me/notes"}
+
+
+def test_variables_come_from_a_file_too(tmp_path):
+    (tmp_path / ".env").write_text("# c\nexport A=1\nB='two words'\n\nC\nTOKEN=tok-file-3\n")
+    entry = {"command": "x", "envFile": str(tmp_path / ".env"), "env": {"A": "9"}}
+    one = launch(entry)
+    assert one.variables == {"A": "9", "B": "two words", "TOKEN": "tok-file-3"}
+    assert "tok-file-3" in one.keys
+    with pytest.raises(ConfigError, match="has an envFile that cannot be read: No such file"):
+        launch({"command": "x", "envFile": str(tmp_path / "none")})
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"command": "x", "env": {"A": "${NOPE}"}}, "s needs the environment variable NOPE"),
+        ({"command": "x", "args": ["${input:key}"]}, "asks for the input 'key' of VS Code"),
+        ({"command": "x", "args": ["${what ever}"]}, r"the reference \$\{what ever\}"),
+        ({"command": "x\0y"}, "has a NUL"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_said(entry, words):
+    with pytest.raises(ConfigError, match=words):
+        launch(entry)
+
+
+def test_without_the_configuration_only_references_are_filled_in():
+    entry = {"command": "x", "args": ["${HOME}"], "env": {"A": "${TOK}"}}
+    one = launch(entry, with_entry=False)
+    assert (one.args, one.variables) == (("/home/me",), {"A": "tok-secret-1"})
+    with pytest.raises(ConfigError, match="has values in its configuration, which is not kept"):
+        launch({"command": "x", "env": {"A": "literal"}}, with_entry=False)
