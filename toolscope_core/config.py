@@ -301,7 +301,7 @@ class ConnectionLimits:
     answer_seconds: float = 30.0
     total_seconds: float = 120.0
     grace_seconds: float = 1.0
-    parallel: int = 8
+    parallel: int = 24
     tools: int = 10_000
     pages: int = 1_000
     message_bytes: int = 32 * 1024 * 1024

@@ -52,7 +52,7 @@ def tools(cursor):
         return page if at == 950 else {**page, "nextCursor": str(at + 50)}
     if ACT == "dies-in-list":
         os._exit(3)
-    if ACT == "mute":
+    if ACT in ("mute", "stubborn-mute"):
         time.sleep(600)
     if ACT == "environment":
         return {"tools": [tool("show", json.dumps(sorted(os.environ)))]}
@@ -117,6 +117,7 @@ STARTS = {
     "endless": endless,
     "floods": floods,
     "stubborn": stubborn,
+    "stubborn-mute": stubborn,
     "parent": parent,
 }
 

@@ -51,7 +51,7 @@ def connect(
     timeout: Annotated[
         float, typer.Option(help="Seconds until a server is ready, and for each of its answers.")
     ] = 60.0,
-    parallel: Annotated[int, typer.Option(help="Servers at a time.")] = 8,
+    parallel: Annotated[int, typer.Option(help="Servers at a time.")] = 24,
     as_json: Annotated[bool, typer.Option("--json", help="What came of each server, as JSON.")] = (
         False
     ),
