@@ -24,6 +24,7 @@ from toolscope_core.store import (
     keep_generated,
     keep_query_file,
     keep_selection,
+    keep_server_source,
     keep_variants,
     latest_job,
     list_catalogs,
@@ -37,6 +38,7 @@ from toolscope_core.store import (
     open_run,
     read_calls,
     read_log,
+    read_server_source,
     read_setting,
     rename_catalog,
     save_catalog,
@@ -97,6 +99,7 @@ def path(tmp_path):
     keep_query_file(store, 1, "q.jsonl", b"{}")
     keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
     keep_generated(store, 1, "m", [GeneratedQuery("k", ("a", "b"), "draft", "words", "why")])
+    keep_server_source(store, "catalog 1", {"servers": []})
     open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
@@ -131,6 +134,7 @@ def readings(store, tmp_path):
     yield lambda: list_query_files(store, 1)
     yield lambda: list_variants(store, 1)
     yield lambda: list_generated(store, 1)
+    yield lambda: read_server_source(store, "catalog 1")
     yield lambda: list_experiments(store, 1)
     yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))

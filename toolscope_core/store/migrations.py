@@ -147,7 +147,7 @@ def m012_generated_queries(connection: sqlite3.Connection) -> None:
 def m013_server_sources(connection: sqlite3.Connection) -> None:
     connection.execute(
         "CREATE TABLE server_source ("
-        " name TEXT PRIMARY KEY, at TEXT NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"
+        " name TEXT NOT NULL PRIMARY KEY, at TEXT NOT NULL, value TEXT NOT NULL)"
     )
 
 
