@@ -34,6 +34,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append((self.path, dict(self.headers)))
         request = json.loads(body)
+        self.path = self.path.partition("?key")[0]
         if self.path in STATUSES:
             return self._reply(STATUSES[self.path], b"no")
         if self.path == "/moved":

@@ -55,6 +55,6 @@ def test_a_server_that_was_not_read_keeps_what_it_had():
     )
     assert records_of(first, ["b", "none"]) == {"b": [dict(first.by_id["b/y"].raw)]}
     offers = [offer("a", "x2"), offer("b", failure="gone")]
-    document = catalog_document(offers, servers, AT, records_of(first, ["b", "c"]))
+    document = catalog_document(offers, servers, AT, records_of(first, ["a", "b", "c"]))
     assert [tool.id for tool in catalog_of(document).tools] == ["a/x2", "b/y", "c/z"]
     assert [tool.id for tool in catalog_of(catalog_document(offers, servers, AT)).tools] == ["a/x2"]

@@ -5,11 +5,14 @@ import json
 import logging
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tests.connections.stubs import MARK, QUICK, TOKEN, launch, living, new_mark
+from toolscope_core.connections import server_processes
 from toolscope_core.connections.offers import read_offer
+from toolscope_core.connections.process_guard import marked_processes
 from toolscope_core.connections.sessions import load_sdk
 
 load_sdk()
@@ -26,7 +29,8 @@ def read(act, *rest, limits=QUICK):
 def test_a_server_is_listed_with_what_it_has_beside_tools():
     offer = read("good")
     assert [tool["name"] for tool in offer.tools] == ["read", "write"]
-    assert offer.others == {"resources": 3, "resource templates": None, "prompts": 1}
+    assert offer.others == {"resource": 3, "resource template": 0, "prompt": 1}
+    assert offer.beside == "3 resources, 1 prompt"
     assert (offer.title, offer.version, offer.protocol) == ("stub", "1.2", "2025-06-18")
     assert offer.instructions == "Use it."
     assert offer.failure == ""
@@ -123,6 +127,19 @@ def test_a_file_that_is_no_program(tmp_path):
     offer = asyncio.run(read_offer(replace(launch("good"), command=str(tmp_path / "text")), QUICK))
     assert offer.kind == "command"
     assert "cannot be started: Permission denied" in offer.failure
+
+
+def test_the_guard_watches_a_server_for_as_long_as_it_runs(monkeypatch):
+    seen = []
+    guard = SimpleNamespace(
+        watch=lambda group, marker: seen.append(("watch", group, marked_processes(marker))),
+        forget=lambda group: seen.append(("forget", group, [])),
+    )
+    monkeypatch.setattr(server_processes, "GUARD", guard)
+    read("good")
+    (watch, group, marked), (forget, same, _) = seen
+    assert (watch, forget, same) == ("watch", "forget", group)
+    assert marked in ([group], []), "it may not have run its program yet"
 
 
 def test_cancelling_ends_the_server():

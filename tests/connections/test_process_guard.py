@@ -3,14 +3,16 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.connections.stubs import MARK, STUB, living, new_mark
+from toolscope_core.connections import process_guard
 from toolscope_core.connections.guarding import Guard
-from toolscope_core.connections.process_guard import MARKER, marked_processes, signal_all
+from toolscope_core.connections.process_guard import MARKER, marked_processes, signal_all, watch
 
 PROGRAM = f"""
 import subprocess, sys, time
@@ -48,6 +50,33 @@ def test_no_server_outlives_a_program_that_is_killed(number, act, processes):
         wait_until(lambda: len(living(mark)) == processes)
         program.send_signal(number)
     wait_until(lambda: living(mark) == [])
+
+
+def test_what_is_still_watched_at_the_end_is_ended():
+    marker, other = new_mark(), new_mark()
+    command = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
+    with (
+        subprocess.Popen(command, env={MARKER: marker}, start_new_session=True) as watched,
+        subprocess.Popen(command, env={MARKER: other}, start_new_session=True) as forgotten,
+    ):
+        reaper = threading.Thread(target=watched.wait)
+        reaper.start()
+        watch(
+            [
+                f"+ {watched.pid} {marker}\n",
+                f"+ {forgotten.pid} {other}\n",
+                f"- {forgotten.pid} {other}\n",
+            ]
+        )
+        reaper.join(5)
+        assert watched.returncode == -signal.SIGTERM
+        assert forgotten.poll() is None
+        forgotten.kill()
+
+
+def test_where_the_system_shows_no_processes_the_group_is_ended(monkeypatch, tmp_path):
+    monkeypatch.setattr(process_guard, "PROCESSES", tmp_path / "none")
+    assert marked_processes("any") == []
 
 
 def test_what_is_forgotten_is_left_alone():

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from dataclasses import replace
 
 import pytest
@@ -85,6 +86,14 @@ def test_a_server_at_an_address_is_listed(path, entry):
         offer = offer_at(base + path, **entry)
     assert (offer.failure, [tool["name"] for tool in offer.tools]) == ("", ["far"])
     assert {headers["Authorization"] for _, headers in seen} == {f"Bearer {KEY}"}
+
+
+def test_no_message_or_address_is_logged(caplog):
+    caplog.set_level(logging.DEBUG)
+    with stub_http() as (base, _):
+        assert len(offer_at(f"{base}/mcp?key=abcdefgh-123").tools) == 1
+    assert "abcdefgh-123" not in caplog.text
+    assert "tools/list" not in caplog.text
 
 
 def test_an_old_server_is_tried_by_sse():

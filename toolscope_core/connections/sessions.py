@@ -188,7 +188,4 @@ def load_sdk() -> None:
     import mcp.client.streamable_http  # noqa: F401
 
     for name in ("mcp", "client", "httpx2", "httpcore2"):
-        log = logging.getLogger(name)
-        log.propagate = False
-        if not log.handlers:
-            log.addHandler(logging.NullHandler())
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
