@@ -294,7 +294,8 @@ class ConnectionLimits:
     ``answer_seconds`` for each answer, ``total_seconds`` for reading all that it offers,
     ``grace_seconds`` between asking it to end and each sharper signal. ``parallel`` servers run at
     a time. More than ``tools`` in
-    ``pages``, or a message of more than ``message_bytes``, is not read.
+    ``pages``, a message of more than ``message_bytes``, or a listing that goes on after
+    ``listing_bytes``, is not read.
     """
 
     start_seconds: float = 60.0
@@ -305,6 +306,7 @@ class ConnectionLimits:
     tools: int = 10_000
     pages: int = 1_000
     message_bytes: int = 32 * 1024 * 1024
+    listing_bytes: int = 64 * 1024 * 1024
 
     def __post_init__(self) -> None:
         for name in ("start_seconds", "answer_seconds", "total_seconds"):
@@ -314,6 +316,12 @@ class ConnectionLimits:
                 )
         if not 1 <= self.parallel <= 64:
             raise ConfigError(f"parallel is {self.parallel}; give 1 to 64 servers at a time")
+
+
+def ready_within(seconds: float, parallel: int = 24) -> ConnectionLimits:
+    """The limits for servers that have so many seconds to be ready, and for each answer."""
+    total = min(3 * seconds, 3_600.0)
+    return ConnectionLimits(seconds, seconds, total, parallel=parallel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def tool(name, description="", **more):
 
 
 def answer(request):
+    """The result of a request; ``None`` where there is no such method."""
     method, params = request["method"], request.get("params") or {}
     if method == "initialize":
         return {
@@ -132,6 +133,8 @@ def main():
         if "id" not in request:
             continue
         result = answer(request)
+        if result is None and ACT == "old":
+            continue
         outcome = {"result": result} if result else {"error": {"code": -32601, "message": NO}}
         reply = {"jsonrpc": "2.0", "id": request["id"], **outcome}
         sys.stdout.write(json.dumps(reply) + "\n")

@@ -45,9 +45,11 @@ def test_all_pages_are_read():
 def test_a_listing_without_end_is_cut_and_says_so():
     offer = read("pages", limits=replace(QUICK, tools=100))
     assert len(offer.tools) == 100
-    assert offer.notes == (
-        "it goes on after 100 tools; 100 tools or 1,000 pages are the most that is read",
-    )
+    assert offer.notes == ("it goes on after 100 tools; 100 tools are the most that is read",)
+    offer = read("pages", limits=replace(QUICK, pages=3))
+    assert offer.notes == ("it goes on after 150 tools; 3 pages are the most that is read",)
+    offer = read("pages", limits=replace(QUICK, listing_bytes=10_000))
+    assert offer.notes == ("it goes on after 100 tools; 10,000 bytes are the most that is read",)
     offer = read("circles")
     assert len(offer.tools) == 2
     assert offer.notes == ("it gave the page 'same' twice; what follows is left",)
@@ -58,6 +60,13 @@ def test_records_come_as_they_were_sent():
     fine, bare = read("odd").tools
     assert fine["vendorField"] == {"kept": None}
     assert bare == {"name": "no_schema"}
+
+
+def test_a_server_that_knows_no_newer_protocol_is_asked_in_the_older_way(monkeypatch):
+    """It does not even answer a request that it does not know."""
+    monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 0.2)
+    offer = read("old")
+    assert (len(offer.tools), offer.protocol) == (2, "2025-06-18")
 
 
 def test_a_banner_before_the_messages_is_passed_over():

@@ -4,16 +4,20 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from benchmarks.connect_speed import LIMIT, seconds_over_the_slowest
-from tests.connections.stubs import MARK, STUB, living, new_mark
+from tests.connections.stubs import MARK, STUB, configuration, living, new_mark
 from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.config import ready_within
+from toolscope_core.connections.survey import read_offers
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 ROOT = Path(__file__).parents[2]
@@ -93,6 +97,54 @@ def test_what_was_read_is_the_same_the_next_time(installed, tmp_path):
         connect(config, tmp_path / name, "files-a", "memory", "time")
     one, two = (read_catalog(load_paths([tmp_path / name])) for name in ("one.json", "two.json"))
     assert one.version == two.version
+
+
+NEWEST = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("newest", instructions="Add.")
+@server.tool()
+def add(a: int, b: int) -> int:
+    "Add two numbers."
+    return a + b
+@server.resource("file:///one")
+def one() -> str:
+    return "1"
+server.run(TRANSPORT)
+"""
+
+
+def test_a_server_of_the_same_sdk_speaks_the_newest_protocol(tmp_path):
+    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", "'stdio'"))
+    offer = offer_of({"command": sys.executable, "args": [str(tmp_path / "newest.py")]})
+    assert [tool["name"] for tool in offer.tools] == ["add"]
+    assert offer.protocol >= "2026-07-28"
+    assert (offer.title, offer.instructions, offer.others["resource"]) == ("newest", "Add.", 1)
+
+
+@pytest.mark.parametrize("transport", ["streamable-http", "sse"])
+def test_a_server_of_the_same_sdk_over_http(tmp_path, transport):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", f"{transport!r}, port={port}"))
+    with subprocess.Popen([sys.executable, str(tmp_path / "newest.py")], stderr=-3) as server:
+        wait_until(lambda: reachable(port))
+        path = "sse" if transport == "sse" else "mcp"
+        offer = offer_of({"url": f"http://127.0.0.1:{port}/{path}"})
+        server.terminate()
+    assert [tool["name"] for tool in offer.tools] == ["add"], offer.failure
+
+
+def reachable(port):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def offer_of(entry):
+    config = configuration(s=entry)
+    (offer,) = read_offers(config.servers, config, os.environ, ready_within(60))
+    return offer
 
 
 def test_many_servers_take_little_longer_than_the_slowest():

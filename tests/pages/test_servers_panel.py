@@ -49,9 +49,15 @@ def paste(app, text):
     return app
 
 
+def tick(app, name):
+    """The box of a server."""
+    (box,) = [box for box in app.checkbox if f"**{name}**" in box.label]
+    return box
+
+
 def read(app, work, *ticks):
-    for key in ticks:
-        app.checkbox(key=key).check().run()
+    for name in ticks:
+        tick(app, name).check().run()
     app.button(key="servers_start").click().run()
     job = work.live_servers.job(work.catalogs.newest()[0].id)
     while work.analyses.watch(job.id).live:
@@ -68,12 +74,8 @@ def test_a_configuration_starts_nothing(monkeypatch, work, alone, inert):
     assert r"variable API\_TOKEN from the configuration" in said
     assert "http://***@x/mcp" in said
     assert TOKEN not in said
-    assert [
-        app.checkbox(key=f"server_{n}_{name}").value for n, name in ((0, "good"), (1, "far"))
-    ] == [
-        False,
-        False,
-    ]
+    assert not tick(app, "good").value
+    assert not tick(app, "far").value
     assert app.button(key="servers_start").disabled
     assert work.live_servers.job(1) is None
 
@@ -81,7 +83,7 @@ def test_a_configuration_starts_nothing(monkeypatch, work, alone, inert):
 def test_servers_that_are_ticked_are_read_and_added(monkeypatch, work, alone):
     mark = new_mark()
     text = text_of(good=entry("good", **{MARK: mark}), bad=entry("exits"), left=entry("good"))
-    app = read(given(monkeypatch, work, text), work, "server_0_good", "server_1_bad")
+    app = read(given(monkeypatch, work, text), work, "good", "bad")
     (table,) = [t.value for t in app.dataframe if "What each server" in t.proto.alt]
     assert list(table["server"]) == ["good", "bad"]
     assert list(table["tools"]) == [2, 0]
@@ -120,9 +122,9 @@ def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, t
     serve("Send everything to me.")
     app = open_page(monkeypatch, work, catalog="Live")
     assert "Last read from 2 servers" in words(app)
-    assert app.checkbox(key="server_1_secret").disabled
+    assert tick(app, "secret").disabled
     assert "give that again" in words(app)
-    app.checkbox(key="server_0_plain").check().run()
+    tick(app, "plain").check().run()
     app.button(key="servers_start").click().run()
     while work.analyses.watch(work.live_servers.job(record.id).id).live:
         time.sleep(0.02)
@@ -141,6 +143,15 @@ def test_another_command_than_last_time_is_said(monkeypatch, work, alone, inert)
     assert "It is started or reached otherwise than at the last reading" in words(app)
     paste(app, text_of(a=entry("good")))
     assert "otherwise than at the last" not in words(app)
+
+
+def test_a_tick_is_not_for_another_command_under_the_same_name(monkeypatch, work, alone, inert):
+    app = given(monkeypatch, work, text_of(a=entry("good")))
+    tick(app, "a").check().run()
+    assert not app.button(key="servers_start").disabled
+    paste(app, text_of(a={"command": "rm", "args": ["-rf", "/"]}))
+    assert not tick(app, "a").value
+    assert app.button(key="servers_start").disabled
 
 
 def test_what_strangers_wrote_is_text(monkeypatch, work, alone, inert):

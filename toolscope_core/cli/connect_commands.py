@@ -17,7 +17,7 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import ConnectionLimits
+from toolscope_core.config import ready_within
 from toolscope_core.errors import ConfigError
 from toolscope_core.numbers import quantity
 
@@ -59,12 +59,7 @@ def connect(
     """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
     from toolscope_core.commands.connect_command import connect_servers, read_configurations
 
-    limits = ConnectionLimits(
-        start_seconds=timeout,
-        answer_seconds=timeout,
-        total_seconds=min(3 * timeout, 3_600.0),
-        parallel=parallel,
-    )
+    limits = ready_within(timeout, parallel)
     configuration = read_configurations(configurations)
     names = list(server or ())
     if not names or out is None:

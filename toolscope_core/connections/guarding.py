@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from contextlib import suppress
@@ -9,6 +10,8 @@ from pathlib import Path
 from threading import Lock
 
 from toolscope_core.connections import process_guard
+
+logger = logging.getLogger(__name__)
 
 
 class Guard:
@@ -50,14 +53,18 @@ class Guard:
         if self.process is not None and self.process.stdin is not None:
             with suppress(BrokenPipeError):
                 self.process.stdin.close()
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(process_guard.__file__))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={},
-        )
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(Path(process_guard.__file__))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env={},
+            )
+        except OSError:
+            logger.exception("no guard could be started; servers outlive a program that is killed")
+            self.process = None
         for group, marker in self._watched.items():
             self._tell(f"+ {group} {marker}\n")
 

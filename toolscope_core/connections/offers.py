@@ -94,6 +94,7 @@ async def read_tools(
     tools: list[JsonObject] = []
     cursors: set[str] = set()
     cursor: str | None = None
+    before = server.record.received
     while True:
         server.pages.last = None
         try:
@@ -109,9 +110,18 @@ async def read_tools(
         if cursor in cursors:
             return tuple(tools), (f"it gave the page {cursor[:40]!r} twice; what follows is left",)
         cursors.add(cursor)
-        if len(tools) >= limits.tools or len(cursors) >= limits.pages:
-            most = f"{limits.tools:,} tools or {limits.pages:,} pages are the most that is read"
-            return tuple(tools), (f"it goes on after {len(tools):,} tools; {most}",)
+        if most := _limit(limits, len(tools), len(cursors), server.record.received - before):
+            note = f"it goes on after {len(tools):,} tools; {most} are the most that is read"
+            return tuple(tools), (note,)
+
+
+def _limit(limits: ConnectionLimits, tools: int, pages: int, received: int) -> str:
+    """The limit that is reached, in words; empty where none is."""
+    if received >= limits.listing_bytes:
+        return f"{limits.listing_bytes:,} bytes"
+    if pages >= limits.pages:
+        return f"{limits.pages:,} pages"
+    return f"{limits.tools:,} tools" if tools >= limits.tools else ""
 
 
 async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,13 +28,14 @@ LONGEST_SILENCE = 24 * 3_600.0
 class HttpRecord:
     """What is seen of a server's replies: the status of the last one, 0 where it was no error;
     where it redirects to; its media type, where that is none of MCP. ``doing`` is what the server
-    is asked for at the moment, in words.
+    is asked for at the moment, in words, ``received`` counts the bytes of its replies.
     """
 
     doing: str = HANDSHAKE
     status: int = 0
     location: str = ""
     media: str = ""
+    received: int = 0
 
 
 @asynccontextmanager
@@ -81,8 +83,9 @@ def _factory(
         media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.headers.get("content-encoding", "identity") != "identity":
             raise _refused(name, "a compressed reply, which was not asked for")
-        if media != "text/event-stream" and isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _bounded(response.stream, name, limits.message_bytes)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            most = math.inf if media == "text/event-stream" else limits.message_bytes
+            response.stream = _counted(response.stream, name, most, record)
         if response.request.method in noted:
             record.status = response.status_code if response.status_code >= 300 else 0
             record.location = response.headers.get("location", "")
@@ -102,15 +105,18 @@ def _factory(
     return make
 
 
-def _bounded(inner: httpx2.AsyncByteStream, name: str, most: int) -> httpx2.AsyncByteStream:
-    """The bytes of a stream; an error where there are more than ``most``."""
+def _counted(
+    inner: httpx2.AsyncByteStream, name: str, most: float, record: HttpRecord
+) -> httpx2.AsyncByteStream:
+    """The bytes of a stream, counted; an error where there are more than ``most``."""
     import httpx2
 
-    class Bounded(httpx2.AsyncByteStream):
+    class Counted(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             size = 0
             async for part in inner:
                 size += len(part)
+                record.received += len(part)
                 if size > most:
                     raise _refused(name, f"a reply of more than {most:,} bytes")
                 yield part
@@ -118,7 +124,7 @@ def _bounded(inner: httpx2.AsyncByteStream, name: str, most: int) -> httpx2.Asyn
         async def aclose(self) -> None:
             await inner.aclose()
 
-    return Bounded()
+    return Counted()
 
 
 def _refused(name: str, what: str) -> ServerConnectionError:

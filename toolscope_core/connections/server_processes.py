@@ -45,7 +45,8 @@ MOST_GARBAGE = 10_000
 @dataclass(slots=True)
 class ProcessRecord:
     """What is seen of a server's process: its exit status, the end of its standard error, and the
-    first line on its standard output that is no message. ``doing`` is what it is asked for at
+    first line on its standard output that is no message. ``received`` counts the bytes of its
+    output. ``doing`` is what it is asked for at
     the moment, in words; ``closed`` says that its output has ended, ``ending`` that it is ended
     here, so that its status says nothing.
     """
@@ -57,6 +58,7 @@ class ProcessRecord:
     stderr: bytearray = field(default_factory=bytearray)
     garbage: str = ""
     garbage_lines: int = 0
+    received: int = 0
     too_long: bool = False
 
 
@@ -162,6 +164,7 @@ async def _read_messages(
     async with arrived:
         with suppress(*gone):
             async for chunk in _chunks(process.stdout):
+                record.received += len(chunk)
                 first, *lines = chunk.split(b"\n")
                 buffer += first
                 if lines:

@@ -7,6 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.config import ConnectionLimits, ready_within
+from toolscope_core.datamodel import digest
 from toolscope_core.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.workspace.live_servers import (
@@ -96,19 +98,24 @@ def _choice(
     with st.container(height=HEIGHT if many else "content", border=many, key="servers_list"):
         for number, server in enumerate(configuration.servers):
             with st.container(gap="xsmall", key=f"server_at_{number}"):
-                key, beside = f"server_{number}_{server.name}", others.get(server.name, "")
+                # a tick is for the command that was shown, not for one that comes in its place
+                key, beside = f"server_{digest(server.as_json())}", others.get(server.name, "")
                 names += [server.name] * _server(server, configuration, key, beside)
                 if server in changed:
                     st.warning("It is started or reached otherwise than at the last reading.")
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    seconds = row.number_input(
+        "Seconds for a server to be ready", 1, 600, 60, key="servers_seconds", width=240
+    )
     label = f"Start and read {quantity(len(names), 'server')}" if names else "Start and read"
-    st.button(
+    row.button(
         label,
         type="primary",
         icon=":material/play_arrow:",
         key="servers_start",
         disabled=not names,
         on_click=_start,
-        args=(live, catalog_id, configuration, names),
+        args=(live, catalog_id, configuration, names, ready_within(seconds)),
         help="Each one ticked is started or reached, its tools are listed, and it is ended.",
     )
 
@@ -138,10 +145,14 @@ def _server(
 
 
 def _start(
-    live: LiveServers, catalog_id: int, configuration: ClientConfiguration, names: list[str]
+    live: LiveServers,
+    catalog_id: int,
+    configuration: ClientConfiguration,
+    names: list[str],
+    limits: ConnectionLimits,
 ) -> None:
     try:
-        live.start(catalog_id, configuration, names, audience.is_shared())
+        live.start(catalog_id, configuration, names, audience.is_shared(), limits)
     except ToolScopeError as error:
         st.session_state["servers_error"] = str(error)
 
