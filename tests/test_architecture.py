@@ -62,6 +62,7 @@ LAYERS = (
         "background",
         "experiments",
         "usage",
+        "gateway",
     },
     {"views"},
     {"workspace", "commands"},
@@ -103,6 +104,7 @@ PEERS = {
     ("gate", "imported_decisions"),  # a bundle's decisions are read as those of a file
     ("experiments", "pipeline"),  # a merge at another threshold is measured
     ("experiments", "questioning"),  # a model is one of those that select
+    ("gateway", "relabelling"),  # what is served is a bundle
     ("experiments", "relabelling"),  # so is one that was exported
     ("commands", "workspace"),  # a command that names no endpoint asks that of the store
     ("__main__", "cli"),
@@ -119,9 +121,11 @@ VENDORS = {
     "plotly": {"figures"},
     "pyvis": {"figures"},
     "openai": {"llm"},
-    "mcp": {"connections"},
-    "mcp_types": {"connections"},
-    "anyio": {"connections"},
+    "mcp": {"connections", "gateway"},
+    "mcp_types": {"connections", "gateway"},
+    "anyio": {"connections", "gateway"},
+    "uvicorn": {"gateway"},
+    "starlette": {"gateway"},
     "httpx2": {"llm", "connections"},
     "httpcore2": {"llm"},
     "sqlmodel": {"store"},
@@ -131,8 +135,8 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "jsonschema_rs": {"relabelling", "catalog", "llm", "merging", "experiments"},
     "rapidfuzz": {"merging", "versions", "toolbank"},
+    "jsonschema_rs": {"gateway", "relabelling", "catalog", "llm", "merging", "experiments"},
     "scipy": {"merging", "similarity", "evaluation"},
     "Stemmer": {"merging", "retrieval"},
     "bm25s": {"retrieval"},

@@ -53,6 +53,7 @@ class Settings:
     embeddings_model: str = ""
     visitors_start_servers: bool = False
     keys: tuple[ApiKey, ...] = ()
+    gateway_token: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +390,8 @@ class Cut:
 def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
     ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL``,
-    ``TOOLSCOPE_VISITORS_START_SERVERS`` (``1``) and the keys (``read_keys``), and from tiktoken's
+    ``TOOLSCOPE_VISITORS_START_SERVERS`` (``1``), ``TOOLSCOPE_GATEWAY_TOKEN`` and the keys
+    (``read_keys``), and from tiktoken's
     ``TIKTOKEN_CACHE_DIR``.
 
     Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none, no.
@@ -406,4 +408,5 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         embeddings_model=env.get("TOOLSCOPE_EMBEDDINGS_MODEL", ""),
         visitors_start_servers=env.get("TOOLSCOPE_VISITORS_START_SERVERS", "") == "1",
         keys=read_keys(env),
+        gateway_token=env.get("TOOLSCOPE_GATEWAY_TOKEN", "").strip(),
     )

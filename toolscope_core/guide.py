@@ -29,6 +29,7 @@ _FILES = (
     ("never_merge.json", "pairs that people keep apart"),
     ("decisions.jsonl", "what people decided; `merge --decisions` replays it"),
     ("dangling.json", "texts that still name a tool that is gone"),
+    ("fingerprints.json", "a hash of each tool that came in, by which `serve` sees what changed"),
     ("tools.csv", "the merged toolset as a table, with tokens"),
     ("clients/", "files that switch pruned tools off in MCP clients, where there are any"),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
@@ -43,7 +44,13 @@ def guide(plan: MergePlan) -> str:
 def _lines(plan: MergePlan) -> Iterator[str]:
     before, after = len(plan.catalog.tools), len(plan.tools)
     yield f"# A merged toolset: {before} tools in, {after} out"
-    yield from ("", "Written by ToolScope. Nothing here runs by itself.", "", "## Files", "")
+    yield from (
+        "",
+        "Written by ToolScope. Nothing here runs by itself; `serve` answers calls with it.",
+        "",
+        "## Files",
+        "",
+    )
     yield from (f"- `{name}`: {what}" for name, what in _FILES)
     yield from ("", "## How to use it", "")
     yield "1. Give agents the tools of `toolset.json`, and switch the old ones off."

@@ -125,6 +125,17 @@ def fixed(
     return changed
 
 
+def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[str, str]:
+    """By id, another name for each tool that MCP refuses, or whose name another tool of any server
+    has; ``reserved`` names are offered to none.
+    """
+    mcp = target_named("mcp")
+    row = replace(mcp, rules=replace(mcp.rules, unique="toolset"))
+    ordered = sorted(tools, key=lambda tool: tool.id)
+    new = _new_names(ordered, row, reserved, frozenset())
+    return {tool_id: name for tool_id, (name, _) in new.items()}
+
+
 def comparable_name(name: str) -> str:
     """A name as targets compare it."""
     if name.isascii():

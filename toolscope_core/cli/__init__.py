@@ -15,6 +15,7 @@ from toolscope_core.cli import (
     merge_commands,
     plan_commands,
     search_commands,
+    serve_commands,
     variant_commands,
 )
 from toolscope_core.cli.terminal import app
@@ -30,5 +31,6 @@ __all__ = [
     "merge_commands",
     "plan_commands",
     "search_commands",
+    "serve_commands",
     "variant_commands",
 ]

@@ -154,7 +154,7 @@ def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
     """
     cut = replace(
         offer,
-        tools=tuple(_cut(tool, keys) for tool in offer.tools),
+        tools=tuple(without_secrets(tool, keys) for tool in offer.tools),
         title=cut_out(offer.title, keys),
         instructions=cut_out(offer.instructions, keys),
     )
@@ -165,12 +165,13 @@ def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
     return replace(cut, notes=(*cut.notes, note))
 
 
-def _cut(value: Any, keys: frozenset[str]) -> Any:
+def without_secrets(value: Any, keys: frozenset[str]) -> Any:
+    """A JSON value with the keys cut out of all its texts."""
     if isinstance(value, str):
         return cut_out(value, keys)
     if isinstance(value, dict):
-        return {cut_out(name, keys): _cut(item, keys) for name, item in value.items()}
-    return [_cut(item, keys) for item in value] if isinstance(value, list) else value
+        return {cut_out(name, keys): without_secrets(item, keys) for name, item in value.items()}
+    return [without_secrets(item, keys) for item in value] if isinstance(value, list) else value
 
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:

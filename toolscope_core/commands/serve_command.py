@@ -1,0 +1,179 @@
+"""A bundle served to agents as one MCP server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolscope_core.cache import VectorCache
+from toolscope_core.commands.connect_command import read_configurations
+from toolscope_core.config import ConnectionLimits, RetrievalConfig, Settings
+from toolscope_core.connections.launches import Launch, read_launch
+from toolscope_core.connections.server_definitions import ClientConfiguration
+from toolscope_core.datamodel import Tool
+from toolscope_core.embedders import embedder_of, scorer_of
+from toolscope_core.errors import ConfigError
+from toolscope_core.gateway.bundle_routes import ServedBundle, read_served_bundle
+from toolscope_core.gateway.call_log import CallLog
+from toolscope_core.gateway.held_tools import OnChange
+from toolscope_core.gateway.http_door import TOKEN_VARIABLE, http_place
+from toolscope_core.gateway.running import (
+    Finder,
+    GatewayConfig,
+    serve_over_http,
+    serve_stdio,
+)
+from toolscope_core.gateway.serve_check import ServerState, check_servers
+from toolscope_core.gateway.server_names import matched_servers
+from toolscope_core.gateway.tool_search import Search, ToolSearch
+from toolscope_core.numbers import quantity
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import Retriever
+
+Notice = Callable[[str], None]
+VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeRequest:
+    """The options of one gateway. ``servers`` are texts like ``catalog=key``; ``http`` is where it
+    listens, ``None`` for standard input and output.
+    """
+
+    bundle: Path
+    configurations: tuple[str, ...]
+    servers: tuple[str, ...] = ()
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
+    http: str | None = None
+    http_names: tuple[str, ...] = ()
+    on_change: OnChange = "hold"
+    old_names: bool = False
+    search: bool = False
+    log: Path | None = None
+    log_arguments: bool = False
+
+
+def serve(request: ServeRequest, settings: Settings, notice: Notice) -> None:
+    """Serve until the client leaves or the program is told to end; ``notice`` gets sentences for
+    the person who runs it.
+
+    Raises ``ConfigError``, ``ExportError`` or ``CatalogError`` before it starts.
+    """
+    bundle, config = _prepared(request, settings, notice)
+    place = (
+        http_place(request.http, settings.gateway_token, request.http_names)
+        if request.http
+        else None
+    )
+    log = CallLog(request.log, request.log_arguments)
+    try:
+        if place is None:
+            serve_stdio(bundle, config, log, VERSION)
+        else:
+            if place.is_new_token:
+                notice(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
+            serve_over_http(bundle, config, log, VERSION, place)
+    finally:
+        log.close()
+        for sentence in _ending(log):
+            notice(sentence)
+
+
+def check(request: ServeRequest, settings: Settings, notice: Notice) -> tuple[ServerState, ...]:
+    """Open and list every server, and compare it with the bundle. Raises as ``serve``."""
+    return check_servers(*_prepared(request, settings, notice))
+
+
+def _prepared(
+    request: ServeRequest, settings: Settings, notice: Notice
+) -> tuple[ServedBundle, GatewayConfig]:
+    bundle = read_served_bundle(request.bundle)
+    configuration = read_configurations(request.configurations)
+    keys = matched_servers(
+        bundle.table.servers,
+        [server.name for server in configuration.servers],
+        _given(request.servers),
+    )
+    for sentence in _beginning(bundle, keys):
+        notice(sentence)
+    config = GatewayConfig(
+        launches={name: _launch(configuration, key) for name, key in keys.items()},
+        limits=request.limits,
+        on_change=request.on_change,
+        old_names=request.old_names,
+        finder=_finder(bundle, settings) if request.search else None,
+        notice=notice,
+    )
+    return bundle, config
+
+
+def _launch(configuration: ClientConfiguration, key: str) -> Callable[[], Launch]:
+    """Reads the values of a server when it is called."""
+    definition = next(one for one in configuration.servers if one.name == key)
+    return lambda: read_launch(definition, configuration.entry(key), os.environ)
+
+
+def _given(texts: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    wrong = next((text for text, pair in zip(texts, pairs, strict=True) if not pair[1]), None)
+    if wrong is not None:
+        raise ConfigError(f"--server was given {wrong!r}; give CATALOG=KEY")
+    return {name: key for name, _, key in pairs}
+
+
+def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
+    """What to know before it starts."""
+    table = bundle.table
+    lines = [
+        f"{quantity(len(table.routes), 'tool')} for {quantity(len(bundle.came_in), 'original')} of "
+        f"{quantity(len(keys), 'server')}"
+    ]
+    lines += [f"server {name!r} is {key!r} of the configuration" for name, key in keys.items()]
+    lines += [
+        f"{old} is called {new} here, since another has its name"
+        for old, new in table.renamed.items()
+    ]
+    if bundle.withheld:
+        saved = sum(len(members) - 1 for members in bundle.withheld)
+        merges = quantity(len(bundle.withheld), "accepted merge")
+        lines.append(
+            f"an export with routers would have {saved} fewer tools: {merges} of it need a gateway "
+            "and are not in this bundle"
+        )
+    if not bundle.fingerprinted:
+        lines.append(
+            "this bundle has no fingerprints, so tools that change are not noticed; export it again"
+        )
+    return lines
+
+
+def _ending(log: CallLog) -> list[str]:
+    counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
+    lines = [f"calls: {counts}"] if counts else []
+    return lines + [
+        f"{name} was called by its old name {quantity(number, 'time')}"
+        for name, number in sorted(log.old_names.items())
+    ]
+
+
+def _finder(bundle: ServedBundle, settings: Settings) -> Finder:
+    search = tool_search(bundle.catalog.tools, settings)
+    return lambda calls: ToolSearch(calls, search)
+
+
+def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
+    """The search of the Retrieval page over these tools, with the local model; it has been loaded
+    when this returns.
+    """
+    config = RetrievalConfig()
+    cache = VectorCache(settings.cache_dir)
+    retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
+
+    def search(query: str, limit: int) -> list[str]:
+        ranking = retriever.search(ToolRequest(query, decompose(query)), limit)
+        return [one.tool_id for one in ranking]
+
+    return search

@@ -1,0 +1,119 @@
+"""The MCP server that agents connect to: the merged tools, and what originals offer beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolscope_core.datamodel import JsonObject
+from toolscope_core.gateway.held_tools import HeldTools
+from toolscope_core.gateway.passed_content import PassedContent
+from toolscope_core.gateway.routing import Route
+from toolscope_core.gateway.tool_calls import ToolCalls
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+NAME = "toolscope"
+PAGE = 500
+"""So many tools are in one page of a list."""
+_RAW: ContextVar[dict[str, Any] | None] = ContextVar("result of an original", default=None)
+
+
+class ToolFinder(Protocol):
+    """Shows agents a way to find tools in place of all of them."""
+
+    @property
+    def records(self) -> list[JsonObject]: ...
+
+    async def call(
+        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayParts:
+    """What answers; ``finder`` where tools are found by search instead of listed."""
+
+    calls: ToolCalls
+    content: PassedContent
+    instructions: str = ""
+    finder: ToolFinder | None = None
+
+
+def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
+    """The server; its transports are for the caller to run."""
+    from mcp.server import Server
+
+    calls, finder = parts.calls, parts.finder
+
+    async def list_tools(
+        context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        calls.callers.heard(context)
+        records = finder.records if finder else listed(calls.table.routes, calls.held)
+        return page_of("tools", records, params.cursor if params else None)
+
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any]:
+        calls.callers.heard(context)
+        result = await (finder.call if finder else calls.call)(context, params)
+        box = _RAW.get()
+        if box is not None:
+            box["result"] = result
+        return result
+
+    server: Server[Any] = Server(
+        NAME,
+        version=version,
+        instructions=parts.instructions or None,
+        on_list_tools=list_tools,  # type: ignore[arg-type]
+        on_call_tool=call_tool,  # type: ignore[arg-type]
+    )
+    parts.content.add_to(server)
+    server.middleware.append(_as_it_came)
+    return server
+
+
+def listed(routes: Mapping[str, Route], held: HeldTools) -> list[JsonObject]:
+    """The records of the tools that can be called: not those of which every original is held."""
+    return [
+        route.record
+        for route in routes.values()
+        if not route.originals or not all(map(held.why_held, route.originals))
+    ]
+
+
+def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[str, Any]:
+    """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
+    start = int(cursor) if cursor and cursor.isdecimal() else 0
+    page: dict[str, Any] = {what: records[start : start + PAGE]}
+    if start + PAGE < len(records):
+        page["nextCursor"] = str(start + PAGE)
+    return page
+
+
+async def _as_it_came(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """A tool's result with all that its original sent, where the SDK sends what it knows."""
+    if ctx.method != "tools/call":
+        return await call_next(ctx)
+    box: dict[str, Any] = {}
+    token = _RAW.set(box)
+    try:
+        shaped = await call_next(ctx)
+    finally:
+        _RAW.reset(token)
+    raw = box.get("result")
+    if (
+        not isinstance(shaped, dict)
+        or raw is None
+        or raw.get("resultType") != shaped.get("resultType")
+    ):
+        return shaped
+    meta = {**(raw.get("_meta") or {}), **(shaped.get("_meta") or {})}
+    return {**shaped, **raw, **({"_meta": meta} if meta else {})}

@@ -1,0 +1,186 @@
+"""The connections to the original servers: opened when first needed, one for each, kept, and opened
+again after a failure, each time a little later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from toolscope_core.config import ConnectionLimits
+from toolscope_core.connections.launches import Launch
+from toolscope_core.connections.server_processes import POLL_SECONDS, ProcessRecord
+from toolscope_core.connections.sessions import OpenServer, ServerRequests, connected
+from toolscope_core.errors import ServerConnectionError, ToolScopeError
+
+if TYPE_CHECKING:
+    from anyio import Event, Lock
+    from anyio.abc import TaskGroup, TaskStatus
+    from mcp.client.session import MessageHandlerFnT
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+"""Seconds until a server that failed is tried again; twice as long after each failure."""
+
+CLOSING_SECONDS = 5.0
+Look = Callable[[str, OpenServer], Awaitable[None]]
+"""What is done with a server when it has been opened, before the first call, and each time it says
+that its tools are others now."""
+
+
+@dataclass(slots=True)
+class _Connection:
+    """The state of one server's connection."""
+
+    lock: Lock
+    server: OpenServer | None = None
+    leave: Event | None = None
+    failures: int = 0
+    again_at: float = 0.0
+    error: ToolScopeError | None = field(default=None, repr=False)
+
+
+class OriginalServers:
+    """The servers by their names in the catalog; ``launches`` reads the values of one when it is
+    opened. Connections live in ``group`` and end with it.
+    """
+
+    def __init__(
+        self,
+        group: TaskGroup,
+        launches: Mapping[str, Callable[[], Launch]],
+        limits: ConnectionLimits,
+        look: Look,
+    ) -> None:
+        import anyio
+
+        self._group, self._launches, self._limits = group, launches, limits
+        self._look = look
+        self._holding = 0
+        self._connections = {name: _Connection(anyio.Lock()) for name in launches}
+
+    @property
+    def open_now(self) -> Mapping[str, OpenServer]:
+        """The servers with a living connection."""
+        return {
+            name: one.server
+            for name, one in self._connections.items()
+            if one.server is not None and not _ended(one.server)
+        }
+
+    async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
+        """The server with a living connection; a new one answers its requests by ``requests``.
+
+        Raises ``ServerConnectionError`` or ``ConfigError`` where it cannot be opened, at once
+        where it failed a moment ago.
+        """
+        connection = self._connections[name]
+        async with connection.lock:
+            if connection.server is not None and _ended(connection.server):
+                self._drop(connection)
+            if connection.server is None:
+                wait = connection.again_at - time.monotonic()
+                if wait > 0 and connection.error is not None:
+                    raise ServerConnectionError(
+                        f"{connection.error}; it is tried again in {max(wait, 0.1):.1f} s",
+                        getattr(connection.error, "kind", "settings"),
+                    )
+                connection.server = await self._open(name, connection, requests)
+            return connection.server
+
+    def lost(self, name: str, server: OpenServer) -> None:
+        """The connection broke during a call; the next one opens another."""
+        connection = self._connections[name]
+        if connection.server is server:
+            self._drop(connection)
+
+    async def close(self) -> None:
+        """End all connections, and what was started for them; not longer than some seconds."""
+        import anyio
+
+        for connection in self._connections.values():
+            self._drop(connection)
+        with anyio.move_on_after(CLOSING_SECONDS):
+            while self._holding:
+                await anyio.sleep(POLL_SECONDS)
+
+    def _drop(self, connection: _Connection) -> None:
+        if connection.leave is not None:
+            connection.leave.set()
+        connection.server = connection.leave = None
+
+    async def _open(
+        self, name: str, connection: _Connection, requests: ServerRequests
+    ) -> OpenServer:
+        import anyio
+
+        connection.leave = anyio.Event()
+        try:
+            server: OpenServer = await self._group.start(
+                self._hold, name, requests, connection.leave
+            )
+            await self._look(name, server)
+        except ToolScopeError as error:
+            self._drop(connection)
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2**connection.failures)
+            connection.failures += 1
+            connection.again_at = time.monotonic() + wait
+            connection.error = error
+            raise
+        except BaseException:
+            self._drop(connection)
+            raise
+        connection.failures, connection.error = 0, None
+        return server
+
+    async def _hold(
+        self,
+        name: str,
+        requests: ServerRequests,
+        leave: Event,
+        *,
+        task_status: TaskStatus[OpenServer],
+    ) -> None:
+        """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
+        is_open = False
+        self._holding += 1
+        requests = replace(requests, messages=self._watching(name))
+        try:
+            async with connected(self._launches[name](), self._limits, requests) as server:
+                is_open = True
+                task_status.started(server)
+                await leave.wait()
+        except ToolScopeError:
+            if not is_open:
+                raise
+        except (Exception, BaseExceptionGroup) as error:
+            if not is_open:
+                raise ServerConnectionError(
+                    f"{name} cannot be opened: {type(error).__name__}; check its configuration"
+                ) from error
+        finally:
+            self._holding -= 1
+
+    def _watching(self, name: str) -> MessageHandlerFnT:
+        """Has the server looked at again when it says that its tools changed."""
+
+        async def messages(message: object) -> None:
+            if getattr(message, "method", "") == "notifications/tools/list_changed":
+                self._group.start_soon(self._look_again, name)
+
+        return messages
+
+    async def _look_again(self, name: str) -> None:
+        server = self._connections[name].server
+        if server is not None:
+            try:
+                await self._look(name, server)
+            except ToolScopeError:
+                self.lost(name, server)
+
+
+def _ended(server: OpenServer) -> bool:
+    """Whether the process of the server is gone, or does not write any more."""
+    record = server.record
+    return isinstance(record, ProcessRecord) and (record.closed or record.status is not None)

@@ -1,0 +1,222 @@
+"""Resources and prompts of the originals, each under its server's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.datamodel import JsonObject
+from toolscope_core.errors import ToolScopeError
+from toolscope_core.gateway.callers import Callers
+from toolscope_core.gateway.original_calls import as_it_came
+from toolscope_core.gateway.original_servers import OriginalServers
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server
+    from mcp.server.context import ServerRequestContext
+
+    from toolscope_core.connections.sessions import OpenServer
+
+SEPARATOR = "+"
+"""``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
+hold a plus."""
+MOST_PAGES = 100
+LISTING = "while it listed what it offers beside tools"
+READING = "while it gave what it offers beside tools"
+
+
+@dataclass(slots=True)
+class PassedContent:
+    """Asks every original server that has resources or prompts; one that cannot be reached is
+    left out of a list, and named by ``unreachable``.
+    """
+
+    servers: OriginalServers
+    callers: Callers
+    names: Sequence[str]
+    unreachable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """What stands before the names of each server: its name in letters that a scheme takes."""
+        taken: dict[str, str] = {}
+        for name in sorted(self.names):
+            plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
+            plain = plain if plain[0].isalpha() else f"s-{plain}"
+            number, prefix = 1, plain
+            while prefix in taken.values():
+                number += 1
+                prefix = f"{plain}-{number}"
+            taken[name] = prefix
+        return taken
+
+    def add_to(self, server: Server[Any]) -> None:
+        """Let the server answer for resources, prompts and the level of logs."""
+        import mcp_types as types
+
+        paged = types.PaginatedRequestParams
+        add = server.add_request_handler
+        add("resources/list", paged, self._lister("resources", "resources", "uri"))
+        add(
+            "resources/templates/list",
+            paged,
+            self._lister("resource_templates", "resources", "uriTemplate"),
+        )
+        add("prompts/list", paged, self._lister("prompts", "prompts", "name"))
+        add("resources/read", types.ReadResourceRequestParams, self.read_resource)
+        add("prompts/get", types.GetPromptRequestParams, self.get_prompt)
+        add("logging/setLevel", types.SetLevelRequestParams, self.set_level)
+
+    async def read_resource(
+        self, context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
+    ) -> dict[str, Any]:
+        """A resource by its name here; a plain address, as results of tools have it, is looked for
+        at every server that has resources.
+        """
+        name, uri = self._split(str(params.uri))
+        names = [name] if name else await self._having(context, "resources")
+        error: Exception = _unknown(f"there is no resource {uri!r}")
+        for one in names:
+            try:
+                return await self._asked(context, one, "resources/read", {"uri": uri})
+            except Exception as refused:  # noqa: BLE001 - the next server may have it
+                error = refused
+        raise error
+
+    async def get_prompt(
+        self, context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
+    ) -> dict[str, Any]:
+        """A prompt by its name here."""
+        name, prompt = self._split(params.name)
+        if not name:
+            raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
+        given = {"name": prompt, "arguments": params.arguments or {}}
+        return await self._asked(context, name, "prompts/get", given)
+
+    async def set_level(
+        self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+    ) -> dict[str, Any]:
+        """Ask every open server for logs of that level."""
+        self.callers.heard(context)
+        for server in self.servers.open_now.values():
+            if server.client.server_capabilities.logging is not None:
+                await _raw(server, "logging/setLevel", {"level": params.level})
+        return {}
+
+    def _lister(
+        self, method: str, capability: str, key: str
+    ) -> Callable[
+        [ServerRequestContext[Any, Any], types.PaginatedRequestParams], Awaitable[dict[str, Any]]
+    ]:
+        kind = "resourceTemplates" if method == "resource_templates" else method
+        wire = {"resource_templates": "resources/templates/list"}.get(method, f"{method}/list")
+
+        async def handler(
+            context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+        ) -> dict[str, Any]:
+            self.callers.heard(context)
+            items: list[JsonObject] = []
+            for name in await self._having(context, capability):
+                prefix = self.prefixes[name] + SEPARATOR
+                items += [
+                    {**item, key: f"{prefix}{item.get(key, '')}"}
+                    for item in await self._all(context, name, wire, kind)
+                ]
+            return {kind: items}
+
+        return handler
+
+    async def _having(
+        self, context: ServerRequestContext[Any, Any], capability: str
+    ) -> tuple[str, ...]:
+        """The servers that declare a capability, opened for that."""
+        import anyio
+
+        having: set[str] = set()
+
+        async def look(name: str) -> None:
+            try:
+                requests = self.callers.requests(name, context.session)
+                server = await self.servers.ready(name, requests)
+            except ToolScopeError as error:
+                self.unreachable[name] = str(error)
+                return
+            self.unreachable.pop(name, None)
+            if getattr(server.client.server_capabilities, capability) is not None:
+                having.add(name)
+
+        async with anyio.create_task_group() as group:
+            for name in self.names:
+                group.start_soon(look, name)
+        return tuple(sorted(having))
+
+    async def _all(
+        self, context: ServerRequestContext[Any, Any], name: str, method: str, kind: str
+    ) -> list[JsonObject]:
+        from mcp import MCPError
+
+        items: list[JsonObject] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            try:
+                page = await self._asked(
+                    context, name, method, {"cursor": cursor} if cursor else {}
+                )
+            except (MCPError, ToolScopeError):
+                return items
+            items += [item for item in page.get(kind, []) if isinstance(item, dict)]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                break
+        return items
+
+    async def _asked(
+        self, context: ServerRequestContext[Any, Any], name: str, method: str, params: JsonObject
+    ) -> dict[str, Any]:
+        """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
+
+        try:
+            server = await self.servers.ready(name, self.callers.requests(name, context.session))
+        except ToolScopeError as error:
+            raise MCPError(INTERNAL_ERROR, str(error)) from None
+        with self.callers.calling(name, context):
+            try:
+                return await _raw(server, method, params)
+            except Exception as error:
+                ended = getattr(error, "code", 0) in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+                if isinstance(error, MCPError) and not ended:
+                    raise
+                failure = await server.failure(error, READING)
+                if failure is None:
+                    raise
+                self.servers.lost(name, server)
+                raise MCPError(INTERNAL_ERROR, str(failure)) from None
+
+    def _split(self, text: str) -> tuple[str, str]:
+        """The server and its own name for what is called ``text`` here; no server where none is
+        named.
+        """
+        prefix, plus, rest = text.partition(SEPARATOR)
+        by_prefix = {prefix: name for name, prefix in self.prefixes.items()}
+        return (by_prefix[prefix], rest) if plus and prefix in by_prefix else ("", text)
+
+
+async def _raw(server: OpenServer, method: str, params: JsonObject) -> dict[str, Any]:
+    """The result of a request as it came."""
+    from mcp_types import Request
+
+    request: Request[Any, Any] = Request(method=method, params=dict(params))
+    result: dict[str, Any] = await server.client.session.send_request(request, as_it_came())
+    return result
+
+
+def _unknown(message: str) -> Exception:
+    from mcp import MCPError
+    from mcp_types import INVALID_PARAMS
+
+    return MCPError(INVALID_PARAMS, message)
