@@ -1,0 +1,119 @@
+"""Calls through a gateway: what arrives at the originals, and what comes back."""
+
+import asyncio
+import json
+
+from tests.gateway.town import client_of, gateway_config, told
+
+
+def through(town, servers, use, **options):
+    """What ``use`` makes of a client of the gateway."""
+    callbacks = options.pop("callbacks", {})
+    log = options.pop("log", None)
+
+    async def run():
+        config = gateway_config(servers, **options)
+        async with client_of(town, config, log, **callbacks) as (client, gateway):
+            return await use(client, gateway)
+
+    return asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, servers):
+    async def use(client, gateway):
+        tools = (await client.list_tools()).tools
+        return tools, gateway.calls.servers.open_now
+
+    tools, open_now = through(town, servers, use)
+    assert [tool.name for tool in tools] == ["get", "same", "work", "south_same"]
+    work = tools[2]
+    assert work.meta == {"example.com/kept": 1}
+    assert work.input_schema["properties"]["variant"]["enum"] == ["north", "south"]
+    assert open_now == {}
+
+
+def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers):
+    async def use(client, gateway):
+        return [
+            told(await client.call_tool(name, arguments))
+            for name, arguments in (
+                ("get", {"path": "a"}),
+                ("work", {"act": "x"}),
+                ("work", {"act": "x", "variant": "south", "depth": 2}),
+                ("same", {"x": 1}),
+                ("south_same", {"x": 2}),
+            )
+        ]
+
+    assert through(town, servers, use) == [
+        {"server": "north", "tool": "get", "arguments": {"path": "a"}},
+        {"server": "north", "tool": "work", "arguments": {"act": "x"}},
+        {"server": "south", "tool": "work", "arguments": {"act": "x", "depth": 2}},
+        {"server": "north", "tool": "same", "arguments": {"x": 1}},
+        {"server": "south", "tool": "same", "arguments": {"x": 2}},
+    ]
+
+
+def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, servers):
+    async def use(client, gateway):
+        calls = (
+            ("get", {}),
+            ("work", {"variant": "west"}),
+            ("work", {"variant": "north", "depth": 1}),
+            ("gte", {"path": "a"}),
+            ("read_file", {"file": "a"}),
+        )
+        results = [await client.call_tool(*call) for call in calls]
+        assert all(result.is_error for result in results)
+        return [result.content[0].text for result in results]
+
+    missing, value, foreign, unknown, old = through(town, servers, use)
+    assert "\"path\" is a required property" in missing
+    assert '"north"' in value and '"south"' in value
+    assert foreign == (
+        "work does not take these arguments: with variant=\"north\", 'depth' is not taken; leave "
+        "it out"
+    )
+    assert unknown == "there is no tool 'gte'; did you mean get?"
+    assert old.startswith("there is no tool 'read_file'")
+
+
+def test_an_old_name_answers_where_it_was_asked_for(town, servers):
+    async def use(client, gateway):
+        result = told(await client.call_tool("read_file", {"file": "a"}))
+        assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
+        return result, gateway.calls.log.old_names
+
+    result, counts = through(town, servers, use, old_names=True)
+    assert result == {"server": "north", "tool": "get", "arguments": {"path": "a"}}
+    assert counts == {"read_file": 1}
+
+
+def test_a_result_comes_back_as_it_was_sent(town, servers):
+    async def use(client, gateway):
+        session = client.session
+        raw = await session._dispatcher.send_raw_request(
+            "tools/call", {"name": "work", "arguments": {"act": "rich"}}
+        )
+        return raw
+
+    assert through(town, servers, use) == {
+        "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
+        "structuredContent": {"here": 1, "gone": None},
+        "isError": True,
+        "vendorField": {"kept": None},
+        "_meta": {"example.com/of": "north"},
+    }
+
+
+def test_an_error_of_the_protocol_comes_back_as_one(town, servers):
+    from mcp import MCPError
+
+    async def use(client, gateway):
+        try:
+            await client.call_tool("work", {"act": "rpc-error"})
+        except MCPError as error:
+            return error.code, error.message, error.data
+        return None
+
+    assert through(town, servers, use) == (-32050, "no such row", {"row": 7})
