@@ -1,22 +1,8 @@
 """Calls through a gateway: what arrives at the originals, and what comes back."""
 
-import asyncio
-import json
+import pytest
 
-from tests.gateway.town import client_of, gateway_config, told
-
-
-def through(town, servers, use, **options):
-    """What ``use`` makes of a client of the gateway."""
-    callbacks = options.pop("callbacks", {})
-    log = options.pop("log", None)
-
-    async def run():
-        config = gateway_config(servers, **options)
-        async with client_of(town, config, log, **callbacks) as (client, gateway):
-            return await use(client, gateway)
-
-    return asyncio.run(asyncio.wait_for(run(), 60))
+from tests.gateway.town import through, told
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, servers):
@@ -32,7 +18,8 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, serve
     assert open_now == {}
 
 
-def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers):
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mode):
     async def use(client, gateway):
         return [
             told(await client.call_tool(name, arguments))
@@ -45,7 +32,7 @@ def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers):
             )
         ]
 
-    assert through(town, servers, use) == [
+    assert through(town, servers, use, callbacks={"mode": mode}) == [
         {"server": "north", "tool": "get", "arguments": {"path": "a"}},
         {"server": "north", "tool": "work", "arguments": {"act": "x"}},
         {"server": "south", "tool": "work", "arguments": {"act": "x", "depth": 2}},
@@ -68,7 +55,7 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, se
         return [result.content[0].text for result in results]
 
     missing, value, foreign, unknown, old = through(town, servers, use)
-    assert "\"path\" is a required property" in missing
+    assert '"path" is a required property' in missing
     assert '"north"' in value and '"south"' in value
     assert foreign == (
         "work does not take these arguments: with variant=\"north\", 'depth' is not taken; leave "
@@ -92,10 +79,9 @@ def test_an_old_name_answers_where_it_was_asked_for(town, servers):
 def test_a_result_comes_back_as_it_was_sent(town, servers):
     async def use(client, gateway):
         session = client.session
-        raw = await session._dispatcher.send_raw_request(
+        return await session._dispatcher.send_raw_request(
             "tools/call", {"name": "work", "arguments": {"act": "rich"}}
         )
-        return raw
 
     assert through(town, servers, use) == {
         "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],

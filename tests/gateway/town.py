@@ -2,6 +2,7 @@
 servers that have its originals; a gateway between an SDK client and them.
 """
 
+import asyncio
 import json
 import os
 import sys
@@ -118,20 +119,33 @@ async def client_of(bundle, config, log=None, **callbacks) -> AsyncIterator:
     served = read_served_bundle(bundle)
     async with open_gateway(served, config, log or CallLog()) as gateway:
         server = gateway_server(gateway.parts, "1")
-        async with create_client_server_memory_streams() as (ours, theirs):
-            async with anyio.create_task_group() as group:
-                group.start_soon(server.run, *theirs, server.create_initialization_options())
+        streams = create_client_server_memory_streams()
+        async with streams as (ours, theirs), anyio.create_task_group() as group:
+            group.start_soon(server.run, *theirs, server.create_initialization_options())
 
-                @asynccontextmanager
-                async def transport():
-                    yield ours
+            @asynccontextmanager
+            async def transport():
+                yield ours
 
-                mode = callbacks.pop("mode", "legacy")
-                async with Client(transport(), mode=mode, cache=None, **callbacks) as client:
-                    yield client, gateway
-                group.cancel_scope.cancel()
+            mode = callbacks.pop("mode", "legacy")
+            async with Client(transport(), mode=mode, cache=None, **callbacks) as client:
+                yield client, gateway
+            group.cancel_scope.cancel()
 
 
 def told(result):
     """What a stub server said."""
     return json.loads(result.content[0].text)
+
+
+def through(town, servers, use, **options):
+    """What ``use`` makes of a client of the gateway."""
+    callbacks = options.pop("callbacks", {})
+    log = options.pop("log", None)
+
+    async def run():
+        config = gateway_config(servers, **options)
+        async with client_of(town, config, log, **callbacks) as (client, gateway):
+            return await use(client, gateway)
+
+    return asyncio.run(asyncio.wait_for(run(), 60))

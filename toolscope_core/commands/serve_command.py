@@ -138,10 +138,9 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
     ]
     if bundle.withheld:
         saved = sum(len(members) - 1 for members in bundle.withheld)
-        merges = quantity(len(bundle.withheld), "accepted merge")
         lines.append(
-            f"an export with routers would have {saved} fewer tools: {merges} of it need a gateway "
-            "and are not in this bundle"
+            f"an export with routers would have {quantity(saved, 'tool')} fewer: "
+            f"{quantity(len(bundle.withheld), 'accepted merge')} that only a gateway can serve"
         )
     if not bundle.fingerprinted:
         lines.append(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.gateway.held_tools import HeldTools
+from toolscope_core.gateway.original_calls import FRESH
 from toolscope_core.gateway.passed_content import PassedContent
 from toolscope_core.gateway.routing import Route
 from toolscope_core.gateway.tool_calls import ToolCalls
@@ -66,7 +67,7 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
         box = _RAW.get()
         if box is not None:
             box["result"] = result
-        return result
+        return {**FRESH, **result}
 
     server: Server[Any] = Server(
         NAME,
@@ -92,7 +93,7 @@ def listed(routes: Mapping[str, Route], held: HeldTools) -> list[JsonObject]:
 def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[str, Any]:
     """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
     start = int(cursor) if cursor and cursor.isdecimal() else 0
-    page: dict[str, Any] = {what: records[start : start + PAGE]}
+    page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}
     if start + PAGE < len(records):
         page["nextCursor"] = str(start + PAGE)
     return page
@@ -109,11 +110,9 @@ async def _as_it_came(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
     finally:
         _RAW.reset(token)
     raw = box.get("result")
-    if (
-        not isinstance(shaped, dict)
-        or raw is None
-        or raw.get("resultType") != shaped.get("resultType")
-    ):
+    if not isinstance(shaped, dict) or raw is None:
         return shaped
-    meta = {**(raw.get("_meta") or {}), **(shaped.get("_meta") or {})}
-    return {**shaped, **raw, **({"_meta": meta} if meta else {})}
+    own = {key: shaped[key] for key in ("resultType", "_meta") if key in shaped}
+    if "_meta" in raw:
+        own["_meta"] = {**raw["_meta"], **own.get("_meta", {})}
+    return {**{key: value for key, value in raw.items() if key != "resultType"}, **own}

@@ -24,6 +24,8 @@ ENVELOPE = frozenset(
     }
 )
 """What a request says of its own connection; all else of its ``_meta`` is passed on."""
+FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What MCP asks of results since 2026-07-28; the SDK leaves it out for earlier clients."""
 
 
 async def call_original(

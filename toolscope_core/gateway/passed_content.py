@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ToolScopeError
 from toolscope_core.gateway.callers import Callers
-from toolscope_core.gateway.original_calls import as_it_came
+from toolscope_core.gateway.original_calls import FRESH, as_it_came
 from toolscope_core.gateway.original_servers import OriginalServers
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class PassedContent:
                     {**item, key: f"{prefix}{item.get(key, '')}"}
                     for item in await self._all(context, name, wire, kind)
                 ]
-            return {kind: items}
+            return {kind: items, **FRESH}
 
         return handler
 
@@ -208,11 +208,19 @@ class PassedContent:
 
 async def _raw(server: OpenServer, method: str, params: JsonObject) -> dict[str, Any]:
     """The result of a request as it came."""
-    from mcp_types import Request
+    import mcp_types as types
 
-    request: Request[Any, Any] = Request(method=method, params=dict(params))
+    requests: dict[str, type[types.Request[Any, Any]]] = {
+        "resources/list": types.ListResourcesRequest,
+        "resources/templates/list": types.ListResourceTemplatesRequest,
+        "resources/read": types.ReadResourceRequest,
+        "prompts/list": types.ListPromptsRequest,
+        "prompts/get": types.GetPromptRequest,
+        "logging/setLevel": types.SetLevelRequest,
+    }
+    request = requests[method].model_validate({"method": method, "params": dict(params)})
     result: dict[str, Any] = await server.client.session.send_request(request, as_it_came())
-    return result
+    return {**FRESH, **result}
 
 
 def _unknown(message: str) -> Exception:
