@@ -151,6 +151,7 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
     assert [answer["server"] for answer in answers] == ["north", "south"]
 
 
+@pytest.mark.nightly
 def test_a_gateway_that_is_told_to_end_ends_its_servers(town, config):
     path, mark = config
     with served_over_http(town, path) as (url, process):

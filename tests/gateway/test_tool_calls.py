@@ -1,8 +1,11 @@
 """Calls through a gateway: what arrives at the originals, and what comes back."""
 
+import json
+
 import pytest
 
 from tests.gateway.town import through, told
+from toolscope_core.gateway.tool_search import ToolSearch
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, servers):
@@ -103,3 +106,26 @@ def test_an_error_of_the_protocol_comes_back_as_one(town, servers):
         return None
 
     assert through(town, servers, use) == (-32050, "no such row", {"row": 7})
+
+
+def test_with_search_two_tools_stand_for_all(town, servers):
+    def finder(calls):
+        return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
+
+    async def use(client, gateway):
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        found = await client.call_tool("search_tools", {"query": "repeat"})
+        name = json.loads(found.content[0].text)["name"]
+        inner = {"name": name, "arguments": {"x": 1}}
+        answers = [told(await client.call_tool("call_tool", inner))]
+        answers.append(told(await client.call_tool("get", {"path": "a"})))
+        wrong = await client.call_tool("call_tool", {"name": "get", "arguments": 1})
+        return names, answers, wrong.content[0].text
+
+    names, answers, wrong = through(town, servers, use, finder=finder)
+    assert names == ["search_tools", "call_tool"]
+    assert [(one["server"], one["tool"]) for one in answers] == [
+        ("south", "same"),
+        ("north", "get"),
+    ]
+    assert wrong == "call_tool needs `name`, a text, and `arguments`, an object"

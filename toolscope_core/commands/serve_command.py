@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolscope_core.cache import VectorCache
 from toolscope_core.commands.connect_command import read_configurations
-from toolscope_core.config import ConnectionLimits, RetrievalConfig, Settings
+from toolscope_core.config import ConnectionLimits, Settings
 from toolscope_core.connections.launches import Launch, read_launch
 from toolscope_core.connections.server_definitions import ClientConfiguration
-from toolscope_core.datamodel import Tool
-from toolscope_core.embedders import embedder_of, scorer_of
 from toolscope_core.errors import ConfigError
 from toolscope_core.gateway.bundle_routes import ServedBundle, read_served_bundle
 from toolscope_core.gateway.call_log import CallLog
@@ -27,11 +24,8 @@ from toolscope_core.gateway.running import (
 )
 from toolscope_core.gateway.serve_check import ServerState, check_servers
 from toolscope_core.gateway.server_names import matched_servers
-from toolscope_core.gateway.tool_search import Search, ToolSearch
+from toolscope_core.gateway.tool_search import ToolSearch
 from toolscope_core.numbers import quantity
-from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import Retriever
 
 Notice = Callable[[str], None]
 VERSION = "1"
@@ -159,20 +153,7 @@ def _ending(log: CallLog) -> list[str]:
 
 
 def _finder(bundle: ServedBundle, settings: Settings) -> Finder:
+    from toolscope_core.commands.served_search import tool_search
+
     search = tool_search(bundle.catalog.tools, settings)
     return lambda calls: ToolSearch(calls, search)
-
-
-def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
-    """The search of the Retrieval page over these tools, with the local model; it has been loaded
-    when this returns.
-    """
-    config = RetrievalConfig()
-    cache = VectorCache(settings.cache_dir)
-    retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
-
-    def search(query: str, limit: int) -> list[str]:
-        ranking = retriever.search(ToolRequest(query, decompose(query)), limit)
-        return [one.tool_id for one in ranking]
-
-    return search
