@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
-from toolscope_core.connections.server_processes import POLL_SECONDS, ProcessRecord
+from toolscope_core.connections.server_processes import ProcessRecord
 from toolscope_core.connections.sessions import OpenServer, ServerRequests, connected
 from toolscope_core.errors import ServerConnectionError, ToolScopeError
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds until a server that failed is tried again; twice as long after each failure."""
 
-CLOSING_SECONDS = 5.0
 Look = Callable[[str, OpenServer], Awaitable[None]]
 """What is done with a server when it has been opened, before the first call, and each time it says
 that its tools are others now."""
@@ -57,7 +56,6 @@ class OriginalServers:
 
         self._group, self._launches, self._limits = group, launches, limits
         self._look = look
-        self._holding = 0
         self._connections = {name: _Connection(anyio.Lock()) for name in launches}
 
     @property
@@ -94,16 +92,6 @@ class OriginalServers:
         connection = self._connections[name]
         if connection.server is server:
             self._drop(connection)
-
-    async def close(self) -> None:
-        """End all connections, and what was started for them; not longer than some seconds."""
-        import anyio
-
-        for connection in self._connections.values():
-            self._drop(connection)
-        with anyio.move_on_after(CLOSING_SECONDS):
-            while self._holding:
-                await anyio.sleep(POLL_SECONDS)
 
     def _drop(self, connection: _Connection) -> None:
         if connection.leave is not None:
@@ -144,7 +132,6 @@ class OriginalServers:
     ) -> None:
         """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
         is_open = False
-        self._holding += 1
         requests = replace(requests, messages=self._watching(name))
         try:
             async with connected(self._launches[name](), self._limits, requests) as server:
@@ -159,8 +146,6 @@ class OriginalServers:
                 raise ServerConnectionError(
                     f"{name} cannot be opened: {type(error).__name__}; check its configuration"
                 ) from error
-        finally:
-            self._holding -= 1
 
     def _watching(self, name: str) -> MessageHandlerFnT:
         """Has the server looked at again when it says that its tools changed."""

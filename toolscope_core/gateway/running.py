@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +20,7 @@ from toolscope_core.gateway.http_door import PATH, HttpPlace, http_door, listeni
 from toolscope_core.gateway.original_servers import OriginalServers
 from toolscope_core.gateway.passed_content import PassedContent
 from toolscope_core.gateway.routing import Original
+from toolscope_core.gateway.standard_streams import standard_streams
 from toolscope_core.gateway.tool_calls import ToolCalls
 
 Finder = Callable[[ToolCalls], ToolFinder]
@@ -102,20 +102,16 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
     import anyio
 
     async def run() -> None:
-        from mcp.server.stdio import stdio_server
-
         async with open_gateway(bundle, config, log) as gateway:
             server = gateway_server(gateway.parts, version)
 
-            async def end() -> None:
-                # a thread that reads the input cannot be ended, so the program is
-                await gateway.calls.servers.close()
-                log.close()
-                os._exit(0)
-
             async with anyio.create_task_group() as group:
+
+                async def end() -> None:
+                    group.cancel_scope.cancel()
+
                 group.start_soon(_when_told, end)
-                async with stdio_server() as (incoming, outgoing):
+                async with standard_streams() as (incoming, outgoing):
                     await server.run(incoming, outgoing, server.create_initialization_options())
                 group.cancel_scope.cancel()
 
