@@ -12,6 +12,7 @@ from ui.catalog.query_sets_panel import query_sets_panel
 from ui.catalog.rename_delete import rename_delete_panel
 from ui.catalog.servers_panel import servers_panel
 from ui.catalog.upload_panel import upload_panel
+from ui.catalog.usage_panel import usage_panel
 from ui.frame import page_frame
 
 st.title("Catalog")
@@ -19,6 +20,7 @@ places = overview_panel.draw_catalog()
 upload_panel()
 servers_panel()
 query_sets_panel(page_frame.current().id)
+usage_panel(page_frame.current().id)
 rename_delete_panel()
 changes_panel()
 implied_panel(page_frame.current().id)

@@ -39,6 +39,7 @@ LAYERS = (
         "retrieval",
         "evaluation",
         "connections",
+        "traces",
     },
     {
         "pipeline",
@@ -85,6 +86,7 @@ PEERS = {
     ("toolbank", "merging"),  # what a model wrote for a tool is held to the same rules
     ("tuning", "providers"),  # what is tuned is a model that embeds
     ("connections", "catalog"),  # a configuration's servers are named in one place
+    ("traces", "json_lines"),  # a log is JSON Lines
     ("connections", "llm"),  # secrets of servers are masked as keys of endpoints are
     ("opinions", "merging"),  # what may be accepted unseen is one rule
     ("questioning", "pipeline"),  # what is asked follows from the analysis

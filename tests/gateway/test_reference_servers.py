@@ -198,7 +198,8 @@ def test_the_inspector_lists_and_calls_the_merged_tools(merged):
     place.mkdir(exist_ok=True)
     npm = shutil.which("npm")
     packages = ["node@22", INSPECTOR]
-    subprocess.run([npm, "install", "--silent", "--no-audit", *packages], cwd=place, check=True)
+    here = ["--prefix", str(place)]  # not beside the servers, in the folder above
+    subprocess.run([npm, "install", "--silent", "--no-audit", *here, *packages], check=True)
     binaries = place / "node_modules" / ".bin"
     environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"}
 

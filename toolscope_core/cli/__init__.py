@@ -16,6 +16,7 @@ from toolscope_core.cli import (
     plan_commands,
     search_commands,
     serve_commands,
+    usage_commands,
     variant_commands,
 )
 from toolscope_core.cli.terminal import app
@@ -32,5 +33,6 @@ __all__ = [
     "plan_commands",
     "search_commands",
     "serve_commands",
+    "usage_commands",
     "variant_commands",
 ]

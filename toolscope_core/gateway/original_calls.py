@@ -57,9 +57,23 @@ async def call_original(
             request, as_it_came(), progress_callback=progress
         )
         if result.get("resultType") != "input_required" or not context.session.can_send_request:
-            return result
+            return _unsigned(result)
         given |= await _answers(server, result)
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
+
+
+def _unsigned(result: dict[str, Any]) -> dict[str, Any]:
+    """The result without what a server of the latest version says of itself in each: to the agent
+    the gateway is the server.
+    """
+    from mcp_types import SERVER_INFO_META_KEY
+
+    meta = result.get("_meta")
+    if not isinstance(meta, dict) or SERVER_INFO_META_KEY not in meta:
+        return result
+    kept = {key: value for key, value in meta.items() if key != SERVER_INFO_META_KEY}
+    rest = {key: value for key, value in result.items() if key != "_meta"}
+    return {**rest, "_meta": kept} if kept else rest
 
 
 async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,6 +71,13 @@ from toolscope_core.store.server_source_rows import (
     read_server_source,
 )
 from toolscope_core.store.settings import read_setting, setting_as, write_setting
+from toolscope_core.store.usage_log_rows import (
+    UsageLog,
+    delete_usage_log,
+    keep_usage_log,
+    list_usage_logs,
+    usage_log_keys,
+)
 from toolscope_core.store.variant_rows import OfferedVariant, keep_variants, list_variants
 
 __all__ = [
@@ -88,6 +95,7 @@ __all__ = [
     "ServerSource",
     "Store",
     "StoredLedger",
+    "UsageLog",
     "append_decision",
     "append_decisions",
     "clear_generated",
@@ -97,6 +105,7 @@ __all__ = [
     "delete_catalog",
     "delete_experiment",
     "delete_query_file",
+    "delete_usage_log",
     "edit_generated",
     "end_job",
     "end_run",
@@ -109,6 +118,7 @@ __all__ = [
     "keep_result",
     "keep_selection",
     "keep_server_source",
+    "keep_usage_log",
     "keep_variants",
     "latest_job",
     "list_catalogs",
@@ -116,6 +126,7 @@ __all__ = [
     "list_generated",
     "list_query_files",
     "list_runs",
+    "list_usage_logs",
     "list_variants",
     "load_catalog",
     "mark_orphans",
@@ -134,5 +145,6 @@ __all__ = [
     "save_catalog",
     "setting_as",
     "start_job",
+    "usage_log_keys",
     "write_setting",
 ]

@@ -27,10 +27,11 @@ from toolscope_core.store.tables import (
     SelectionRow,
     ServerSourceRow,
     SettingRow,
+    UsageLogRow,
     VariantRow,
 )
 
-OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow)
+OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
 """What belongs to all catalogs of a name."""
 _LAST_ID = "last catalog id"
 """Setting: the greatest id that a catalog had when one was deleted."""
@@ -104,14 +105,7 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
             raise StoreError(f"there is a catalog {new} already; choose another name")
-        for table in (
-            CatalogRow,
-            DecisionRow,
-            QueryFileRow,
-            VariantRow,
-            GeneratedRow,
-            ServerSourceRow,
-        ):
+        for table in (CatalogRow, *OF_A_NAME):
             renamed = update(table).where(col(table.name) == name).values(name=new)
             session.connection().execute(renamed)
 
@@ -134,14 +128,7 @@ def delete_catalog(store: Store, name: str) -> None:
         for table in (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow):
             own = col(table.catalog_id).in_(ids)
             session.connection().execute(delete(table).where(own))
-        for named in (
-            DecisionRow,
-            QueryFileRow,
-            VariantRow,
-            GeneratedRow,
-            ServerSourceRow,
-            CatalogRow,
-        ):
+        for named in (*OF_A_NAME, CatalogRow):
             session.connection().execute(delete(named).where(col(named.name) == name))
 
 

@@ -151,6 +151,14 @@ def m013_server_sources(connection: sqlite3.Connection) -> None:
     )
 
 
+def m016_usage_logs(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE usage_log ("
+        " name TEXT NOT NULL, key TEXT NOT NULL, label TEXT NOT NULL, at TEXT NOT NULL,"
+        " value TEXT NOT NULL, PRIMARY KEY (name, key))"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -165,6 +173,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m011_variants,
     m012_generated_queries,
     m013_server_sources,
+    m016_usage_logs,
 )
 """In the order of their application. Append only: a released step never changes."""
 

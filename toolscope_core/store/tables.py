@@ -277,6 +277,20 @@ class ServerSourceRow(Row, table=True):
     value: dict[str, Any] = Field(sa_type=Json)
 
 
+class UsageLogRow(Row, table=True):
+    """What one log or trace says of the tools of the catalogs named ``name``: counts and times, no
+    arguments and no text of requests. ``key`` is the hash of its content.
+    """
+
+    __tablename__ = "usage_log"
+
+    name: str = Field(primary_key=True, sa_type=JsonText)
+    key: str = Field(primary_key=True)
+    label: str = Field(sa_type=JsonText)
+    at: str
+    value: dict[str, Any] = Field(sa_type=Json)
+
+
 class SettingRow(Row, table=True):
     """One setting of this store, by name."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.datamodel import Cluster, MergePlan, Tool, digest
 from toolscope_core.views.objections import objection_kind
 
 Order = Literal[
-    "risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement", "learned"
+    "risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement", "learned", "used"
 ]
 Show = Literal["all", "duplicates", "families"]
 AUDIT_SEED = 310
@@ -52,6 +53,7 @@ def in_order(
     saved: Mapping[str, int],
     gaps: Mapping[str, float],
     learned: Mapping[str, float],
+    calls: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Cluster, ...]:
     """The clusters, the first to decide on first; equal ones by id.
 
@@ -61,7 +63,8 @@ def in_order(
     the middle outward. *families* before duplicates. *audit*: a random order, always the same.
     *disagreement*: duplicates before families, by how far the judges differ on a member (``gaps``,
     by tool id). *learned*: duplicates before families, by the probability of the weakest pair
-    after an update from decisions (``learned``, by cluster id), from 1 down.
+    after an update from decisions (``learned``, by cluster id), from 1 down. *used*: by the calls
+    of all members (``calls``, by tool id).
     """
 
     def by_risk(cluster: Cluster) -> tuple[float, ...]:
@@ -79,6 +82,7 @@ def in_order(
         "families": lambda one: (not is_family(one), *by_risk(one)),
         "audit": lambda one: (digest(AUDIT_SEED, one.id),),
         "learned": lambda one: (is_family(one), -learned.get(one.id, 0.0)),
+        "used": lambda one: (-sum(calls.get(member, 0) for member in one.members), *by_risk(one)),
         "disagreement": lambda one: (is_family(one), -widest(one), *by_risk(one)),
     }
     rank = ranks[by]

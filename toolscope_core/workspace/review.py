@@ -124,11 +124,13 @@ class Review:
         by: Order = "risk",
         show: Show = "all",
         learned: Mapping[str, float] | None = None,
+        calls: Mapping[str, int] | None = None,
     ) -> tuple[Cluster, ...]:
         """What waits for a person, accepted clusters with newcomers too, as ``views.queue`` orders
         it.
 
-        ``learned`` are the probabilities of the order of this name, by cluster id.
+        ``learned`` are the probabilities of the order of this name, by cluster id, ``calls`` those
+        of the order *used*, by tool id.
         Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
         through does not move under the hand.
         """
@@ -136,7 +138,7 @@ class Review:
         waiting = of_show(filter(waits, plan.clusters), show)
         saved = self._saved_tokens(catalog_id, plan) if by == "tokens" else {}
         gaps = self.gaps(catalog_id) if by == "disagreement" else {}
-        ordered = in_order(waiting, by, saved, gaps, learned or {})
+        ordered = in_order(waiting, by, saved, gaps, learned or {}, calls or {})
         place = {cluster: number for number, cluster in enumerate(order)}
         return tuple(sorted(ordered, key=lambda one: place.get(one.id, len(place))))
 

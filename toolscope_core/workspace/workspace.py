@@ -42,6 +42,7 @@ from toolscope_core.workspace.siblings import Siblings
 from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
 from toolscope_core.workspace.toolsets import ToolSets
+from toolscope_core.workspace.usage_evidence import UsageEvidence
 from toolscope_core.workspace.variant_figures import VariantFigures
 from toolscope_core.workspace.versions import Versions
 
@@ -85,6 +86,7 @@ class Workspace:
         self.generated = GeneratedQueries(
             self.store, self.catalogs, self.analyses, self.queries, self.judging, self.endpoints
         )
+        self.usage = UsageEvidence(self.store, self.catalogs, self.queries)
         self.variants = Variants(self.store, self.catalogs, self.review)
         self.siblings = Siblings(
             self.analyses, self.review, self.queries, self.variants, self.judging

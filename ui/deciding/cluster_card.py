@@ -230,6 +230,7 @@ def _member(card: Card, tool: Tool) -> None:
             st.badge("Newcomer", color="orange")
         tool_drawer.open_button(tool, "card")
     tool_drawer.declared_line(tool)
+    tool_drawer.usage_caption(tool)
     for finding in card.findings[tool.id]:
         safe_text.finding(finding.severity, finding.message)
     text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]

@@ -27,6 +27,7 @@ ORDERS: dict[Order, str] = {
     "audit": "Random audit",
 }
 BY_JUDGES: dict[Order, str] = {"disagreement": "Judges disagree"}
+BY_USE: dict[Order, str] = {"used": "Most used first"}
 BY_LEARNED: dict[Order, str] = {"learned": "Learned: surest first"}
 Listed = Literal["waiting", "accepted", "rejected", "flagged"]
 STATES: dict[str, Listed] = {
@@ -76,6 +77,8 @@ def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
     orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
     if page_frame.workspace().learned_judge.chosen(catalog_id):
         orders |= BY_LEARNED
+    if page_frame.workspace().usage.figures(catalog_id).calls:
+        orders |= BY_USE
     by: Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
@@ -101,7 +104,9 @@ def _clusters(
         place = {cluster_id: number for number, cluster_id in enumerate(order)}
         return tuple(sorted(settled, key=lambda one: place.get(one.id, len(place))))
     learned = work.learned_judge.of_clusters(catalog_id) if by == "learned" else None
-    waiting = work.review.queue(catalog_id, order, by, show, learned)
+    used = work.usage.figures(catalog_id).by_id if by == "used" else {}
+    calls = {one: usage.calls for one, usage in used.items()}
+    waiting = work.review.queue(catalog_id, order, by, show, learned, calls)
     if state == "waiting":
         return waiting
     flagged = work.settled.flags(catalog_id).keys()

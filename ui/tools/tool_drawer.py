@@ -12,6 +12,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.catalog_tables import operation_line
 from toolscope_core.views.pair_view import Neighbour
+from toolscope_core.views.usage_words import usage_line
 from toolscope_core.workspace.tools import ToolView
 from ui.deciding import decision_words, outcome_badges
 from ui.deciding.outcome_badges import Color
@@ -45,6 +46,13 @@ def declared_line(tool: Tool) -> None:
     """How an OpenAPI document declares the tool, where that says more than its name."""
     if line := operation_line(tool):
         st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
+
+
+def usage_caption(tool: Tool) -> None:
+    """How often the tool was called, where logs were added to the catalog."""
+    figures = page_frame.workspace().usage.figures(page_frame.current().id)
+    if figures.calls:
+        st.caption(f":material/call_made: {usage_line(figures.of(tool.id))}")
 
 
 def is_open() -> bool:
@@ -83,6 +91,7 @@ def _content(catalog_id: int, view: ToolView) -> None:
             st.badge("Selected", color="blue", icon=":material/check:")
     _findings(view.findings)
     declared_line(tool)
+    usage_caption(tool)
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
     if grade := page_frame.workspace().judging.grades(catalog_id).get(tool.id):
         grade_of(grade)

@@ -1,0 +1,153 @@
+"""How the tools are used: logs and traces added, what they say, and which tools nobody calls."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.errors import ConfigError, ToolScopeError
+from toolscope_core.numbers import quantity
+from toolscope_core.views.usage_words import figures_line, usage_line
+from toolscope_core.workspace.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsagePreview
+from ui.frame import page_frame, safe_text
+from ui.tools import leave_out
+
+SHOWN = 500
+
+
+def usage_panel(catalog_id: int) -> None:
+    """The logs that the catalog has, and the form to add one; nothing is stored before the button
+    is pressed.
+    """
+    usage = page_frame.workspace().usage
+    logs = usage.logs(catalog_id)
+    if failed := st.session_state.pop("usage_error", ""):
+        safe_text.show_error(ConfigError(failed))
+    with st.expander(
+        f"Usage: {quantity(len(logs), 'log')}" if logs else "Usage", icon=":material/monitoring:"
+    ):
+        st.caption(
+            "Which tools agents really call, from the log of `serve` or from traces of agents. "
+            "Review shows it beside each tool. Only counts and times are kept, for all versions of "
+            "this catalog."
+        )
+        for log in logs:
+            row = st.container(horizontal=True, vertical_alignment="center")
+            row.markdown(f"**{safe_text.untrusted(log.label)}**, added {log.at[:10]}")
+            row.button(
+                "Delete",
+                key=f"delete_usage_{catalog_id}_{log.key[:16]}",
+                icon=":material/delete:",
+                type="tertiary",
+                on_click=usage.delete,
+                args=(catalog_id, log.key),
+            )
+        if logs:
+            _figures(catalog_id)
+        _form(catalog_id)
+
+
+def _figures(catalog_id: int) -> None:
+    """What all logs say, by tool, and what to leave out."""
+    work = page_frame.workspace()
+    figures, tools = work.usage.figures(catalog_id), work.catalogs.open(catalog_id).tools
+    st.write(f"{figures_line(figures)}.")
+    ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
+    st.dataframe(
+        [
+            {
+                "tool": tool.name,
+                "server": tool.server,
+                "calls": figures.of(tool.id).calls,
+                "failed": figures.of(tool.id).errors,
+                "last": figures.of(tool.id).last[:10],
+            }
+            for tool in ordered[:SHOWN]
+        ],
+        hide_index=True,
+        height=220,
+        alt="Calls by tool, the most used first",
+    )
+    unused = work.usage.unused(catalog_id)
+    if not unused:
+        too_short = figures.days < UNUSED_DAYS
+        st.caption(
+            f"The logs cover {figures.days:.0f} days; from {UNUSED_DAYS} days on, tools that "
+            "nobody calls are listed here."
+            if too_short
+            else f"Every tool was called in the last {UNUSED_DAYS} days of the logs."
+        )
+        return
+    names = {tool.id: tool for tool in tools}
+    with st.container(border=True):
+        st.markdown(
+            f"**{quantity(len(unused), 'tool')} unused for {UNUSED_DAYS} days**, counted back from "
+            f"the last call of the logs, {figures.last[:10]}"
+        )
+        st.dataframe(
+            [
+                {
+                    "tool": names[one].name,
+                    "server": names[one].server,
+                    "use": usage_line(figures.of(one)),
+                }
+                for one in unused[:SHOWN]
+            ],
+            hide_index=True,
+            height=180,
+            alt="Tools that nobody called",
+        )
+        leave_out.leave_out_panel(catalog_id, unused, "unused")
+
+
+def _form(catalog_id: int) -> None:
+    turn = st.session_state.setdefault("usage_turn", 0)
+    file = st.file_uploader(
+        "Add a log of `serve`, messages of OpenAI or Anthropic (also transcripts of Claude Code), "
+        "or OpenTelemetry spans: JSON or JSON Lines.",
+        type=["jsonl", "json", "log"],
+        max_upload_size=MOST_BYTES // 1_000_000,
+        key=f"usage_{turn}",
+    )
+    if file is None:
+        return
+    try:
+        preview = page_frame.workspace().usage.preview(catalog_id, file.getvalue(), file.name)
+    except ConfigError as error:
+        safe_text.show_error(error)
+        return
+    st.write(f"{figures_line(preview.figures)}.")
+    _strange(preview)
+    with_queries = bool(preview.queries) and st.checkbox(
+        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it, as a "
+        "query set for Evaluation, each with the tools that were called as its answers",
+        value=False,
+        key=f"consent_{turn}",
+        help="Requests may hold personal or confidential text. Tick this only if you may keep "
+        "them; without it no text of the file is kept.",
+    )
+    st.button(
+        "Add log",
+        type="primary",
+        icon=":material/add:",
+        key=f"add_usage_{turn}",
+        on_click=_add,
+        args=(catalog_id, turn, file.getvalue(), file.name, with_queries),
+    )
+
+
+def _strange(preview: UsagePreview) -> None:
+    unknown = preview.figures.unknown
+    if unknown:
+        names = ", ".join(safe_text.untrusted(name) for name in list(unknown)[:5])
+        st.caption(f"Not in this catalog, or in it more than once: {names}")
+    if preview.unread:
+        st.caption(f"{quantity(preview.unread, 'record')} hold neither calls nor messages.")
+
+
+def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bool) -> None:
+    try:
+        page_frame.workspace().usage.add(catalog_id, content, name, with_queries)
+    except ToolScopeError as error:
+        st.session_state["usage_error"] = str(error)
+        return
+    st.session_state["usage_turn"] = turn + 1
