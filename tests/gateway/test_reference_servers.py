@@ -203,14 +203,15 @@ def test_the_inspector_lists_and_calls_the_merged_tools(merged):
     binaries = place / "node_modules" / ".bin"
     environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"}
 
+    command, *args = program("serve", bundle, "--config", config)
+    own = place / "inspector.json"
+    entry = {"command": command, "args": args, "env": {"PYTHONPATH": str(ROOT)}}
+    own.write_text(json.dumps({"mcpServers": {"tools": entry}}))
+
     def inspect(*words):
-        command = [
-            str(binaries / "mcp-inspector"),
-            "--cli",
-            *program("serve", bundle, "--config", config),
-        ]
+        asked = [str(binaries / "mcp-inspector"), "--cli", "--config", str(own)]
         done = subprocess.run(
-            [*command, *words],
+            [*asked, "--server", "tools", *words],
             cwd=ROOT,
             env=environment,
             capture_output=True,

@@ -25,6 +25,7 @@ from toolscope_core.store import (
     keep_query_file,
     keep_selection,
     keep_server_source,
+    keep_usage_log,
     keep_variants,
     latest_job,
     list_catalogs,
@@ -32,6 +33,7 @@ from toolscope_core.store import (
     list_generated,
     list_query_files,
     list_runs,
+    list_usage_logs,
     list_variants,
     load_catalog,
     open_experiment,
@@ -100,6 +102,7 @@ def path(tmp_path):
     keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
     keep_generated(store, 1, "m", [GeneratedQuery("k", ("a", "b"), "draft", "words", "why")])
     keep_server_source(store, "catalog 1", {"servers": []})
+    keep_usage_log(store, 1, "k", "log.jsonl", {"tools": {}})
     open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
@@ -135,6 +138,7 @@ def readings(store, tmp_path):
     yield lambda: list_variants(store, 1)
     yield lambda: list_generated(store, 1)
     yield lambda: read_server_source(store, "catalog 1")
+    yield lambda: list_usage_logs(store, 1)
     yield lambda: list_experiments(store, 1)
     yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))
