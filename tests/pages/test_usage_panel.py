@@ -1,0 +1,73 @@
+"""Catalog → Usage: a log previewed, added with and without requests, shown beside tools."""
+
+import json
+
+import pytest
+
+from tests.workspace.desk import MAIL, WEATHER, on
+
+EVIL = "![x](http://evil.test/a) <b>"
+
+
+def line(original, at, outcome="ok", tool="send_mail"):
+    return {"tool": tool, "original": original, "at": at, "outcome": outcome}
+
+
+LOG = "\n".join(
+    map(
+        json.dumps,
+        [
+            line(MAIL.id, "2026-01-01T00:00:00Z"),
+            line(MAIL.id, "2026-03-01T00:00:00Z", "failed"),
+            line("", "2026-03-01T00:00:00Z", tool=EVIL),
+            {"role": "user", "content": "Write to Ann"},
+            {"role": "assistant", "tool_calls": [{"function": {"name": "mcp__alpha__send_mail"}}]},
+        ],
+    )
+).encode()
+
+
+@pytest.fixture
+def page(bench):
+    return bench(MAIL, on("beta", MAIL), WEATHER).open("catalog")
+
+
+def upload(page, content, name="calls.jsonl"):
+    page.at.file_uploader(key="usage_0").upload(name, content, "application/json").run()
+    return page
+
+
+def test_a_log_is_previewed_added_and_deleted(page):
+    upload(page, LOG)
+    assert "3 calls of 1 tool, 2026-01-01 to 2026-03-01; 1 call of tools that are not" in page.text
+    assert EVIL not in page.text
+    assert page.work.usage.logs(page.catalog_id) == ()
+    page.press("add_usage_")
+    assert page.work.queries.sets(page.catalog_id) == ()
+    assert "**2 tools unused for 30 days**" in page.text
+    assert "Usage: 1 log" in [box.label for box in page.at.expander]
+    page.press("delete_usage_")
+    assert page.work.usage.logs(page.catalog_id) == ()
+
+
+def test_requests_are_kept_where_somebody_ticks_that(page):
+    upload(page, LOG)
+    page.at.checkbox(key="consent_0").check().run()
+    page.press("add_usage_")
+    (kept,) = page.work.queries.sets(page.catalog_id)
+    assert [query.text for query in kept.content.queries] == ["Write to Ann"]
+
+
+def test_a_file_that_is_no_log_is_refused_in_words(page):
+    upload(page, b'{"a": 1}', "x.json")
+    assert "has no call of a tool" in page.text
+    assert not [button for button in page.at.button if (button.key or "").startswith("add_usage")]
+
+
+def test_cards_say_how_often_each_copy_was_called(bench):
+    page = bench(MAIL, on("beta", MAIL), WEATHER)
+    page.work.usage.add(page.catalog_id, LOG, "calls.jsonl")
+    page.open("review")
+    assert "Called 3 times, 1 failed, last on 2026-03-01" in page.text
+    assert "Never called in the logs" in page.text
+    assert "Most used first" in page.at.selectbox(key="by").options
