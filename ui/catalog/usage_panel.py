@@ -22,9 +22,9 @@ def usage_panel(catalog_id: int) -> None:
     logs = usage.logs(catalog_id)
     if failed := st.session_state.pop("usage_error", ""):
         safe_text.show_error(ConfigError(failed))
-    with st.expander(
-        f"Usage: {quantity(len(logs), 'log')}" if logs else "Usage", icon=":material/monitoring:"
-    ):
+    title = f"Usage: {quantity(len(logs), 'log')}" if logs else "Usage"
+    is_open = bool(st.session_state.get("usage_open"))
+    with st.expander(title, icon=":material/monitoring:", expanded=is_open):
         st.caption(
             "Which tools agents really call, from the log of `serve` or from traces of agents. "
             "Review shows it beside each tool. Only counts and times are kept, for all versions of "
@@ -151,3 +151,4 @@ def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bo
         st.session_state["usage_error"] = str(error)
         return
     st.session_state["usage_turn"] = turn + 1
+    st.session_state["usage_open"] = True  # another title is another, closed, box
