@@ -12,6 +12,8 @@ from toolscope_core.gateway.declared_tools import DeclaredTools, declared_tools
 from toolscope_core.gateway.routing import Original
 
 if TYPE_CHECKING:
+    from anyio import Lock
+
     from toolscope_core.connections.sessions import OpenServer
 
 OnChange = Literal["hold", "pass"]
@@ -31,13 +33,21 @@ class HeldTools:
     ) -> None:
         self._originals, self._limits, self._on_change = originals, limits, on_change
         self.declared: dict[str, DeclaredTools] = {}
+        self._locks: dict[str, Lock] = {}
 
     async def read(self, name: str, server: OpenServer) -> bool:
         """Ask the server for its tools; whether other ones are held back than before.
 
         Raises ``ServerConnectionError`` where it does not answer.
         """
+        import anyio
+
         before = self._held_of(name)
+        async with self._locks.setdefault(name, anyio.Lock()):  # pages of two listings would mix
+            self.declared[name] = await self._declared(name, server)
+        return self._held_of(name) != before
+
+    async def _declared(self, name: str, server: OpenServer) -> DeclaredTools:
         records: Sequence[Mapping[str, object]] = ()
         if server.client.server_capabilities.tools is not None:
             try:
@@ -49,8 +59,7 @@ class HeldTools:
                 raise failure from None
         keys = server.launch.keys
         clean = [without_secrets(record, keys) for record in records] if keys else records
-        self.declared[name] = declared_tools(name, clean, self._originals.get(name, ()))
-        return self._held_of(name) != before
+        return declared_tools(name, clean, self._originals.get(name, ()))
 
     def sentences(self, name: str) -> list[str]:
         """What the person who runs the gateway should know of a server, a sentence each."""
