@@ -98,9 +98,13 @@ def test_calls_at_the_same_time_open_one_connection_and_none_is_mixed_up(town, s
 
 @pytest.mark.parametrize("on_change", ["hold", "pass"])
 def test_a_tool_that_changes_is_held_until_it_is_looked_at(town, servers, tmp_path, on_change):
-    notices = []
+    notices, told_of = [], []
+
+    async def messages(message):
+        told_of.append(getattr(message, "method", ""))
 
     async def use(client, gateway):
+        assert client.server_capabilities.tools.list_changed
         before = [tool.name for tool in (await client.list_tools()).tools]
         await client.call_tool("work", {"act": "change"})
         deadline = time.monotonic() + 10
@@ -109,10 +113,18 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(town, servers, tmp_pa
         after = [tool.name for tool in (await client.list_tools()).tools]
         return before, after, await client.call_tool("get", {"path": "a"})
 
-    before, after, result = through(town, servers, use, on_change=on_change, notice=notices.append)
+    before, after, result = through(
+        town,
+        servers,
+        use,
+        on_change=on_change,
+        notice=notices.append,
+        callbacks={"message_handler": messages},
+    )
     assert "get" in before
     held = "'get' of north is not what it was when this toolset was made, and waits until somebody"
     assert ("get" in after) == (on_change == "pass") == (not result.is_error) == (not notices)
+    assert ("notifications/tools/list_changed" in told_of) == (on_change == "hold")
     if on_change == "hold":
         assert result.content[0].text.startswith(held)
         assert notices[0].startswith(held)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolscope_core.datamodel import JsonObject
@@ -48,7 +49,7 @@ class GatewayParts:
 
 def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
     """The server; its transports are for the caller to run."""
-    from mcp.server import Server
+    from mcp.server import NotificationOptions, Server
 
     calls, finder = parts.calls, parts.finder
 
@@ -75,6 +76,9 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
         instructions=parts.instructions or None,
         on_list_tools=list_tools,  # type: ignore[arg-type]
         on_call_tool=call_tool,  # type: ignore[arg-type]
+    )
+    server.create_initialization_options = partial(  # type: ignore[method-assign]
+        server.create_initialization_options, NotificationOptions(tools_changed=True)
     )
     parts.content.add_to(server)
     server.middleware.append(_as_it_came)
