@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from toolscope_core import __version__
 from toolscope_core.commands.connect_command import read_configurations
 from toolscope_core.config import ConnectionLimits, Settings
 from toolscope_core.connections.launches import Launch, read_launch
@@ -28,7 +29,6 @@ from toolscope_core.gateway.tool_search import ToolSearch
 from toolscope_core.numbers import quantity
 
 Notice = Callable[[str], None]
-VERSION = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ def serve(request: ServeRequest, settings: Settings, notice: Notice) -> None:
     log = CallLog(request.log, request.log_arguments)
     try:
         if place is None:
-            serve_stdio(bundle, config, log, VERSION)
+            serve_stdio(bundle, config, log, __version__)
         else:
             if place.is_new_token:
                 notice(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
-            serve_over_http(bundle, config, log, VERSION, place)
+            serve_over_http(bundle, config, log, __version__, place)
     finally:
         log.close()
         for sentence in _ending(log):
