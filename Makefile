@@ -25,7 +25,7 @@ test: $(VENV)/.dev
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 	$(PYTEST) --cov --cov-report=term --durations=10
 
 nightly: $(VENV)/.dev
