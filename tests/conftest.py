@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import postgres
 from tests.properties import EXAMPLES
 from toolscope_core.catalog import load_paths, read_catalog
 
@@ -53,6 +54,22 @@ def vector_cache(tmp_path_factory) -> Path:
 def _own_places(tmp_path, monkeypatch, vector_cache):
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'store.db'}")
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A PostgreSQL server of this process."""
+    if postgres.programs() is None:
+        pytest.skip("no PostgreSQL server is installed here (Debian: apt-get install postgresql)")
+    server = postgres.Server()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(params=postgres.BOTH)
+def store_url(request, tmp_path):
+    """The URL of a new store, on one database and at night on the other."""
+    return postgres.new_url(request, tmp_path)
 
 
 @pytest.fixture(scope="session", autouse=True)

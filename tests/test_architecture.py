@@ -133,6 +133,7 @@ VENDORS = {
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
     "sqlite3": {"store"},
+    "psycopg": {"store"},
     "tiktoken": {"catalog"},
     "typer": {"cli"},
     "yaml": {"catalog"},

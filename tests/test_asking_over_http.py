@@ -70,7 +70,7 @@ def test_no_write_is_open_during_a_call(server, store):
     written = []
 
     def answer(body):
-        other = sqlite3.connect(store.path, timeout=0.0, isolation_level=None)
+        other = sqlite3.connect(store.place, timeout=0.0, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         other.execute("ROLLBACK")
         written.append(other.execute("SELECT count(*) FROM answer").fetchone()[0])

@@ -138,7 +138,7 @@ def test_a_killed_process_loses_nothing_it_acknowledged(store, url):
         assert told == list(range(last + 1, told[-1] + 1))
         assert told[-1] <= len(log) <= told[-1] + 1
         last = len(log)
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(sqlite3.connect(store.place)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 

@@ -30,7 +30,7 @@ def test_a_broken_decision_is_told_on_every_page_of_its_catalog_only(
     work.analyses.run(other.id)
     mine = next(one.id for one in work.catalogs.newest() if one.name == "Desk")
     work.review.decide(mine, "accept", desk.by_name(work, mine, "send_mail"), "ann")
-    with closing(sqlite3.connect(work.store.path)) as connection, connection:
+    with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE decision SET detail = '{\"cut'")
     told = words(open_page(monkeypatch, work, page, catalog="Desk", **ASKED.get(page, {})))
     assert "decision row" in told and "put a backup" in told

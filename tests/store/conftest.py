@@ -5,9 +5,9 @@ from toolscope_core.store import Store, save_catalog
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(store_url):
     """A store of two empty catalogs, 1 and 2."""
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+    store = Store(store_url)
     save_catalog(store, "one", Catalog(()))
     save_catalog(store, "two", Catalog(()))
     yield store

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from tests.postgres import BOTH, new_url
 from tests.properties import examples
 from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.errors import StoreError
@@ -45,9 +46,9 @@ CATALOG = Catalog(
 )
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    store = Store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'store.db'}")
+@pytest.fixture(scope="module", params=BOTH)
+def store(request, tmp_path_factory):
+    store = Store(new_url(request, tmp_path_factory.mktemp("store")))
     yield store
     store.close()
 

@@ -127,7 +127,7 @@ def readings(store, tmp_path):
     """Everything that reads the first catalog, or rows of no catalog."""
     desk = Endpoints(Settings("", tmp_path, tmp_path), store)
     key = keep_selection(store, 2, "words", ["other"]).key
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(sqlite3.connect(store.place)) as connection:
         (own,) = connection.execute("SELECT key FROM selection WHERE catalog_id = 1").fetchone()
     yield lambda: list_catalogs(store)
     yield lambda: load_catalog(store, 1)

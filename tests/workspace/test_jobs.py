@@ -216,7 +216,7 @@ def test_a_store_that_is_busy_stops_no_work(store, runner, monkeypatch, caplog):
 
 def test_heartbeats_keep_the_lease_of_running_and_waiting_jobs(store, monkeypatch):
     def leases():
-        with closing(sqlite3.connect(store.path)) as connection:
+        with closing(sqlite3.connect(store.place)) as connection:
             return [row[0] for row in connection.execute("SELECT lease_until FROM job")]
 
     monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.05)

@@ -159,7 +159,7 @@ def asking(
         terms = Terms(uuid.uuid4().hex, purse, endpoint.concurrency)
         asker = Asking(model, StoredLedger(store), terms, progress)
         yield endpoint, asker
-        kept = f"what was answered is kept in {store.path}: the same command goes on from there"
+        kept = f"what was answered is kept in {store.place}: the same command goes on from there"
     if asker.state == "paused":
         raise PausedError(f"paused: {asker.message}; {kept}")
     if asker.state == "stopped":

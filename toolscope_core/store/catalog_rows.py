@@ -169,7 +169,7 @@ def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
     """The row of a catalog; ``StoreError`` if there is none."""
     row = session.get(CatalogRow, catalog_id)
     if row is None:
-        raise StoreError(f"{store.path} has no catalog {catalog_id}; import it or choose another")
+        raise StoreError(f"{store.place} has no catalog {catalog_id}; import it or choose another")
     return row
 
 
@@ -177,7 +177,7 @@ def _of_name(session: Session, store: Store, name: str) -> list[int]:
     """The ids of all versions; ``StoreError`` if there is none."""
     ids = session.exec(select(CatalogRow.id).where(CatalogRow.name == name)).all()
     if not ids:
-        raise StoreError(f"{store.path} has no catalog {name}; it was renamed or deleted")
+        raise StoreError(f"{store.place} has no catalog {name}; it was renamed or deleted")
     return [one for one in ids if one is not None]
 
 

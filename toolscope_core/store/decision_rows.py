@@ -94,7 +94,7 @@ def _log(session: Session, store: Store, name: str) -> Log:
             check_form(decision)
         except DecisionError as error:
             row = f"decision row (name {name!r}, seq {decision.seq})"
-            raise damaged_row(store.path, row, str(error)) from error
+            raise damaged_row(store, row, str(error)) from error
     return log
 
 

@@ -88,7 +88,7 @@ def _row(session: Session, store: Store, number: int) -> ExperimentRow:
     row = session.get(ExperimentRow, number)
     if row is None:
         raise StoreError(
-            f"{store.path} has no experiment {number}; it was deleted, so run it again"
+            f"{store.place} has no experiment {number}; it was deleted, so run it again"
         )
     return row
 

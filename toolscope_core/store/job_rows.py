@@ -12,7 +12,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.backends import Step
 from toolscope_core.errors import StoreError
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import JobRow
 
 JobState = Literal["running", "done", "paused", "failed", "cancelled", "interrupted"]
@@ -53,18 +53,18 @@ def start_job(
     """
     with store.write() as session:
         catalog_row(session, store, catalog_id)
-        _interrupt_orphans(session)
+        _interrupt_orphans(store, session)
         same = select(JobRow).where(JobRow.catalog_id == catalog_id, JobRow.kind == kind)
         row = session.exec(same.where(JobRow.state == "running")).first()
         if row is None:
-            time = now()
+            time = store.time(session)
             row = JobRow(
                 id=job_id,
                 catalog_id=catalog_id,
                 kind=kind,
                 started_at=time,
                 updated_at=time,
-                lease_until=now(lease),
+                lease_until=store.time(session, lease),
             )
             session.add(row)
             session.flush()
@@ -80,7 +80,8 @@ def record_step(store: Store, job_id: str, step: Step) -> bool:
         row = _row(session, store, job_id)
         if row.state != "running":
             return False
-        row.stage, row.done, row.total, row.updated_at = step.stage, step.done, step.total, now()
+        row.stage, row.done, row.total = step.stage, step.done, step.total
+        row.updated_at = store.time(session)
         session.add(row)
         return not row.cancel
 
@@ -89,7 +90,7 @@ def renew_leases(store: Store, job_ids: Collection[str], lease: float = LEASE_SE
     """Say that the process which runs these jobs still lives, for ``lease`` more seconds."""
     with store.write() as session:
         running = update(JobRow).where(col(JobRow.id).in_(job_ids), col(JobRow.state) == "running")
-        session.connection().execute(running.values(lease_until=now(lease)))
+        session.connection().execute(running.values(lease_until=store.time(session, lease)))
 
 
 def request_cancel(store: Store, job_id: str) -> Job:
@@ -107,7 +108,7 @@ def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Jo
     with store.write() as session:
         row = _row(session, store, job_id)
         if row.state == "running":
-            row.state, row.message, row.updated_at = state, message, now()
+            row.state, row.message, row.updated_at = state, message, store.time(session)
             session.add(row)
         return _job(row)
 
@@ -134,14 +135,15 @@ def mark_orphans(store: Store) -> int:
     Returns how many there were.
     """
     with store.write() as session:
-        return _interrupt_orphans(session)
+        return _interrupt_orphans(store, session)
 
 
-def _interrupt_orphans(session: Session) -> int:
-    orphans = update(JobRow).where(col(JobRow.state) == "running", col(JobRow.lease_until) < now())
+def _interrupt_orphans(store: Store, session: Session) -> int:
+    time = store.time(session)
+    orphans = update(JobRow).where(col(JobRow.state) == "running", col(JobRow.lease_until) < time)
     message = "the program ended before this was done; start it again"
     changed = session.connection().execute(
-        orphans.values(state="interrupted", message=message, updated_at=now())
+        orphans.values(state="interrupted", message=message, updated_at=time)
     )
     return cast("CursorResult[object]", changed).rowcount
 
@@ -149,7 +151,7 @@ def _interrupt_orphans(session: Session) -> int:
 def _row(session: Session, store: Store, job_id: str) -> JobRow:
     row = session.exec(select(JobRow).where(JobRow.id == job_id)).first()
     if row is None:
-        raise StoreError(f"{store.path} has no job {job_id!r}; reload the page")
+        raise StoreError(f"{store.place} has no job {job_id!r}; reload the page")
     return row
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 
-from sqlalchemy import and_, or_
+from sqlalchemy import and_, insert, or_
 from sqlalchemy import select as core_select
-from sqlalchemy.dialects.sqlite import insert
 from sqlmodel import Session, col, select
 
 from toolscope_core.backends import Answer, Call
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import AnswerRow, CallRow
 
 AT_ONCE = 500
@@ -37,12 +36,18 @@ class StoredLedger:
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
         """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
         with self._store.write() as session:
-            at = now()  # with the lock held, so that nothing of before comes after the end of a run
-            rows = [{**asdict(answer), "at": answer.at or at} for answer in answers]
+            # The time of this writer's turn: nothing of before comes after the end of a run.
+            at = self._store.time(session)
+            kept = _kept(session, [answer.key for answer in answers])
+            rows = {
+                answer.key: {**asdict(answer), "at": answer.at or at}
+                for answer in reversed(answers)
+                if answer.key not in kept
+            }
             connection = session.connection()
             connection.execute(insert(CallRow), [{**asdict(call), "at": call.at or at}])
             if rows:
-                connection.execute(insert(AnswerRow).on_conflict_do_nothing(), rows)
+                connection.execute(insert(AnswerRow), list(rows.values()))
 
 
 def read_calls(store: Store, run: str) -> tuple[Call, ...]:
@@ -72,6 +77,15 @@ def _answers(session: Session, keys: Sequence[str]) -> Iterator[Answer]:
         some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
         for row in session.connection().execute(core_select(*_COLUMNS).where(some)):
             yield Answer(**{**row._mapping, "subjects": tuple(row.subjects)})
+
+
+def _kept(session: Session, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that have an answer."""
+    kept: set[str] = set()
+    for start in range(0, len(keys), AT_ONCE):
+        some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
+        kept.update(session.exec(select(AnswerRow.key).where(some)))
+    return kept
 
 
 def _call(row: CallRow) -> Call:

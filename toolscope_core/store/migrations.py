@@ -1,34 +1,48 @@
-"""The schema as a list of steps, and how a file is brought up to date."""
+"""The schema as a list of steps, and how a store is brought up to date.
+
+The steps are written in SQLite's words for the types of columns; ``Database.declared`` has those of
+another database.
+"""
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
+from contextlib import suppress
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, CursorResult, inspect, text
 
 from toolscope_core.errors import StoreError
+from toolscope_core.store.databases import Database
 
-Migration = Callable[[sqlite3.Connection], object]
+
+class RunStatement(Protocol):
+    """Runs a statement of a migration; ``:name`` in it is the value of that name."""
+
+    def __call__(self, statement: str, **values: object) -> CursorResult[Any]: ...
 
 
-def m001_catalogs(connection: sqlite3.Connection) -> None:
-    connection.execute(
+Migration = Callable[[RunStatement], object]
+
+
+def m001_catalogs(run: RunStatement) -> None:
+    run(
         "CREATE TABLE catalog ("
         " id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL,"
         " version TEXT NOT NULL, content TEXT NOT NULL, at TEXT NOT NULL,"
         " format TEXT NOT NULL, tools INTEGER NOT NULL, servers INTEGER NOT NULL,"
         " body TEXT NOT NULL, UNIQUE (name, number))"
     )
-    connection.execute(
+    run(
         "CREATE TABLE tool ("
         " catalog_id INTEGER NOT NULL REFERENCES catalog (id), position INTEGER NOT NULL,"
         " body TEXT NOT NULL, PRIMARY KEY (catalog_id, position)) WITHOUT ROWID"
     )
 
 
-def m002_decisions(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m002_decisions(run: RunStatement) -> None:
+    run(
         "CREATE TABLE decision ("
         " name TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL,"
         " reviewer TEXT NOT NULL, members TEXT NOT NULL, ids TEXT NOT NULL,"
@@ -36,8 +50,8 @@ def m002_decisions(connection: sqlite3.Connection) -> None:
     )
 
 
-def m003_jobs(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m003_jobs(run: RunStatement) -> None:
+    run(
         "CREATE TABLE job ("
         " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
         " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
@@ -45,13 +59,11 @@ def m003_jobs(connection: sqlite3.Connection) -> None:
         " total INTEGER NOT NULL, message TEXT NOT NULL, cancel BOOLEAN NOT NULL,"
         " started_at TEXT NOT NULL, updated_at TEXT NOT NULL, lease_until TEXT NOT NULL)"
     )
-    connection.execute(
-        "CREATE UNIQUE INDEX one_live_job ON job (catalog_id) WHERE state = 'running'"
-    )
+    run("CREATE UNIQUE INDEX one_live_job ON job (catalog_id) WHERE state = 'running'")
 
 
-def m004_selections(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m004_selections(run: RunStatement) -> None:
+    run(
         "CREATE TABLE selection ("
         " number INTEGER PRIMARY KEY,"
         " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
@@ -59,14 +71,14 @@ def m004_selections(connection: sqlite3.Connection) -> None:
     )
 
 
-def m005_ledger(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m005_ledger(run: RunStatement) -> None:
+    run(
         "CREATE TABLE answer ("
         " key TEXT PRIMARY KEY, task TEXT NOT NULL, version TEXT NOT NULL,"
         " subjects TEXT NOT NULL, model TEXT NOT NULL, origin TEXT NOT NULL,"
         " value TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID"
     )
-    connection.execute(
+    run(
         "CREATE TABLE call ("
         " number INTEGER PRIMARY KEY, run TEXT NOT NULL, task TEXT NOT NULL,"
         " model TEXT NOT NULL, origin TEXT NOT NULL, questions INTEGER NOT NULL,"
@@ -74,8 +86,8 @@ def m005_ledger(connection: sqlite3.Connection) -> None:
         " cost REAL, seconds REAL NOT NULL, finish TEXT NOT NULL, error TEXT NOT NULL,"
         " at TEXT NOT NULL)"
     )
-    connection.execute("CREATE INDEX call_of_run ON call (run)")
-    connection.execute(
+    run("CREATE INDEX call_of_run ON call (run)")
+    run(
         "CREATE TABLE run ("
         " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
         " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
@@ -84,41 +96,38 @@ def m005_ledger(connection: sqlite3.Connection) -> None:
     )
 
 
-def m006_settings(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
-    )
+def m006_settings(run: RunStatement) -> None:
+    run("CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
 
 
-def m007_jobs_by_kind(connection: sqlite3.Connection) -> None:
-    connection.execute("DROP INDEX one_live_job")
-    connection.execute(
-        "CREATE UNIQUE INDEX one_live_job ON job (catalog_id, kind) WHERE state = 'running'"
-    )
+def m007_jobs_by_kind(run: RunStatement) -> None:
+    run("DROP INDEX one_live_job")
+    run("CREATE UNIQUE INDEX one_live_job ON job (catalog_id, kind) WHERE state = 'running'")
 
 
-def m008_price_table(connection: sqlite3.Connection) -> None:
+def m008_price_table(run: RunStatement) -> None:
     """Prices belong to a model by name, no longer to the one endpoint."""
-    connection.execute(
-        "INSERT INTO setting SELECT 'prices', "
-        "json_object(json_extract(value, '$.model'), json_extract(value, '$.prices')) "
-        "FROM setting WHERE name = 'endpoint' AND json_extract(value, '$.prices') IS NOT NULL"
-    )
-    connection.execute(
-        "UPDATE setting SET value = json_remove(value, '$.prices') WHERE name = 'endpoint'"
-    )
+    for (value,) in run("SELECT value FROM setting WHERE name = 'endpoint'").all():
+        with suppress(ValueError, AttributeError, KeyError):  # reading it says what is wrong
+            endpoint = json.loads(value)
+            prices = endpoint.pop("prices", None)
+            if prices is not None:
+                row = json.dumps({endpoint["model"]: prices})
+                run("INSERT INTO setting VALUES ('prices', :row)", row=row)
+            row = json.dumps(endpoint)
+            run("UPDATE setting SET value = :row WHERE name = 'endpoint'", row=row)
 
 
-def m009_query_files(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m009_query_files(run: RunStatement) -> None:
+    run(
         "CREATE TABLE query_file ("
         " name TEXT NOT NULL, file TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL,"
         " PRIMARY KEY (name, file))"
     )
 
 
-def m010_experiments(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m010_experiments(run: RunStatement) -> None:
+    run(
         "CREATE TABLE experiment ("
         " number INTEGER PRIMARY KEY,"
         " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
@@ -127,8 +136,8 @@ def m010_experiments(connection: sqlite3.Connection) -> None:
     )
 
 
-def m011_variants(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m011_variants(run: RunStatement) -> None:
+    run(
         "CREATE TABLE variant ("
         " name TEXT NOT NULL, fingerprint TEXT NOT NULL, source TEXT NOT NULL,"
         " expanded TEXT NOT NULL, questions TEXT NOT NULL, PRIMARY KEY (name, fingerprint))"
@@ -178,70 +187,52 @@ MIGRATIONS: tuple[Migration, ...] = (
 """In the order of their application. Append only: a released step never changes."""
 
 
-def check_readable(path: Path, wait: float) -> None:
-    """``StoreError`` if the file is not ours or is newer than this program; it stays untouched.
+def is_current(connection: Connection, place: str) -> bool:
+    """Whether every step was applied to the store called ``place``; reads only.
 
-    ``wait`` is in seconds, for a file that another program has locked.
+    Raises ``StoreError`` for a store of another or of a newer program.
     """
-    if not path.is_file():
-        return
-    address = f"{path.absolute().as_uri()}?mode=rw"
-    with closing(sqlite3.connect(address, timeout=wait, uri=True)) as connection:
-        _check(connection, path)
+    return not _pending(_applied(connection, place))
 
 
-def migrate(connection: sqlite3.Connection, path: Path, at: str) -> None:
-    """Apply what is missing, all or nothing, after copying a file that already holds data.
+def migrate(connection: Connection, database: Database, at: str) -> None:
+    """Apply what is missing, after a store that already holds data was backed up.
 
-    The copy stands next to the file as ``<name>.before-<first step>``. ``connection`` is in
-    autocommit mode; of several programs that open one file at once, one migrates it.
+    ``connection`` is in a transaction that writes: of several programs that open one store at once,
+    one migrates it, and what fails changes nothing.
     """
-    if not _pending(_check(connection, path)):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        applied = _check(connection, path)
-        pending = _pending(applied)
-        if applied and pending:
-            _copy(path, path.with_name(f"{path.name}.before-{pending[0].__name__}"))
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, at TEXT NOT NULL)"
-        )
-        for step in pending:
-            step(connection)
-            connection.execute("INSERT INTO migration VALUES (?, ?)", (step.__name__, at))
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+    applied = _applied(connection, database.place)
+    pending = _pending(applied)
+    if applied and pending:
+        database.back_up(pending[0].__name__)
+
+    def run(statement: str, **values: object) -> CursorResult[Any]:
+        return connection.execute(text(database.declared(statement)), values)
+
+    run("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, at TEXT NOT NULL)")
+    for step in pending:
+        step(run)
+        run("INSERT INTO migration VALUES (:name, :at)", name=step.__name__, at=at)
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> frozenset[str]:
-    """The names of the applied steps, none for an empty file."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+def _applied(connection: Connection, place: str) -> frozenset[str]:
+    """The names of the applied steps, none for a database without tables."""
+    tables = inspect(connection).get_table_names()
     if tables and "migration" not in tables:
         raise StoreError(
-            f"{path} is a database of another program; choose another file with TOOLSCOPE_STORE_URL"
+            f"{place} is a database of another program; choose another one with TOOLSCOPE_STORE_URL"
         )
     if not tables:
         return frozenset()
-    applied = frozenset(name for (name,) in connection.execute("SELECT name FROM migration"))
+    applied = frozenset(connection.execute(text("SELECT name FROM migration")).scalars())
     unknown = sorted(applied - {step.__name__ for step in MIGRATIONS})
     if unknown:
         raise StoreError(
-            f"{path} was written by a newer ToolScope (it has {', '.join(unknown)}) and was left "
-            "as it is; update ToolScope, or choose another file with TOOLSCOPE_STORE_URL"
+            f"{place} was written by a newer ToolScope (it has {', '.join(unknown)}) and was left "
+            "as it is; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
         )
     return applied
 
 
 def _pending(applied: frozenset[str]) -> list[Migration]:
     return [step for step in MIGRATIONS if step.__name__ not in applied]
-
-
-def _copy(path: Path, target: Path) -> None:
-    """The file as last committed, complete or not at all."""
-    part = target.with_name(f"{target.name}.part")
-    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(part)) as copy:
-        source.backup(copy)
-    part.replace(target)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from sqlalchemy import func
+from sqlalchemy import Integer, func
+from sqlalchemy import cast as as_type
 from sqlmodel import Session, col, select
 
 from toolscope_core.datamodel import JsonObject, digest
 from toolscope_core.errors import StoreError
 from toolscope_core.store.catalog_rows import catalog_row
-from toolscope_core.store.engine import Store, damaged_row, now
+from toolscope_core.store.engine import Store, damaged_row
 from toolscope_core.store.tables import CallRow, RunRow
 
 RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed", "interrupted"]
@@ -66,7 +67,7 @@ def open_run(
                 kind=kind,
                 key=key,
                 configuration=dict(configuration),
-                started_at=now(),
+                started_at=store.time(session),
             )
         row.state, row.message, row.ended_at = "running", "", ""
         session.add(row)
@@ -78,7 +79,7 @@ def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> Mo
     """The run with its end recorded, for now or for good."""
     with store.write() as session:
         row = _row(session, store, run_id)
-        row.state, row.message, row.ended_at = state, message, now()
+        row.state, row.message, row.ended_at = state, message, store.time(session)
         session.add(row)
         session.flush()
         return _run(session, store, row)
@@ -102,20 +103,20 @@ def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ..
 def _row(session: Session, store: Store, run_id: str) -> RunRow:
     row = session.exec(select(RunRow).where(RunRow.id == run_id)).first()
     if row is None:
-        raise StoreError(f"{store.path} has no run {run_id!r}; choose one from the history")
+        raise StoreError(f"{store.place} has no run {run_id!r}; choose one from the history")
     return row
 
 
 def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
     if digest(row.kind, row.configuration) != row.key:
         reason = "its configuration is not the one it began with"
-        raise damaged_row(store.path, f"run row (id {row.id})", reason)
+        raise damaged_row(store, f"run row (id {row.id})", reason)
     sums = select(
         func.count(col(CallRow.number)),
         func.sum(col(CallRow.questions)),
         func.sum(col(CallRow.tokens_in)),
         func.sum(col(CallRow.tokens_out)),
-        func.min(col(CallRow.counted)),
+        func.min(as_type(col(CallRow.counted), Integer)),
         func.sum(col(CallRow.cost)),
         func.count(col(CallRow.cost)),
     ).where(CallRow.run == row.id)  # type: ignore[call-overload]
@@ -130,9 +131,9 @@ def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
         started_at=row.started_at,
         ended_at=row.ended_at,
         calls=calls,
-        questions=questions or 0,
-        tokens_in=tokens_in or 0,
-        tokens_out=tokens_out or 0,
+        questions=int(questions or 0),
+        tokens_in=int(tokens_in or 0),
+        tokens_out=int(tokens_out or 0),
         counted=counted is None or bool(counted),
         cost=(cost or 0.0) if priced == calls else None,
     )

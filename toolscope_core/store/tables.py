@@ -6,7 +6,7 @@ import json
 from types import NoneType
 from typing import Any
 
-from sqlalchemy import Column, Dialect, ForeignKey, Text
+from sqlalchemy import BigInteger, Column, Dialect, ForeignKey, Integer, Text
 from sqlalchemy.orm import registry
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
@@ -304,3 +304,5 @@ for _table in Row.metadata.tables.values():
     for _column in _table.columns:
         if isinstance(_column.type, Json):
             _column.type.column = _column
+        elif isinstance(_column.type, Integer):  # as SQLite has them: up to 64 bits
+            _column.type = BigInteger()

@@ -1,0 +1,191 @@
+"""What only a server has. Some of it runs where a server is installed, the rest at night."""
+
+import signal
+import threading
+
+import pytest
+from sqlalchemy import text
+
+from tests.store.test_engine import CATALOG, DECISION, m900_later
+from toolscope_core.datamodel import Catalog, Tool
+from toolscope_core.errors import StoreError
+from toolscope_core.store import (
+    Store,
+    append_decision,
+    engine,
+    get_selection,
+    list_catalogs,
+    load_catalog,
+    migrations,
+    postgres_server,
+    read_log,
+    save_catalog,
+)
+
+
+@pytest.fixture
+def url(postgres_server):
+    return postgres_server.new()
+
+
+@pytest.fixture
+def store(url):
+    store = Store(url)
+    yield store
+    store.close()
+
+
+def test_a_store_on_a_server_keeps_catalogs_and_decisions(store, url):
+    record = save_catalog(store, "n \x00 \ud800", CATALOG)
+    append_decision(store, record.id, lambda log: DECISION)
+    other = Store(url)
+    assert list_catalogs(other) == (record,)
+    assert load_catalog(other, record.id) == CATALOG
+    assert [row.seq for row in read_log(other, record.id)] == [1]
+    other.close()
+
+
+def test_the_password_is_in_no_message_and_no_representation(store, postgres_server):
+    with pytest.raises(StoreError) as refusal:
+        load_catalog(store, 9)
+    shown = f"{refusal.value} {store.place} {store._engine!r}"
+    assert "owner@" in shown and "p@ss" not in shown and "p%40ss" not in shown
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"password": "wrong"}, "refuses the user or the password; check both"),
+        ({"user": "nobody"}, "refuses the user or the password; check both"),
+        ({"database": "none"}, "has no such database; create it"),
+        ({"options": "-csearch_path%3Dnone"}, "the schema of the search path is not there"),
+        ({"port": "1"}, "no connection .*check the address and that the server runs"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named_in_words(postgres_server, changed, words):
+    with pytest.raises(StoreError, match=words) as refusal:
+        Store(postgres_server.url(**changed))
+    assert "p@ss" not in str(refusal.value) and "wrong" not in str(refusal.value)
+
+
+def test_a_name_that_no_index_holds_is_refused_in_words(store):
+    long = "".join(chr(0x4E00 + i * 7919 % 20000) for i in range(4_000))
+    with pytest.raises(StoreError, match="a name is too long for the server"):
+        save_catalog(store, long, CATALOG)
+    assert save_catalog(store, "n", CATALOG).id == 1
+
+
+def test_a_link_with_a_nul_in_it_is_an_error_in_words(store):
+    with pytest.raises(StoreError, match="a text holds a NUL character"):
+        get_selection(store, 1, "\x00")
+
+
+def test_a_connection_lost_in_the_middle_is_told_and_the_next_one_works(store, postgres_server):
+    record = save_catalog(store, "n", CATALOG)
+    with pytest.raises(StoreError, match="connection to the server was lost"), store.write() as one:
+        pid = one.connection().execute(text("SELECT pg_backend_pid()")).scalar()
+        postgres_server.sql(f"SELECT pg_terminate_backend({pid})")
+        one.connection().execute(text("DELETE FROM catalog"))
+    assert list_catalogs(store) == (record,)
+
+
+def test_an_older_store_waits_for_a_person_who_has_a_backup(store, url, monkeypatch):
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, m900_later))
+    with pytest.raises(StoreError, match=r"pg_dump .*before-m900_later\.sql.*upgrade-store") as why:
+        Store(url)
+    assert store.place in str(why.value)
+    Store(url, backed_up=True).close()
+    Store(url).close()
+
+
+# At night
+
+
+@pytest.mark.nightly
+def test_a_server_that_restarts_is_found_again(store, postgres_server):
+    record = save_catalog(store, "n", CATALOG)
+    postgres_server.stop(signal.SIGINT)
+    with pytest.raises(StoreError, match=r"no connection|connection to the server was lost"):
+        list_catalogs(store)
+    postgres_server.start()
+    assert list_catalogs(store) == (record,)
+
+
+@pytest.mark.nightly
+def test_a_user_without_rights_is_told_which(postgres_server):
+    postgres_server.sql("CREATE ROLE guest LOGIN PASSWORD 'guest'")
+    url = postgres_server.new()
+    schema = url.rpartition("%3D")[2]
+    theirs = postgres_server.url(
+        user="guest", password="guest", options=f"-csearch_path%3D{schema}"
+    )
+    with pytest.raises(StoreError, match=r"schema of the search path is not there|lacks a right"):
+        Store(theirs)
+    Store(url).close()
+    postgres_server.sql(f"GRANT USAGE ON SCHEMA {schema} TO guest")
+    with pytest.raises(StoreError, match=r"lacks a right \(permission denied for table"):
+        Store(theirs)
+    postgres_server.sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO guest")
+    reader = Store(theirs)
+    assert list_catalogs(reader) == ()
+    with pytest.raises(StoreError, match="lacks a right"):
+        save_catalog(reader, "n", CATALOG)
+    reader.close()
+
+
+@pytest.mark.nightly
+def test_a_standby_is_named_so(url, store):
+    only_read = Store(f"{url}%20-cdefault_transaction_read_only%3Don")
+    assert list_catalogs(only_read) == ()
+    with pytest.raises(StoreError, match="can only be read, such as a standby"):
+        save_catalog(only_read, "n", CATALOG)
+    only_read.close()
+
+
+@pytest.mark.nightly
+def test_commits_reach_the_disk_whatever_the_role_says(url, store):
+    hasty = Store(f"{url}%20-csynchronous_commit%3Doff")
+    with hasty.write() as session:
+        assert session.connection().execute(text("SHOW synchronous_commit")).scalar() == "on"
+    hasty.close()
+
+
+@pytest.mark.nightly
+def test_more_threads_than_connections_wait_for_one_and_then_say_so(url, monkeypatch):
+    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_server, "MOST_CONNECTIONS", 6)
+    store = Store(url)
+    held, go = threading.Barrier(7), threading.Event()
+
+    def read():
+        with store.read():
+            held.wait()
+            go.wait()
+
+    readers = [threading.Thread(target=read) for _ in range(6)]
+    for reader in readers:
+        reader.start()
+    held.wait()
+    with pytest.raises(StoreError, match="all its 6 connections are in use"):
+        list_catalogs(store)
+    go.set()
+    for reader in readers:
+        reader.join()
+    assert list_catalogs(store) == ()
+    store.close()
+
+
+@pytest.mark.nightly
+def test_a_full_server_is_named_so(postgres_server):
+    postgres_server.sql("CREATE ROLE lone LOGIN PASSWORD 'lone' CONNECTION LIMIT 1")
+    url = postgres_server.url(user="lone", password="lone")
+    import psycopg
+
+    with psycopg.connect(url), pytest.raises(StoreError, match="no connection left"):
+        Store(url)
+
+
+@pytest.mark.nightly
+def test_ten_thousand_tools_come_back(store):
+    many = Catalog(tuple(Tool(f"{i:05}", f"tool {i}", "words " * 20) for i in range(10_000)))
+    assert load_catalog(store, save_catalog(store, "many", many).id) == many

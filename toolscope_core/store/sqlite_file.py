@@ -1,0 +1,128 @@
+"""A store in one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Column, Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import DatabaseError
+
+from toolscope_core.errors import StoreError
+
+REMEDIES = {
+    "locked": "another program keeps it locked; close that program or try again",
+    "readonly": "it may not be written; give yourself write permission to the file and its folder",
+    "unable to open": "it cannot be opened; check that its folder exists and may be written, and "
+    "that it is no folder itself",
+    "not a database": "it is no database; move it away or choose another file",
+    "malformed": "it is damaged; put a backup in its place or choose another file",
+    "disk is full": "the disk is full and nothing was changed; free some space and repeat",
+}
+_EXAMPLE = "give one like sqlite:///store.db in TOOLSCOPE_STORE_URL"
+
+
+class SqliteFile:
+    """A file in write-ahead mode, synchronised at each commit; see ``databases.Database``."""
+
+    repair = "put a backup of the file in its place, or delete the row with a program for SQLite"
+    failures: tuple[type[Exception], ...] = (DatabaseError, sqlite3.DatabaseError)
+
+    def __init__(self, url: URL, wait: float) -> None:
+        self._url = url
+        self._wait = wait
+        self._path = _file_of(url)
+        self.place = str(self._path)
+
+    def look(self) -> Engine:
+        """Of a file that is not there, an engine without tables."""
+        address = f"{self._path.absolute().as_uri()}?mode=rw"
+        if not self._path.is_file():
+            address = "file::memory:"
+        return create_engine(
+            "sqlite://",
+            creator=lambda: sqlite3.connect(address, timeout=self._wait, uri=True),
+            poolclass=NullPool,
+        )
+
+    def engine(self) -> Engine:
+        engine = create_engine(self._url, max_overflow=-1)
+        event.listen(engine, "connect", self._prepare)
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    def declared(self, statement: str) -> str:
+        return statement
+
+    def back_up(self, step: str) -> None:
+        """The file as last committed, complete or not at all, as ``<name>.before-<step>``."""
+        copy = self._path.with_name(f"{self._path.name}.before-{step}")
+        part = copy.with_name(f"{copy.name}.part")
+        with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(part)) as to:
+            source.backup(to)
+        part.replace(copy)
+
+    def clock(self, connection: Connection) -> datetime:
+        """That of this machine, on which the file is."""
+        return datetime.now(UTC)
+
+    def count_on(self, connection: Connection, column: Column[int]) -> None:
+        """SQLite always does."""
+
+    def remedy(self, error: Exception) -> str:
+        reason = str(getattr(error, "orig", error))
+        return next((text for sign, text in REMEDIES.items() if sign in reason), reason)
+
+    def _prepare(self, connection: sqlite3.Connection, record: Any) -> None:
+        """Set what every connection needs and check that it took."""
+        connection.isolation_level = None  # transactions begin in _begin, nowhere else
+        wanted = {
+            "busy_timeout": round(self._wait * 1000),
+            "foreign_keys": 1,
+            "synchronous": 2,
+            "journal_mode": "wal",
+        }
+        for name, value in wanted.items():
+            if name == "journal_mode":
+                _set_journal(connection, self._wait)
+            else:
+                connection.execute(f"PRAGMA {name}={value}")
+            (actual,) = connection.execute(f"PRAGMA {name}").fetchone()
+            if actual != value:
+                raise StoreError(
+                    f"{self.place}: {name} is {actual}, not {value}; put the store on a local disk"
+                )
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options()["writes"]
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN DEFERRED")
+
+
+def _set_journal(connection: sqlite3.Connection, wait: float) -> None:
+    """Write-ahead logging; SQLite does not wait by itself where two programs switch it on."""
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=wal")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.02)
+
+
+def _file_of(url: URL) -> Path:
+    name = url.database or ""
+    if name in ("", ":memory:") or name.startswith("file:"):
+        raise StoreError(f"store URL {url.render_as_string()!r} names no file; {_EXAMPLE}")
+    try:
+        Path(name).is_file()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"the store {name!r} cannot be used: {reason}; {_EXAMPLE}") from error
+    return Path(name)
