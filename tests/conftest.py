@@ -59,11 +59,15 @@ def _own_places(tmp_path, monkeypatch, vector_cache):
 @pytest.fixture(scope="session")
 def postgres_server():
     """A PostgreSQL server of this process."""
-    if postgres.programs() is None:
-        pytest.skip("no PostgreSQL server is installed here (Debian: apt-get install postgresql)")
-    server = postgres.Server()
-    yield server
-    server.remove()
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture
+def own_server():
+    """A PostgreSQL server of one test, which may stop it."""
+    with postgres.running() as server:
+        yield server
 
 
 @pytest.fixture(params=postgres.BOTH)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ def new_url(request, folder):
     if request.param == "postgres":
         return request.getfixturevalue("postgres_server").new()
     return f"sqlite:///{folder / 'store.db'}"
+
+
+@contextmanager
+def running():
+    """A server, ended on every way out."""
+    if programs() is None:
+        pytest.skip("no PostgreSQL server is installed here (Debian: apt-get install postgresql)")
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.remove()
 
 
 class Server:

@@ -4,12 +4,12 @@ import json
 import logging
 import multiprocessing
 import random
-import sqlite3
 import time
 from collections import Counter
 from dataclasses import asdict
 
 import pytest
+from sqlalchemy import text
 
 from tests import killed_run, sums
 from tests.model_server import MALFORMED, ModelServer
@@ -18,7 +18,15 @@ from toolscope_core.backends import question_key
 from toolscope_core.config import ApiKey, Budget, Endpoint, Patience, Prices
 from toolscope_core.datamodel import Catalog
 from toolscope_core.llm import EndpointModel
-from toolscope_core.store import Store, StoredLedger, get_run, open_run, read_calls, save_catalog
+from toolscope_core.store import (
+    Store,
+    StoredLedger,
+    engine,
+    get_run,
+    open_run,
+    read_calls,
+    save_catalog,
+)
 
 SECRET = "sk-secret-0123456789"
 ITEMS = [(number, number + 1) for number in range(12)]
@@ -33,8 +41,8 @@ def server():
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'ledger.db'}")
+def store(store_url):
+    store = Store(store_url)
     yield store
     store.close()
 
@@ -66,20 +74,21 @@ def test_a_run_is_answered_kept_and_summed_up(server, store):
     assert again.calls == 0 and values(again) == SUMS
 
 
-def test_no_write_is_open_during_a_call(server, store):
+def test_no_write_is_open_during_a_call(server, store, store_url, monkeypatch):
     written = []
+    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.05)
+    other = Store(store_url)
 
     def answer(body):
-        other = sqlite3.connect(store.place, timeout=0.0, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        other.execute("ROLLBACK")
-        written.append(other.execute("SELECT count(*) FROM answer").fetchone()[0])
-        other.close()
+        with other.write() as session:
+            count = session.connection().execute(text("SELECT count(*) FROM answer"))
+            written.append(count.scalar())
         return sums.answer(body)
 
     server.answer = answer
     assert ask(server, store, concurrency=1).state == "done"
     assert written == list(range(12))
+    other.close()
 
 
 @pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:20])
@@ -227,9 +236,9 @@ def test_the_key_is_sent_to_its_origin_only(server, store):
 KILLS = 50
 
 
-def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, server):
+def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, store_url, server):
     items = [(number, number + 1) for number in range(800)]
-    clean, url = f"sqlite:///{tmp_path / 'clean.db'}", f"sqlite:///{tmp_path / 'killed.db'}"
+    clean, url = f"sqlite:///{tmp_path / 'clean.db'}", store_url
 
     def answer(body):
         """Slow enough to be hit, and wrong the first time for one in five."""

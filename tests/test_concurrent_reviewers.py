@@ -1,4 +1,4 @@
-"""Many reviewers on one store file: nothing acknowledged is lost, no conflict goes unnoticed."""
+"""Many reviewers on one store: nothing acknowledged is lost, no conflict goes unnoticed."""
 
 import multiprocessing
 import random
@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 
@@ -14,8 +15,8 @@ import pytest
 
 from toolscope_core.datamodel import Catalog, Decision, Tool
 from toolscope_core.decision_log import active, admit, constraints, edits, version_of
-from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.store import Store, append_decision, read_log, save_catalog
+from toolscope_core.errors import DecisionError, StaleDecisionError, StoreError
+from toolscope_core.store import Store, append_decision, read_log, save_catalog, start_job
 
 SPAWN = multiprocessing.get_context("spawn")
 CLUSTERS = 16
@@ -70,8 +71,15 @@ def process(url, name, start, results):
 
 
 @pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path / 'store.db'}"
+def url(store_url):
+    return store_url
+
+
+@pytest.fixture(scope="module")
+def others():
+    """Two more processes."""
+    with ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
+        yield processes
 
 
 @pytest.fixture
@@ -138,18 +146,92 @@ def test_a_killed_process_loses_nothing_it_acknowledged(store, url):
         assert told == list(range(last + 1, told[-1] + 1))
         assert told[-1] <= len(log) <= told[-1] + 1
         last = len(log)
-    with closing(sqlite3.connect(store.place)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(store.place)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+LOST = "lost"
+
+
+def clicks_on(url, acknowledged):
+    """Decide without end, and go on where it does not work; sends each number, or ``LOST``."""
+    store = Store(url)
+    while True:
+        try:
+            row = append_decision(
+                store, 1, lambda log: admit(log, about(TOOLS, "edit", "a", name="x"))
+            )
+        except StoreError as error:
+            lost = ("connection to the server was lost", "no connection")
+            acknowledged.send(LOST if any(words in str(error) for words in lost) else str(error))
+            time.sleep(0.05)
+        else:
+            acknowledged.send(row.seq)
+
+
+@pytest.mark.nightly
+def test_a_killed_server_loses_nothing_that_was_acknowledged_and_is_found_again(own_server):
+    own_server.stop()
+    own_server.start(fsync="on")
+    url, rng = own_server.new(), random.Random(7)
+    store = Store(url)
+    save_catalog(store, "shop", CATALOG)
+    receiver, sender = SPAWN.Pipe(duplex=False)
+    clicker = SPAWN.Process(target=clicks_on, args=(url, sender))
+    clicker.start()
+    last = receiver.recv()
+    for _ in range(4):
+        time.sleep(rng.uniform(0.1, 0.4))
+        own_server.stop()
+        heard = list(iter(receiver.recv, LOST))
+        own_server.start(fsync="on")
+        while heard[-1:] in ([], [LOST]):
+            heard.append(receiver.recv())
+        *before, after = [seq for seq in heard if seq != LOST]
+        assert before == list(range(last + 1, last + 1 + len(before)))
+        assert after - len(before) - last in (1, 2), "at most one was kept and not acknowledged"
+        log = read_log(store, 1)
+        assert [item.seq for item in log] == list(range(1, len(log) + 1)) and len(log) >= after
+        last = after
+    clicker.kill()
+    clicker.join()
+    store.close()
 
 
 def decide(store, proposal, seen=None):
     return append_decision(store, 1, lambda log: admit(log, proposal, seen))
 
 
-def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store):
+def decide_elsewhere(url, proposal, seen=None):
+    """In another process: the row, or in words why there is none."""
+    store = Store(url)
+    try:
+        return decide(store, proposal, seen)
+    except DecisionError as error:
+        return str(error)
+    finally:
+        store.close()
+
+
+def start_elsewhere(url, kind):
+    store = Store(url)
+    job = start_job(store, f"{kind} {random.random()}", 1, kind)
+    store.close()
+    return job.id
+
+
+def test_two_processes_that_start_the_same_run_at_once_start_one(store, url, others):
+    for kind in map(str, range(10)):
+        starts = [others.submit(start_elsewhere, url, kind) for _ in range(2)]
+        assert len({start.result() for start in starts}) == 1
+
+
+def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, url, others):
     tools = cluster(0)
     seen = version_of([tool.fingerprint for tool in tools], read_log(store, 1))
-    decide(store, about(tools, "edit", "bo", name="bo's name"), seen)
+    theirs = about(tools, "edit", "bo", name="bo's name")
+    assert others.submit(decide_elsewhere, url, theirs, seen).result().seq == 1
     with pytest.raises(StaleDecisionError, match=r"decision 1 \(edit by bo, 20"):
         decide(store, about(tools, "edit", "ann", name="ann's name"), seen)
     log = read_log(store, 1)
@@ -158,11 +240,13 @@ def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store):
     assert edit.document == {"name": "bo's name"}
 
 
-def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothing(store):
+def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothing(
+    store, url, others
+):
     tools = cluster(0)
     decide(store, about(tools, "accept", "ann"))
-    decide(store, about(tools, "edit", "bo", name="x"))
-    decide(store, about(cluster(1), "accept", "bo"))
+    for theirs in (about(tools, "edit", "bo", name="x"), about(cluster(1), "accept", "bo")):
+        others.submit(decide_elsewhere, url, theirs).result()
     undo = Decision("undo", (), (), "ann", detail={"retracts": 1})
     with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo") as refusal:
         decide(store, undo)

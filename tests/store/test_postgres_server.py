@@ -102,13 +102,15 @@ def test_an_older_store_waits_for_a_person_who_has_a_backup(store, url, monkeypa
 
 
 @pytest.mark.nightly
-def test_a_server_that_restarts_is_found_again(store, postgres_server):
+def test_a_server_that_restarts_is_found_again(own_server):
+    store = Store(own_server.new())
     record = save_catalog(store, "n", CATALOG)
-    postgres_server.stop(signal.SIGINT)
+    own_server.stop(signal.SIGINT)
     with pytest.raises(StoreError, match=r"no connection|connection to the server was lost"):
         list_catalogs(store)
-    postgres_server.start()
+    own_server.start()
     assert list_catalogs(store) == (record,)
+    store.close()
 
 
 @pytest.mark.nightly

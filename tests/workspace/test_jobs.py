@@ -1,11 +1,10 @@
 import logging
-import sqlite3
 import threading
 import time
-from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
+from sqlalchemy import text
 
 from toolscope_core.backends import Step
 from toolscope_core.background import jobs
@@ -25,8 +24,8 @@ PATIENCE = 10.0
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+def store(store_url):
+    store = Store(store_url)
     for name in ("one", "two"):
         save_catalog(store, name, Catalog(()))
     yield store
@@ -216,8 +215,8 @@ def test_a_store_that_is_busy_stops_no_work(store, runner, monkeypatch, caplog):
 
 def test_heartbeats_keep_the_lease_of_running_and_waiting_jobs(store, monkeypatch):
     def leases():
-        with closing(sqlite3.connect(store.place)) as connection:
-            return [row[0] for row in connection.execute("SELECT lease_until FROM job")]
+        with store.read() as session:
+            return session.connection().execute(text("SELECT lease_until FROM job")).scalars().all()
 
     monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.05)
     gate = Gate()
