@@ -90,9 +90,14 @@ DAMAGE = [
 
 @pytest.fixture
 def path(tmp_path):
-    """A store with something in each table; catalog 1 has all of it, catalog 2 a decision."""
     path = tmp_path / "store.db"
-    store = Store(f"sqlite:///{path}")
+    fill(f"sqlite:///{path}", tmp_path)
+    return path
+
+
+def fill(url, folder):
+    """Put something into each table; catalog 1 has all of it, catalog 2 a decision."""
+    store = Store(url)
     for number, catalog in enumerate((CATALOG, OTHER), 1):
         record = save_catalog(store, f"catalog {number}", catalog)
         append_decision(store, record.id, lambda log: REJECT)
@@ -106,29 +111,34 @@ def path(tmp_path):
     open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
-    desk = Endpoints(Settings("", tmp_path, tmp_path), store)
+    desk = Endpoints(Settings("", folder, folder), store)
     desk.save(Endpoint("http://127.0.0.1/v1", "m", prices=Prices(1.0, 2.0)))
     ChosenJudge(store).choose(1, Choice("run", 0, "then"))
     store.close()
-    return path
+
+
+FIRST = {
+    "catalog": "id = 1",
+    "tool": "catalog_id = 1 AND position = 0",
+    "decision": "name = '\"catalog 1\"'",
+}
+"""The row of each table that is of the first catalog, where there are others."""
 
 
 def write(path, table, column, text):
-    """The text in every cell of the column that is of the first catalog, or of none."""
-    own = {"catalog": "id = 1", "tool": "catalog_id = 1", "decision": "name = '\"catalog 1\"'"}
+    """The text in the cell of the column that is of the first catalog, or of none."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        where = own.get(table, "1")
-        if column == "name" or table == "tool":
-            where += " AND rowid = 1" if table != "tool" else " AND position = 0"
+        where = FIRST.get(table, "1")
         connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (text,))
 
 
-def readings(store, tmp_path):
+def readings(store, folder):
     """Everything that reads the first catalog, or rows of no catalog."""
-    desk = Endpoints(Settings("", tmp_path, tmp_path), store)
+    desk = Endpoints(Settings("", folder, folder), store)
     key = keep_selection(store, 2, "words", ["other"]).key
-    with closing(sqlite3.connect(store.place)) as connection:
-        (own,) = connection.execute("SELECT key FROM selection WHERE catalog_id = 1").fetchone()
+    with store.read() as session:
+        own = session.connection().exec_driver_sql("SELECT key FROM selection WHERE catalog_id = 1")
+        own = own.scalar()
     yield lambda: list_catalogs(store)
     yield lambda: load_catalog(store, 1)
     yield lambda: read_log(store, 1)
@@ -161,17 +171,34 @@ def test_a_damaged_cell_is_an_error_in_words_that_names_its_row(
 ):
     write(path, table, column, text)
     store = Store(f"sqlite:///{path}")
+    check_refusals(store, tmp_path, table, column, "put a backup")
+    store.close()
+
+
+def check_refusals(store, folder, table, column, remedy):
+    """Every reading that meets the damaged cell names its row."""
     refusals = []
-    for reading in readings(store, tmp_path):
+    for reading in readings(store, folder):
         try:
             reading()
         except ToolScopeError as error:
             refusals.append(str(error))
     for refusal in (one for one in refusals if "row (" in one):
-        assert f"{table} row (" in refusal and "put a backup" in refusal and str(path) in refusal
+        assert f"{table} row (" in refusal and remedy in refusal and store.place in refusal
     if column != "name":
         assert any("row (" in refusal for refusal in refusals), refusals
     assert not any(len(refusal) > 600 for refusal in refusals)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("table", "column"), PLACES)
+def test_so_is_one_on_a_server(postgres_server, tmp_path, table, column):
+    url = postgres_server.new()
+    fill(url, tmp_path)
+    where = FIRST.get(table, "true")
+    postgres_server.sql(f"UPDATE {table} SET {column} = '{{\"cut' WHERE {where}", url)
+    store = Store(url)
+    check_refusals(store, tmp_path, table, column, "restore a backup")
     store.close()
 
 
