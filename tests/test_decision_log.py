@@ -503,6 +503,8 @@ def test_a_line_may_name_tools_by_fingerprint_only():
         ({"action": "accept", "members": [1]}, r"members is \[1\]"),
         ({"action": "accept", "ids": ["a"], "detail": [1]}, "give an object"),
         ({"action": "undo", "seq": "1"}, "whole number"),
+        ({"action": "accept", "ids": ["a", "b"], "at": "\x00"}, "give a time such as"),
+        ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "give a time such as"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_refused(line, words):

@@ -39,12 +39,13 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where data is kept, and the endpoint with its keys. See ``read_environment``.
+    """Where data is kept, and the endpoint with its keys. See ``read_environment``. The store's URL
+    may hold a password, so it is not shown.
 
     ``visitors_start_servers``: whoever reaches the app from another machine may run commands here.
     """
 
-    store_url: str
+    store_url: str = field(repr=False)
     cache_dir: Path
     data_dir: Path
     token_cache: Path | None = None

@@ -193,6 +193,9 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     seq = row.get("seq") or 0
     if not isinstance(seq, int):
         raise DecisionError(f"seq is {seq!r}; give a whole number, or leave it out")
+    at = str(row.get("at") or "")
+    if not (at.isascii() and at.isprintable()):
+        raise DecisionError(f"at is {at[:40]!r}; give a time such as 2026-01-02T10:00:00+00:00")
     ids = _texts(row.get("ids") or (), "ids")
     members = _texts(row.get("members") or (), "members")
     if not members:
@@ -205,7 +208,7 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
         members=members,
         ids=ids,
         reviewer=str(row.get("reviewer") or ""),
-        at=str(row.get("at") or ""),
+        at=at,
         seq=seq,
         detail=_by_fingerprint(detail, dict(zip(ids, members, strict=False))),
     )

@@ -16,6 +16,7 @@ from toolscope_core.cli import (
     plan_commands,
     search_commands,
     serve_commands,
+    store_commands,
     usage_commands,
     variant_commands,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "plan_commands",
     "search_commands",
     "serve_commands",
+    "store_commands",
     "usage_commands",
     "variant_commands",
 ]

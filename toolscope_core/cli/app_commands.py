@@ -25,7 +25,7 @@ def prepare() -> None:
         record = work.prepare(progress())
     finally:
         work.close()
-    say(f"{record.name}: {record.tools} tools, analysed; store: {work.settings.store_url}")
+    say(f"{record.name}: {record.tools} tools, analysed; store: {work.store.place}")
 
 
 @app.command("app")

@@ -1,7 +1,7 @@
-"""The store: everything that lasts, in one SQLite file. The only place that knows SQL.
+"""The store: everything that lasts, in one database. The only place that knows SQL.
 
 ``Store(url)`` opens it; the functions take it first and exchange frozen dataclasses. Each is one
-short transaction and raises ``StoreError`` when the file cannot be used.
+short transaction and raises ``StoreError`` when the database cannot be used.
 """
 
 from toolscope_core.store.catalog_rows import (
@@ -12,13 +12,14 @@ from toolscope_core.store.catalog_rows import (
     rename_catalog,
     save_catalog,
 )
+from toolscope_core.store.copying import CopiedTable, contents, copy_store
 from toolscope_core.store.decision_rows import (
     append_decision,
     append_decisions,
     count_decisions,
     read_log,
 )
-from toolscope_core.store.engine import Store, now
+from toolscope_core.store.engine import Store, existing_store, now
 from toolscope_core.store.experiment_rows import (
     delete_experiment,
     get_experiment,
@@ -83,6 +84,7 @@ from toolscope_core.store.variant_rows import OfferedVariant, keep_variants, lis
 __all__ = [
     "SET_NAME",
     "CatalogRecord",
+    "CopiedTable",
     "GeneratedQuery",
     "GeneratedState",
     "Job",
@@ -99,6 +101,8 @@ __all__ = [
     "append_decision",
     "append_decisions",
     "clear_generated",
+    "contents",
+    "copy_store",
     "count_decisions",
     "count_earlier",
     "decide_generated",
@@ -109,6 +113,7 @@ __all__ = [
     "edit_generated",
     "end_job",
     "end_run",
+    "existing_store",
     "get_experiment",
     "get_job",
     "get_run",

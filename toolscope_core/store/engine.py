@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import String, select, type_coerce
+from sqlalchemy import Column, String, inspect, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
 from toolscope_core.errors import StoreError
-from toolscope_core.store.databases import database_of
+from toolscope_core.store.databases import Database, database_of
 from toolscope_core.store.migrations import is_current, migrate
 from toolscope_core.store.tables import CellError
 
@@ -35,7 +35,7 @@ class Store:
         self._database = database_of(url, BUSY_SECONDS, backed_up=backed_up)
         self.place = self._database.place
         self.repair = self._database.repair
-        with self._in_words():
+        with in_words(self._database):
             with self._database.look().connect() as connection:
                 ready = is_current(connection, self.place)
             self._engine = self._database.engine()
@@ -59,6 +59,10 @@ class Store:
         moment = self._database.clock(session.connection())
         return _as_text(moment.astimezone(UTC) + timedelta(seconds=ahead))
 
+    def count_on(self, session: Session, column: Column[int]) -> None:
+        """Have the numbers that the database gives go on after the greatest in the column."""
+        self._database.count_on(session.connection(), column)
+
     def close(self) -> None:
         """Let go of the database; a later transaction opens it again."""
         self._engine.dispose()
@@ -75,7 +79,7 @@ class Store:
     def _transaction(self, *, writes: bool) -> Iterator[Session]:
         engine = self._engine.execution_options(writes=writes)
         with (
-            self._in_words(),
+            in_words(self._database),
             Session(engine, expire_on_commit=False) as session,
             session.begin(),
         ):
@@ -85,16 +89,26 @@ class Store:
             except CellError as error:
                 raise damaged_row(self, _row_of(session, error), str(error)) from error
 
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Turn what the database reports into ``StoreError``; broken rules stay bugs."""
-        try:
-            yield
-        except IntegrityError:
-            raise
-        except self._database.failures as error:
-            remedy = self._database.remedy(error)
-            raise StoreError(f"the store {self.place} cannot be used: {remedy}") from error
+
+def existing_store(url: str) -> Store:
+    """The store of this URL, opened. Raises ``StoreError`` where there is none yet."""
+    database = database_of(url, BUSY_SECONDS)
+    with in_words(database), database.look().connect() as connection:
+        if not inspect(connection).get_table_names():
+            raise StoreError(f"there is no store at {database.place}; correct the address")
+    return Store(url)
+
+
+@contextmanager
+def in_words(database: Database) -> Iterator[None]:
+    """Turn what the database reports into ``StoreError``; broken rules stay bugs."""
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except database.failures as error:
+        remedy = database.remedy(error)
+        raise StoreError(f"the store {database.place} cannot be used: {remedy}") from error
 
 
 def damaged_row(store: Store, row: str, reason: str) -> StoreError:

@@ -1,0 +1,37 @@
+"""The commands for the store itself: to another database, and up to date."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
+from toolscope_core.config import read_environment
+from toolscope_core.numbers import quantity
+
+PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."
+
+
+@app.command("copy-store")
+@errors_as_sentences
+def copy_store(
+    source: Annotated[str, typer.Argument(help=f"URL of the store to copy. {PASSWORDS}")],
+    target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
+) -> None:
+    """Copy a whole store into a new one, of the same or of the other database, and check it."""
+    from toolscope_core.commands.copy_store_command import copy_to
+
+    report = copy_to(source, target, progress())
+    for table in report.tables:
+        say(f"{table.name:12} {quantity(table.rows, 'row'):>14}  sha256 {table.digest[:16]}")
+    say(f"copied {report.source} to {report.target}; every table was read again and is the same")
+
+
+@app.command("upgrade-store")
+@errors_as_sentences
+def upgrade_store() -> None:
+    """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
+    from toolscope_core.commands.copy_store_command import upgrade
+
+    say(f"{upgrade(read_environment().store_url)} is up to date")

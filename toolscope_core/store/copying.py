@@ -1,0 +1,129 @@
+"""A whole store copied into an empty one, of the same or of the other database, and checked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, insert, select
+from sqlmodel import Session, col
+from sqlmodel import select as select_rows
+
+from toolscope_core.backends import Progress, Step, silent
+from toolscope_core.errors import StoreError
+from toolscope_core.store.engine import Store
+from toolscope_core.store.tables import JobRow, Json, Row
+
+AT_ONCE = 1_000
+"""Rows in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedTable:
+    """A table of both stores: its rows, and a hash (64 hex digits) of all their cells."""
+
+    name: str
+    rows: int
+    digest: str
+
+
+def copy_store(
+    source: Store, target: Store, progress: Progress = silent
+) -> tuple[CopiedTable, ...]:
+    """Copy every row as it is stored, all or none; the tables, each the same on both sides when it
+    was read again.
+
+    The source is read as one state; what is written to it later is not in the copy. Raises
+    ``StoreError`` where a job runs on the source, or the target holds rows or does not give back
+    what it was given.
+    """
+    tables = [_as_stored(table) for table in Row.metadata.sorted_tables]
+    copied = []
+    with source.read() as reading, target.write() as writing:
+        _check_idle(source, reading)
+        _check_empty(target, writing.connection(), tables)
+        for done, table in enumerate(tables):
+            progress(Step(f"copy {table.name}", done, len(tables)))
+            copied.append(_copy(table, reading.connection(), writing.connection()))
+            _check_same(target, copied[-1], _summed(table, writing.connection()))
+            (key, *others) = table.primary_key
+            if not others and isinstance(key.type, Integer):
+                target.count_on(writing, key)
+    return tuple(copied)
+
+
+def contents(store: Store) -> tuple[CopiedTable, ...]:
+    """The tables of a store, read as one state."""
+    tables = [_as_stored(table) for table in Row.metadata.sorted_tables]
+    with store.read() as session:
+        return tuple(_summed(table, session.connection()) for table in tables)
+
+
+def _as_stored(table: Table) -> Table:
+    """The table with cells of text where the rows of ``tables`` convert them."""
+    columns = (
+        Column(
+            column.name,
+            Text() if isinstance(column.type, Json) else column.type,
+            primary_key=column.primary_key,
+        )
+        for column in table.columns
+    )
+    return Table(table.name, MetaData(), *columns)
+
+
+def _copy(table: Table, source: Connection, target: Connection) -> CopiedTable:
+    def passed_on() -> Iterator[Sequence[Any]]:
+        for rows in _partitions(table, source):
+            target.execute(insert(table), [dict(row._mapping) for row in rows])
+            yield from rows
+
+    return _of_rows(table.name, passed_on())
+
+
+def _summed(table: Table, connection: Connection) -> CopiedTable:
+    rows = (row for rows in _partitions(table, connection) for row in rows)
+    return _of_rows(table.name, rows)
+
+
+def _partitions(table: Table, connection: Connection) -> Iterator[Sequence[Any]]:
+    """The rows in the order of their key, which is the same on both databases."""
+    ordered = select(table).order_by(*table.primary_key)
+    return connection.execute(ordered, execution_options={"yield_per": AT_ONCE}).partitions()
+
+
+def _of_rows(name: str, rows: Iterable[Sequence[Any]]) -> CopiedTable:
+    count, hashed = 0, hashlib.sha256()
+    for row in rows:
+        count += 1
+        hashed.update(repr(tuple(row)).encode("utf-8", "backslashreplace"))
+    return CopiedTable(name, count, hashed.hexdigest())
+
+
+def _check_idle(source: Store, session: Session) -> None:
+    running = select_rows(JobRow.id).where(
+        JobRow.state == "running", col(JobRow.lease_until) > source.time(session)
+    )
+    if session.exec(running).first():
+        raise StoreError(
+            f"a job is running on {source.place}; end the programs that use it, then copy it again"
+        )
+
+
+def _check_empty(target: Store, connection: Connection, tables: Iterable[Table]) -> None:
+    filled = [t.name for t in tables if connection.execute(select(t).limit(1)).first()]
+    if filled:
+        raise StoreError(
+            f"the store {target.place} holds rows already ({', '.join(filled)}) and was left as it "
+            "is; copy into a new one"
+        )
+
+
+def _check_same(target: Store, copied: CopiedTable, stored: CopiedTable) -> None:
+    if copied != stored:
+        raise StoreError(
+            f"the table {copied.name} did not arrive as it was ({copied.rows:,} rows read, "
+            f"{stored.rows:,} found in {target.place}); nothing was copied"
+        )
