@@ -16,13 +16,14 @@ from ui.catalog.usage_panel import usage_panel
 from ui.frame import page_frame
 
 st.title("Catalog")
+first = st.container()
 places = overview_panel.draw_catalog()
+changes_panel(first)
 upload_panel()
 servers_panel()
 query_sets_panel(page_frame.current().id)
 usage_panel(page_frame.current().id)
 rename_delete_panel()
-changes_panel()
 implied_panel(page_frame.current().id)
 listing_panel(page_frame.current().id)
 overview_panel.fill_in(places)

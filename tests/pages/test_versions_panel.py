@@ -54,24 +54,3 @@ def test_the_same_file_again_does_nothing_and_says_so(monkeypatch, work):
     before = work.catalogs.newest()
     app.button(key="add_1").click().run()
     assert work.catalogs.newest() == before
-
-
-def test_the_new_version_tells_what_changed_and_which_decisions_wait(monkeypatch, work):
-    i = work.catalogs.newest()[0].id
-    work.review.decide(i, "accept", desk.by_name(work, i, "send_mail"), "ann")
-    changed = replace(desk.MAIL, description="Send a mail to one or more people.")
-    record = work.catalogs.add("Desk", desk.catalog(changed, *desk.TOOLS[1:]))
-    work.analyses.run(record.id)
-    app = open_page(monkeypatch, work)
-    (panel,) = [e for e in app.expander if "Changes since" in e.label]
-    assert panel.label == "Changes since version 1: 1 changed; none breaking"
-    assert "suspended until they are reviewed again" in words(app)
-    (link,) = [e.proto for e in app.get("page_link") if "decision" in e.proto.label]
-    assert "accept by ann" in link.label
-    assert any("<ins" in e.proto.body for e in app.get("html"))
-    third = work.catalogs.add("Desk", desk.catalog(changed, *desk.TOOLS[1:-1]))
-    work.analyses.run(third.id)
-    app = open_page(monkeypatch, work)
-    app.selectbox(key=f"since_{third.id}").select(1).run()
-    (panel,) = [e for e in app.expander if "Changes since" in e.label]
-    assert panel.label == "Changes since version 1: 1 removed, 1 changed; 1 breaking"

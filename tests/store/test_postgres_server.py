@@ -13,6 +13,7 @@ from toolscope_core.store import (
     Store,
     append_decision,
     engine,
+    get_run,
     get_selection,
     list_catalogs,
     load_catalog,
@@ -77,7 +78,8 @@ def test_a_name_that_no_index_holds_is_refused_in_words(store):
 
 def test_a_link_with_a_nul_in_it_is_an_error_in_words(store):
     with pytest.raises(StoreError, match="a text holds a NUL character"):
-        get_selection(store, 1, "\x00")
+        get_run(store, "\x00")
+    assert get_selection(store, 1, "\x00") is None
 
 
 def test_a_connection_lost_in_the_middle_is_told_and_the_next_one_works(store, postgres_server):

@@ -46,6 +46,8 @@ def keep_selection(store: Store, catalog_id: int, source: str, ids: Iterable[str
 
 def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
     """The selection of this key; ``None`` where the catalog has none, or no longer."""
+    if not key.isalnum():  # of a link that somebody typed
+        return None
     wanted = select(SelectionRow).where(
         SelectionRow.catalog_id == catalog_id, SelectionRow.key == key
     )

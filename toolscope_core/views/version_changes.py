@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolscope_core.catalog import visible
-from toolscope_core.datamodel import canonical_json
+from toolscope_core.datamodel import Decision, canonical_json
+from toolscope_core.decisions import id_list
 from toolscope_core.versions.diff import CatalogDiff
+from toolscope_core.versions.fields import FieldChange
 
 _SHOWN = 160
 
@@ -48,9 +50,16 @@ class Doubt:
     and where the tools no longer look alike.
     """
 
-    seq: int
-    summary: str
+    decision: Decision
     cluster: str | None = None
+
+    @property
+    def seq(self) -> int:
+        return self.decision.seq
+
+    @property
+    def summary(self) -> str:
+        return f"{self.decision.action} by {self.decision.reviewer}: {id_list(self.decision.ids)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +81,20 @@ class Changes:
 
 def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
     """Every change in a line, breaking ones first, else in the order of the diff."""
-    rows = [
-        ChangeRow(
-            row.what,
-            one_line(row.tool_id),
-            one_line(row.change.field),
-            _ABSENT if row.change.kind == "added" else one_line(row.change.old),
-            _ABSENT if row.change.kind == "removed" else one_line(row.change.new),
-            row.change.breaking,
-        )
-        for row in changes.rows
-    ]
+    rows = [change_row(row.what, row.tool_id, row.change) for row in changes.rows]
     return tuple(sorted(rows, key=lambda row: not row.breaking))
+
+
+def change_row(what: str, tool_id: str, change: FieldChange) -> ChangeRow:
+    """One change of a tool as the row of a table."""
+    return ChangeRow(
+        what,
+        one_line(tool_id),
+        one_line(change.field),
+        _ABSENT if change.kind == "added" else one_line(change.old),
+        _ABSENT if change.kind == "removed" else one_line(change.new),
+        change.breaking,
+    )
 
 
 def counted(changes: CatalogDiff) -> str:

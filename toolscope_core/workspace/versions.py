@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from toolscope_core.catalog import visible
-from toolscope_core.datamodel import Catalog, Decision
-from toolscope_core.decision_log import active, suspended_decisions
-from toolscope_core.decisions import id_list
+from toolscope_core.datamodel import Catalog, Cluster, Decision, Tool
 from toolscope_core.errors import JobError
 from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from toolscope_core.versions.diff import CatalogDiff, diff
+from toolscope_core.views.standing_decisions import (
+    StandingDecisions,
+    ToolSince,
+    changed_members,
+    new_proposals,
+    of_cluster,
+    reworded,
+    standing_decisions,
+    tool_since,
+)
 from toolscope_core.views.version_changes import Changes, Doubt, Reworded, counted, table
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
@@ -25,6 +32,7 @@ class Versions:
         self._catalogs = catalogs
         self._review = review
         self._diffs: Memo[CatalogDiff] = Memo(most=1)
+        self._by_print: Memo[dict[str, Tool]] = Memo(most=4)
 
     def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
         """The versions before this one, the newest first."""
@@ -36,29 +44,77 @@ class Versions:
 
     def since(self, record: CatalogRecord, earlier: CatalogRecord) -> Changes:
         """What ``record`` changes against an earlier version, and the decisions in doubt now."""
-        new, log = self._catalogs.open(record.id), self._review.log(record.id)
-        doubtful = suspended_decisions(new, log)
-        doubts = (
-            Doubt(item.seq, _said(item), self._waiting(record.id, item))
-            for item in active(log)
-            if item.seq in doubtful
-        )
-        return self._changes(earlier, new, doubts)
+        waiting = self.standing(record).wait
+        doubts = (Doubt(one, self._waiting(record.id, one)) for one in waiting)
+        return self._changes(earlier, self._catalogs.open(record.id), doubts)
 
     def ahead(self, name: str, catalog: Catalog) -> Changes | None:
         """What storing ``catalog`` under ``name`` would change; ``None`` for a new name.
 
         The decisions are those that it would put in doubt and that stand today.
         """
-        newest = {record.name: record for record in self._catalogs.newest()}.get(name.strip())
+        newest = self._newest(name)
         if newest is None:
             return None
-        log = self._review.log(newest.id)
-        doubtful = suspended_decisions(catalog, log) - suspended_decisions(
-            self._catalogs.open(newest.id), log
+        log, known = self._review.log(newest.id), self.standing(newest).wait
+        waiting = standing_decisions(catalog, log).wait
+        return self._changes(newest, catalog, (Doubt(one) for one in waiting if one not in known))
+
+    def standing(self, record: CatalogRecord) -> StandingDecisions:
+        """What becomes of the decisions in force on this version."""
+        return standing_decisions(self._catalogs.open(record.id), self._review.log(record.id))
+
+    def standing_ahead(self, name: str, catalog: Catalog) -> StandingDecisions | None:
+        """What would become of them if ``catalog`` were stored; ``None`` for a new name."""
+        newest = self._newest(name)
+        if newest is None:
+            return None
+        return standing_decisions(catalog, self._review.log(newest.id))
+
+    def since_decision(self, record: CatalogRecord, decision: Decision) -> tuple[ToolSince, ...]:
+        """The tools of a decision that are others now, and what changed since it was made."""
+        catalog = self._catalogs.open(record.id)
+        return tuple(
+            tool_since(self._as_it_was(record, member), catalog.by_id[tool_id])
+            for tool_id, member in changed_members(catalog, decision)
         )
-        doubts = (Doubt(item.seq, _said(item)) for item in active(log) if item.seq in doubtful)
-        return self._changes(newest, catalog, doubts)
+
+    def waiting_on(self, record: CatalogRecord, cluster: Cluster) -> tuple[Decision, ...]:
+        """The suspended decisions on which a stale cluster rests."""
+        return of_cluster(self.standing(record).wait, cluster.members)
+
+    def again(self, record: CatalogRecord) -> tuple[Cluster, ...]:
+        """The clusters on which somebody decided and in which a tool has changed since. Raises
+        ``JobError`` before the analysis is finished.
+        """
+        return tuple(one for one in self._review.queue(record.id) if one.state == "stale")
+
+    def new_proposals(self, record: CatalogRecord) -> tuple[Cluster, ...]:
+        """The proposals that wait and that the version before this one could not have; none for a
+        first version. Raises ``JobError`` before the analysis is finished.
+        """
+        earlier = self.earlier(record)
+        if not earlier:
+            return ()
+        before, now = (self._catalogs.open(one.id) for one in (earlier[0], record))
+        return new_proposals(self._review.queue(record.id), now, before)
+
+    def _as_it_was(self, record: CatalogRecord, fingerprint: str) -> Tool | None:
+        """The tool of an earlier version that has this fingerprint, if one is stored."""
+        for version in self.earlier(record):
+            if tool := self._prints(version.id).get(fingerprint):
+                return tool
+        return None
+
+    def _prints(self, catalog_id: int) -> dict[str, Tool]:
+        """The tools of a version by fingerprint."""
+        catalog = self._catalogs.open(catalog_id)
+        return self._by_print.get(
+            catalog_id, (catalog,), lambda: {tool.fingerprint: tool for tool in catalog.tools}
+        )
+
+    def _newest(self, name: str) -> CatalogRecord | None:
+        return {record.name: record for record in self._catalogs.newest()}.get(name.strip())
 
     def _waiting(self, catalog_id: int, decision: Decision) -> str | None:
         """Id of the stale cluster with most of the decision's tools."""
@@ -82,7 +138,7 @@ class Versions:
             summary=counted(changes),
             breaking=changes.breaking,
             rows=table(changes),
-            reworded=_reworded(changes),
+            reworded=tuple(_reworded(changes)),
             doubts=tuple(doubts),
         )
 
@@ -91,16 +147,6 @@ class Versions:
         return self._diffs.get(old_id, (new,), lambda: diff(old, new))
 
 
-def _said(decision: Decision) -> str:
-    return f"{decision.action} by {decision.reviewer}: {id_list(decision.ids)}"
-
-
-def _reworded(changes: CatalogDiff) -> tuple[Reworded, ...]:
-    return tuple(
-        Reworded(row.tool_id, row.change.field, visible(row.change.old), visible(row.change.new))
-        for row in changes.rows
-        if row.change.kind == "changed"
-        and row.change.field.split("/")[-1] == "description"
-        and isinstance(row.change.old, str)
-        and isinstance(row.change.new, str)
-    )
+def _reworded(changes: CatalogDiff) -> Iterator[Reworded]:
+    for change in changes.changed:
+        yield from reworded(change.new.id, change.fields)

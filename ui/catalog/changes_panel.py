@@ -1,18 +1,27 @@
-"""What a new version of a catalog changes: before it is added, and afterwards."""
+"""What a new version of a catalog changes: before it is added, and step by step afterwards."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.datamodel import Catalog
+from toolscope_core.errors import JobError
+from toolscope_core.numbers import quantity
+from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.version_changes import Changes, Doubt
+from ui.deciding import changed_since, queue_panel
 from ui.frame import page_frame, safe_text
 
 SHOWN = 10
 
 
-def changes_panel() -> None:
-    """What the current version changed; nothing for a first version."""
+def changes_panel(first: DeltaGenerator) -> None:
+    """The way through the current version: what changed, which decisions wait, what is new;
+    nothing for a first version. It is drawn in ``first`` while it leads to something to do.
+    """
     record, versions = page_frame.current(), page_frame.workspace().versions
     earlier = {other.number: other for other in versions.earlier(record)}
     if not earlier:
@@ -20,36 +29,43 @@ def changes_panel() -> None:
     key = f"since_{record.id}"
     chosen = st.session_state.get(key, max(earlier))
     changes = versions.since(record, earlier[chosen])
-    label = f"Changes since version {chosen}: {changes.summary}"
-    with st.expander(label, icon=":material/difference:"):
-        if len(earlier) > 1:
-            st.selectbox("Compare with version", list(earlier), key=key, width=160)
-        _changes(changes)
-    if changes.doubts:
-        st.warning(
-            "Tools have changed. These decisions are suspended until they are reviewed again:"
+    place = first if changes.doubts or _count("new") != 0 else st
+    with place.container(border=True, key="new_version"):
+        st.markdown(
+            f"**Version {record.number}**, added {record.at[:10]}. Decisions on tools that did "
+            "not change hold; nothing is asked twice."
         )
-        for doubt in changes.doubts[:SHOWN]:
-            st.page_link(
-                "pages/review.py",
-                label=f"Review decision {_in_words(doubt)}",
-                icon=":material/history:",
-                query_params={"cluster": doubt.cluster} if doubt.cluster else None,
-            )
-        _rest(len(changes.doubts), "decisions")
+        what, decisions, new = st.columns(3, gap="medium")
+        with what:
+            _what_changed(changes)
+        with decisions:
+            _decisions()
+        with new:
+            _new_proposals()
+        with st.expander(f"Changes since version {chosen}", icon=":material/difference:"):
+            if len(earlier) > 1:
+                st.selectbox("Compare with version", list(earlier), key=key, width=160)
+            _changes(changes)
+        if changes.doubts:
+            label = f"Decisions that wait ({len(changes.doubts):,}), and what changed since"
+            with st.expander(label, icon=":material/history:"):
+                _doubts(changes.doubts)
 
 
 def new_version_panel(name: str, catalog: Catalog) -> None:
     """What adding ``catalog`` under ``name`` would change; nothing for a new name."""
-    changes = page_frame.workspace().versions.ahead(name, catalog)
-    if changes is None:
+    versions = page_frame.workspace().versions
+    changes, standing = versions.ahead(name, catalog), versions.standing_ahead(name, catalog)
+    if changes is None or standing is None:
         return
     title = f"**{safe_text.untrusted(name)}**"
     if changes.same:
         st.info(f"{title} is identical to version {changes.number}. Adding it changes nothing.")
         return
+    hold = f" {quantity(len(standing.hold), 'decision')} would hold." if standing.hold else ""
     st.info(
         f"{title} already exists. This would be version {changes.number + 1}: {changes.summary}."
+        f"{hold}"
     )
     _changes(changes)
     if changes.doubts:
@@ -59,25 +75,86 @@ def new_version_panel(name: str, catalog: Catalog) -> None:
         _rest(len(changes.doubts), "decisions")
 
 
+def _what_changed(changes: Changes) -> None:
+    st.markdown("**1. What changed**")
+    st.markdown(f"Since version {changes.number}: {changes.summary}.")
+
+
+def _decisions() -> None:
+    st.markdown("**2. Decisions**")
+    standing = page_frame.workspace().versions.standing(page_frame.current())
+    parts = [f"{quantity(len(standing.hold), 'decision')} hold{_s(standing.hold)}"]
+    if standing.wait:
+        parts.append(f"{len(standing.wait):,} wait{_s(standing.wait)}, as a tool has changed since")
+    if standing.gone:
+        parts.append(f"{len(standing.gone):,} name{_s(standing.gone)} tools that are gone")
+    st.markdown(f"{'; '.join(parts)}.")
+    _queue_link("again")
+
+
+def _new_proposals() -> None:
+    st.markdown("**3. New proposals**")
+    new, again = _count("new"), _count("again")
+    if new is None or again is None:
+        st.markdown("Known when the analysis is finished.")
+        return
+    rest = len(page_frame.workspace().review.queue(page_frame.current().id)) - new - again
+    others = f" {rest:,} from before {'is' if rest == 1 else 'are'} still open." if rest else ""
+    st.markdown(f"{quantity(new, 'proposal')} with tools that are new or changed.{others}")
+    _queue_link("new")
+
+
+def _count(part: queue_panel.Part) -> int | None:
+    """The clusters of a part of the new version; ``None`` before the analysis is finished."""
+    try:
+        return len(queue_panel.clusters_of(part))
+    except JobError:
+        return None
+
+
+def _queue_link(part: queue_panel.Part) -> None:
+    """A link to the queue of a part of the new version, where that holds anything."""
+    if count := _count(part):
+        st.page_link(
+            "pages/review.py",
+            label=f"{queue_panel.PARTS[part]} ({count:,})",
+            icon=":material/rule:",
+            query_params={queue_panel.PART: part},
+        )
+
+
+def _doubts(doubts: Sequence[Doubt]) -> None:
+    """The decisions that wait, each with what changed and a link to where it is made again."""
+    for doubt in doubts[:SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Decision {_in_words(doubt)}", width="content")
+            _again_link(doubt)
+        changed_since.changed_tools(doubt.decision)
+    _rest(len(doubts), "decisions")
+
+
+def _again_link(doubt: Doubt) -> None:
+    if doubt.cluster:
+        st.page_link(
+            "pages/review.py", label="Look again", icon=":material/rule:",
+            query_params={"cluster": doubt.cluster},
+        )  # fmt: skip
+        return
+    tools = page_frame.workspace().catalogs.open(page_frame.current().id).by_id
+    here = next((one for one in doubt.decision.ids if one in tools), None)
+    if here is not None:
+        st.page_link(
+            "pages/catalog.py", label="Open the tool", icon=":material/right_panel_open:",
+            query_params={"tool": tool_key(here)},
+        )  # fmt: skip
+
+
 def _changes(changes: Changes) -> None:
     if not changes.rows:
         return
-    st.dataframe(
-        changes.rows,
-        hide_index=True,
-        column_config={
-            "change": st.column_config.TextColumn(width=75),
-            "tool": st.column_config.TextColumn(width=190),
-            "field": st.column_config.TextColumn(width=190),
-            "old": st.column_config.TextColumn(width=125),
-            "new": st.column_config.TextColumn(width=125),
-            "breaking": st.column_config.TextColumn("breaks callers", width=225),
-        },
-        alt="Changes, breaking ones first",
-    )
+    changed_since.table(changes.rows, "Changes, breaking ones first")
     for item in changes.reworded[:SHOWN]:
-        st.caption(f"{safe_text.untrusted(item.tool)}, {safe_text.untrusted(item.field)}")
-        st.html(safe_text.word_diff(item.old, item.new))
+        changed_since.reworded(item)
     _rest(len(changes.reworded), "texts")
 
 
@@ -88,3 +165,8 @@ def _in_words(doubt: Doubt) -> str:
 def _rest(count: int, what: str) -> None:
     if count > SHOWN:
         st.caption(f"and {count - SHOWN:,} {what} more")
+
+
+def _s(several: Sequence[object]) -> str:
+    """The ending of a verb."""
+    return "s" if len(several) == 1 else ""

@@ -36,7 +36,19 @@ STATES: dict[str, Listed] = {
     "Rejected": "rejected",
     "Flagged": "flagged",
 }
-FILTERS = ("review_server", "review_size", "review_kind", "review_objection", "review_share")
+Part = Literal["again", "new"]
+PARTS: dict[Part, str] = {"again": "Changed since the decision", "new": "New proposals"}
+"""What a new version of the catalog brings into the queue."""
+PART = "since"
+"""The name of a part in the address of a link; keys of bound widgets are taken."""
+FILTERS = (
+    "review_server",
+    "review_size",
+    "review_kind",
+    "review_objection",
+    "review_share",
+    "review_part",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,7 @@ def forget_cluster() -> None:
 
 def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
     """What is listed under the filters and the order that are drawn in ``bar``."""
+    _follow_link()
     review = page_frame.workspace().review
     orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
     if page_frame.workspace().learned_judge.chosen(catalog_id):
@@ -143,6 +156,11 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
                     name, options, None, key=key, placeholder=unset,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
+        if page_frame.workspace().versions.earlier(page_frame.current()):
+            st.selectbox(
+                "Of the new version", list(PARTS.values()), None, key="review_part",
+                placeholder="new and older", persist_state="session", on_change=forget_cluster,
+            )  # fmt: skip
         owners = page_frame.workspace().people.owners(catalog_id)
         if page_frame.reviewer() in owners.values():
             st.toggle(
@@ -154,6 +172,24 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
         label_visibility="collapsed", on_change=forget_cluster, persist_state="session",
     )  # fmt: skip
     return STATES[state]
+
+
+def clusters_of(part: Part) -> tuple[Cluster, ...]:
+    """The waiting clusters of a part of the new version. Raises ``JobError`` before the analysis
+    is finished.
+    """
+    versions, record = page_frame.workspace().versions, page_frame.current()
+    return versions.again(record) if part == "again" else versions.new_proposals(record)
+
+
+def _follow_link() -> None:
+    """Set the filters as the link says that led here, and take it out of the address."""
+    linked = st.query_params.pop(PART, None)
+    part = next((one for one in PARTS if one == linked), None)
+    if part is not None:
+        for key in (*FILTERS, "review_state", "review_find"):
+            st.session_state.pop(key, None)
+        st.session_state["review_part"] = PARTS[part]
 
 
 def _clear() -> None:
@@ -175,8 +211,22 @@ def chosen_filters(catalog_id: int) -> Filters:
         kind=value("review_kind"),
         objection=value("review_objection"),
         ids=selection.tool_ids if selection and tool_selection.only() else None,
-        clusters=_own_share(catalog_id) if value("review_share") and waiting else None,
+        clusters=_listed_only(catalog_id) if waiting else None,
     )
+
+
+def _listed_only(catalog_id: int) -> frozenset[str] | None:
+    """The clusters of the chosen part of the new version and of the reviewer's share; ``None`` for
+    all.
+    """
+    part = next(
+        (p for p, label in PARTS.items() if label == st.session_state.get("review_part")), None
+    )
+    own = _own_share(catalog_id) if st.session_state.get("review_share") else None
+    if part is None:
+        return own
+    of_part = frozenset(one.id for one in clusters_of(part))
+    return of_part if own is None else of_part & own
 
 
 def _own_share(catalog_id: int) -> frozenset[str] | None:

@@ -9,6 +9,7 @@ import streamlit as st
 from toolscope_core.datamodel import Decision, Tool
 from ui.deciding import (
     argument_panel,
+    changed_since,
     cluster_card,
     decision_buttons,
     decision_words,
@@ -40,6 +41,8 @@ def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> 
         elif open_to_change:
             cluster_card.question(card)
     _flags(catalog_id, listed)
+    if shown.state == "stale":
+        changed_since.on_card(shown)
 
     def drop_button(tool: Tool) -> None:
         """A button that takes one member out, where that leaves a cluster."""

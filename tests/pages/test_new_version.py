@@ -1,0 +1,93 @@
+"""The way through a new version: what changed, which decisions wait, what is new."""
+
+from dataclasses import replace
+
+from tests.pages.screen import open_page, words
+from tests.workspace.desk import MAIL, SUM, TOOLS, by_name, catalog, on
+
+CHANGED = replace(MAIL, description="Send a mail to a person now.")
+NEXT = (CHANGED, *TOOLS[1:], on("gamma", SUM))
+
+
+def links(app):
+    return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+
+
+def next_version(work, *, analysed=True):
+    """Two accepted merges, one of which waits in version 2, which brings one proposal."""
+    (first,) = work.catalogs.newest()
+    for name in ("send_mail", "get_weather"):
+        work.review.decide(first.id, "accept", by_name(work, first.id, name), "ann")
+    record = work.catalogs.add("Desk", catalog(*NEXT))
+    if analysed:
+        work.analyses.wait(work.analyses.start(record.id))
+    return record
+
+
+def test_a_first_version_has_no_guide(monkeypatch, work):
+    assert "1. What changed" not in words(open_page(monkeypatch, work))
+
+
+def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypatch, work):
+    next_version(work)
+    app = open_page(monkeypatch, work)
+    text = words(app)
+    steps = ("**1. What changed**", "**2. Decisions**", "**3. New proposals**", "holds 9 tools")
+    assert [text.index(step) for step in steps] == sorted(text.index(step) for step in steps)
+    assert "Since version 1: 1 changed, 1 added; none breaking." in text
+    assert "1 decision holds; 1 waits, as a tool has changed since." in text
+    assert "1 proposal with tools that are new or changed. 1 from before is still open." in text
+    assert {expander.label for expander in app.expander} >= {
+        "Changes since version 1",
+        "Decisions that wait (1), and what changed since",
+    }
+    assert links(app)["Changed since the decision (1)"] == "since=again"
+    assert links(app)["New proposals (1)"] == "since=new"
+    assert links(app)["Look again"].startswith("cluster=")
+    marked = "".join(element.proto.body for element in app.get("html"))
+    assert "<ins" in marked and "now" in marked
+
+
+def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
+    next_version(work)
+    app = open_page(monkeypatch, work, "review", since="again")
+    assert app.selectbox(key="review_part").value == "Changed since the decision"
+    names = next(table.value["name"] for table in app.dataframe if "name" in table.value)
+    assert names.tolist() == ["send_mail"]
+    assert "A tool has changed since, so this waits for another look." in words(app)
+    assert "1 of 3 shown" in words(app) and "since" not in app.query_params
+    app = open_page(monkeypatch, work, "review", since="new")
+    assert app.selectbox(key="review_part").value == "New proposals"
+    assert "1 of 3 shown" in words(app) and "**add\\_numbers**" in words(app)
+
+
+def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
+    next_version(work, analysed=False)
+    app = open_page(monkeypatch, work)
+    assert "1 decision holds; 1 waits" in words(app)
+    assert "Known when the analysis is finished." in words(app)
+    assert "Open the tool" in links(app)
+    assert app.button(key="analyse")
+
+
+def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work):
+    record = next_version(work)
+    for card in (*work.versions.again(record), *work.versions.new_proposals(record)):
+        work.review.decide(record.id, "accept", card, "ann")
+    text = words(open_page(monkeypatch, work))
+    assert (
+        "3 decisions hold." in text
+        and "wait" not in text.partition("3. New")[0]
+        and "0 proposals with tools that are new" in text
+    )
+    assert text.index("holds 9 tools") < text.index("**1. What changed**")
+
+
+def test_any_earlier_version_can_be_compared(monkeypatch, work):
+    next_version(work)
+    third = work.catalogs.add("Desk", catalog(CHANGED, *TOOLS[1:-1]))
+    work.analyses.run(third.id)
+    app = open_page(monkeypatch, work)
+    assert "Since version 2: 2 removed; 2 breaking." in words(app)
+    app.selectbox(key=f"since_{third.id}").select(1).run()
+    assert "Since version 1: 1 removed, 1 changed; 1 breaking." in words(app)
