@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
+from hypothesis import Phase
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
@@ -361,6 +362,6 @@ def test_one_of_everything(programs):
 
 
 def test_whatever_two_reviewers_do_the_log_is_the_state_and_all_of_it_can_be_taken_back(programs):
-    run_state_machine_as_test(
-        lambda: Office(programs), settings=examples(10, stateful_step_count=14)
-    )
+    """What fails is printed as it was tried: to make it shorter would take many minutes."""
+    tried = examples(10, stateful_step_count=14, phases=[Phase.generate])
+    run_state_machine_as_test(lambda: Office(programs), settings=tried)
