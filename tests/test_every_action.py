@@ -354,8 +354,8 @@ def test_one_of_everything(programs):
     office.decide(0, 0, "reject")
     office.decide(1, 0, "family")
     office.look_and_wait(0, 0)
-    for action in ("omit", "flag", "owner", "augment", "edit"):
-        office.say_of_one(1, 0, "one", action)
+    for place, action in enumerate(("omit", "flag", "edit", "owner", "augment")):
+        office.say_of_one(1, place, "one", action)
     office.decide_on_what_was_seen_then(0, 0, "accept")
     office.say_of_several(0, [5, 10], apart=False)
     office.say_of_several(0, [5, 6], apart=True)
