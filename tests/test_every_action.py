@@ -366,7 +366,7 @@ def test_one_of_everything(programs):
     office.note(0, 0, "one")
     office.new_version(0, "reworded")
     office.decide_at_once(0, back=False)
-    office.restore(1, 6)
+    office.restore(1, 5)
     office.read_the_own_file(0)
     office.the_log_is_the_state()
     made = {one.action for one in office.log}
