@@ -144,8 +144,8 @@ def m011_variants(run: RunStatement) -> None:
     )
 
 
-def m012_generated_queries(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m012_generated_queries(run: RunStatement) -> None:
+    run(
         "CREATE TABLE generated_query ("
         " name TEXT NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,"
         " tools TEXT NOT NULL, draft TEXT NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL,"
@@ -153,15 +153,15 @@ def m012_generated_queries(connection: sqlite3.Connection) -> None:
     )
 
 
-def m013_server_sources(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m013_server_sources(run: RunStatement) -> None:
+    run(
         "CREATE TABLE server_source ("
         " name TEXT NOT NULL PRIMARY KEY, at TEXT NOT NULL, value TEXT NOT NULL)"
     )
 
 
-def m016_usage_logs(connection: sqlite3.Connection) -> None:
-    connection.execute(
+def m014_usage_logs(run: RunStatement) -> None:
+    run(
         "CREATE TABLE usage_log ("
         " name TEXT NOT NULL, key TEXT NOT NULL, label TEXT NOT NULL, at TEXT NOT NULL,"
         " value TEXT NOT NULL, PRIMARY KEY (name, key))"
@@ -182,7 +182,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m011_variants,
     m012_generated_queries,
     m013_server_sources,
-    m016_usage_logs,
+    m014_usage_logs,
 )
 """In the order of their application. Append only: a released step never changes."""
 
