@@ -39,7 +39,7 @@ def wait_until(condition, seconds=10.0):
 
 @pytest.mark.parametrize(
     ("number", "act", "processes"),
-    [(signal.SIGKILL, "stubborn", 1), (signal.SIGTERM, "parent", 3)],
+    [(signal.SIGKILL, "parent", 3), (signal.SIGTERM, "good", 1)],
 )
 def test_no_server_outlives_a_program_that_is_killed(number, act, processes):
     mark = new_mark()
@@ -72,6 +72,21 @@ def test_what_is_still_watched_at_the_end_is_ended():
         assert watched.returncode == -signal.SIGTERM
         assert forgotten.poll() is None
         forgotten.kill()
+
+
+def test_what_does_not_end_is_ended_so_that_it_has_to(monkeypatch):
+    monkeypatch.setattr(process_guard, "GRACE", 0.1)
+    marker = new_mark()
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code],
+        env={MARKER: marker},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+    ) as process:
+        process.stdout.readline()
+        watch([f"+ {process.pid} {marker}\n"])
+        assert process.wait(5) == -signal.SIGKILL
 
 
 def test_where_the_system_shows_no_processes_the_group_is_ended(monkeypatch, tmp_path):

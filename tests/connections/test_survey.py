@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.connections.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
+from toolscope_core.connections import survey
 from toolscope_core.connections.survey import read_offers
 from toolscope_core.errors import JobError
 
@@ -15,7 +16,7 @@ def test_a_server_that_fails_is_a_row_among_the_others():
         good=entry("good"),
         bad=entry("exits"),
         unset={**entry("good"), "env": {"A": "${NOT_SET_ANYWHERE}"}},
-        slow=entry("slow", 0.3),
+        slow=entry("slow", 0.1),
     )
     steps = []
     offers = read_offers(config.servers, config, os.environ, QUICK, steps.append)
@@ -28,9 +29,10 @@ def test_a_server_that_fails_is_a_row_among_the_others():
     assert (steps[-1].done, steps[-1].total) == (4, 4)
 
 
-def test_no_more_than_allowed_run_at_a_time():
+def test_no_more_than_allowed_run_at_a_time(monkeypatch):
+    monkeypatch.setattr(survey, "LOOK_SECONDS", 0.02)
     mark, counts = new_mark(), []
-    config = configuration(**{f"s{n}": entry("slow", 0.3, **{MARK: mark}) for n in range(3)})
+    config = configuration(**{f"s{n}": entry("slow", 0.1, **{MARK: mark}) for n in range(3)})
 
     def count(step):
         counts.append(len(living(mark)))

@@ -19,6 +19,12 @@ def text_of(**entries):
     return json.dumps({"mcpServers": entries})
 
 
+@pytest.fixture(scope="module")
+def still(shared):
+    """A workspace of which nothing is started."""
+    return shared[0]
+
+
 @pytest.fixture
 def alone(monkeypatch):
     """Nobody else reaches the app."""
@@ -67,8 +73,8 @@ def read(app, work, *ticks):
     return app
 
 
-def test_a_configuration_starts_nothing(monkeypatch, work, alone, inert):
-    app = given(monkeypatch, work, text_of(good=entry("good"), far={"url": "http://a:b@x/mcp"}))
+def test_a_configuration_starts_nothing(monkeypatch, still, alone, inert):
+    app = given(monkeypatch, still, text_of(good=entry("good"), far={"url": "http://a:b@x/mcp"}))
     said = shown(app)
     assert "stub_server.py good" in said
     assert r"variable API\_TOKEN from the configuration" in said
@@ -77,7 +83,7 @@ def test_a_configuration_starts_nothing(monkeypatch, work, alone, inert):
     assert not tick(app, "good").value
     assert not tick(app, "far").value
     assert app.button(key="servers_start").disabled
-    assert work.live_servers.job(1) is None
+    assert still.live_servers.job(1) is None
 
 
 def test_servers_that_are_ticked_are_read_and_added(monkeypatch, work, alone):
@@ -135,47 +141,45 @@ def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, t
     assert "This would be version 2: 2 removed, 1 changed" in words(app)
 
 
-def test_another_command_than_last_time_is_said(monkeypatch, work, alone, inert):
-    config = work.live_servers.configuration("m", text_of(a=entry("good")).encode())
+def test_another_command_than_before_is_said_and_has_a_tick_of_its_own(
+    monkeypatch, still, alone, inert
+):
+    config = still.live_servers.configuration("m", text_of(a=entry("good")).encode())
     offers = tuple(ServerOffer(server.name) for server in config.servers)
-    work.live_servers.remember("Desk", Survey(config.servers, offers, "then"))
-    app = given(monkeypatch, work, text_of(a=entry("good", "--more")))
-    assert "It is started or reached otherwise than at the last reading" in words(app)
-    paste(app, text_of(a=entry("good")))
+    still.live_servers.remember("Desk", Survey(config.servers, offers, "then"))
+    app = given(monkeypatch, still, text_of(a=entry("good")))
     assert "otherwise than at the last" not in words(app)
-
-
-def test_a_tick_is_not_for_another_command_under_the_same_name(monkeypatch, work, alone, inert):
-    app = given(monkeypatch, work, text_of(a=entry("good")))
     tick(app, "a").check().run()
     assert not app.button(key="servers_start").disabled
     paste(app, text_of(a={"command": "rm", "args": ["-rf", "/"]}))
+    assert "It is started or reached otherwise than at the last reading" in words(app)
     assert not tick(app, "a").value
     assert app.button(key="servers_start").disabled
 
 
-def test_what_strangers_wrote_is_text(monkeypatch, work, alone, inert):
+def test_what_strangers_wrote_is_text(monkeypatch, still, alone, inert):
     hostile = {EVIL: {"command": EVIL, "args": [EVIL, "a\u202eb\nc"], "env": {EVIL: "x"}}}
-    app = given(monkeypatch, work, text_of(**hostile))
+    app = given(monkeypatch, still, text_of(**hostile))
     assert "![x](" not in words(app)
     (line,) = [text.value for text in app.text]
     assert "⟨U+202E⟩" in line
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("{", "is not JSON"), ("[]", "names no MCP server"), ("https://[", "cannot be used")],
-)
-def test_what_is_no_configuration_is_said(monkeypatch, work, alone, inert, text, said):
-    app = given(monkeypatch, work, text)
-    assert said in words(app)
-    assert not [button for button in app.button if button.key == "servers_start"]
+def test_what_is_no_configuration_is_said(monkeypatch, still, alone, inert):
+    app = open_page(monkeypatch, still)
+    for text, said in (
+        ("{", "is not JSON"),
+        ("[]", "names no MCP server"),
+        ("https://[", "cannot be used"),
+    ):
+        assert said in words(paste(app, text))
+        assert not [button for button in app.button if button.key == "servers_start"]
 
 
-def test_it_is_off_where_others_reach_the_app(monkeypatch, work, inert):
+def test_it_is_off_where_others_reach_the_app(monkeypatch, still, inert):
     monkeypatch.setattr(audience, "is_shared", lambda: True)
-    app = open_page(monkeypatch, work)
+    app = open_page(monkeypatch, still)
     assert "TOOLSCOPE_VISITORS_START_SERVERS=1" in words(app)
     assert not [area for area in app.text_area if area.key == "servers_text"]
 
@@ -187,7 +191,7 @@ def listen(monkeypatch, address="localhost", headers=None, signs_in=False):
 
 
 @pytest.mark.parametrize(
-    ("at", "shared"),
+    ("at", "for_others"),
     [
         ({}, False),
         ({"address": "127.0.0.1"}, False),
@@ -198,6 +202,6 @@ def listen(monkeypatch, address="localhost", headers=None, signs_in=False):
         ({"signs_in": True}, True),
     ],
 )
-def test_who_can_reach_the_app(monkeypatch, at, shared):
+def test_who_can_reach_the_app(monkeypatch, at, for_others):
     listen(monkeypatch, **at)
-    assert audience.is_shared() is shared
+    assert audience.is_shared() is for_others

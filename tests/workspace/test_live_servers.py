@@ -10,7 +10,23 @@ import pytest
 from tests.connections.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
 from toolscope_core.config import Settings
 from toolscope_core.errors import ConfigError
-from toolscope_core.workspace.live_servers import LiveServers, changed_servers
+from toolscope_core.workspace.live_servers import (
+    LiveServers,
+    ServerOffer,
+    Survey,
+    changed_servers,
+)
+
+
+@pytest.fixture(scope="module")
+def work(shared):
+    """One for all tests; each adds catalogs under names of its own."""
+    return shared[0]
+
+
+@pytest.fixture(scope="module")
+def catalog_id(shared):
+    return shared[1]
 
 
 @pytest.fixture
@@ -70,10 +86,10 @@ def test_no_value_is_in_the_store(work, catalog_id):
     }
     config = configuration(**entries)
     survey = read(work, catalog_id, config, "a", "b", "c")
-    add(work, catalog_id, survey, "Live")
+    add(work, catalog_id, survey, "Dumped")
     with closing(sqlite3.connect(work.store.path)) as connection:
         dump = "\n".join(connection.iterdump())
-    assert "Live" in dump
+    assert "Dumped" in dump
     assert "[key]" in dump, "the tool that repeats it"
     for secret in (TOKEN, "arg-secret-99"):
         assert secret not in dump
@@ -81,10 +97,10 @@ def test_no_value_is_in_the_store(work, catalog_id):
 
 
 def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id, tmp_path):
-    config = configuration(good=entry("good"))
+    config, before = configuration(good=entry("good")), work.live_servers.job(catalog_id)
     with pytest.raises(ConfigError, match="TOOLSCOPE_VISITORS_START_SERVERS=1"):
         work.live_servers.start(catalog_id, config, ["good"], is_shared=True)
-    assert work.live_servers.job(catalog_id) is None
+    assert work.live_servers.job(catalog_id) == before
     allowed = Settings("", tmp_path, tmp_path, visitors_start_servers=True)
     live = LiveServers(allowed, work.store, work.catalogs, work.analyses)
     assert live.why_off(True) == ""
@@ -94,9 +110,10 @@ def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id
 
 @pytest.mark.parametrize("names", [[], ["none"], ["good", "none"]])
 def test_only_servers_that_were_chosen_are_started(live, catalog_id, names):
+    before = live.job(catalog_id)
     with pytest.raises(ConfigError, match="no server was chosen, so none was started"):
         live.start(catalog_id, configuration(good=entry("good")), names)
-    assert live.job(catalog_id) is None
+    assert live.job(catalog_id) == before
 
 
 def test_cancelling_ends_the_servers(work, catalog_id):
@@ -145,7 +162,9 @@ def as_file(place):
 
 def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id):
     both = configuration(a=entry("good"), b=entry("good"))
-    record = add(work, catalog_id, read(work, catalog_id, both, "a", "b"), "Two")
+    survey = read(work, catalog_id, both, "a", "b")
+    record = work.catalogs.add("Two", work.explore.preview([work.live_servers.source(survey)]))
+    work.live_servers.remember("Two", survey)
     broken = configuration(a=entry("good"), b=entry("exits"))
     survey = read(work, record.id, broken, "a", "b")
     preview = work.explore.preview([work.live_servers.source(survey, record.id)])
@@ -160,8 +179,8 @@ def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id):
 def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id):
     plain = {**entry("good"), "env": {"HOME": "${HOME}"}}
     config = configuration(plain=plain, secret=entry("good"))
-    add(work, catalog_id, read(work, catalog_id, config, "plain", "secret"), "Two")
-    stored = work.live_servers.last_read("Two").configuration
+    work.live_servers.remember("Again", read(work, catalog_id, config, "plain", "secret"))
+    stored = work.live_servers.last_read("Again").configuration
     assert [server.needs_configuration for server in stored.servers] == [False, True]
     survey = read(work, catalog_id, stored, "plain", "secret")
     plain, secret = survey.offers
@@ -171,8 +190,9 @@ def test_what_needs_no_value_is_read_again_without_its_configuration(work, catal
 
 def test_a_server_that_is_started_otherwise_than_before_is_known(work, catalog_id):
     config = configuration(a=entry("good"), b=entry("good"))
-    add(work, catalog_id, read(work, catalog_id, config, "a", "b"), "Two")
-    before = work.live_servers.last_read("Two")
+    offers = tuple(ServerOffer(server.name) for server in config.servers)
+    work.live_servers.remember("Otherwise", Survey(config.servers, offers, "then"))
+    before = work.live_servers.last_read("Otherwise")
     assert changed_servers(config, before) == ()
     other = configuration(a=entry("good", "more"), b={**entry("good"), "disabled": True})
     assert [server.name for server in changed_servers(other, before)] == ["a"]
@@ -182,7 +202,8 @@ def test_a_server_that_is_started_otherwise_than_before_is_known(work, catalog_i
 
 def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id):
     config = configuration(a=entry("good"))
-    add(work, catalog_id, read(work, catalog_id, config, "a"), "One")
+    work.catalogs.add("One", work.catalogs.open(catalog_id))
+    work.live_servers.remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
     work.catalogs.rename("One", "Other")
     assert work.live_servers.last_read("One") is None
     assert work.live_servers.last_read("Other") is not None
@@ -193,12 +214,14 @@ def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id):
 @pytest.mark.parametrize(
     "value", ["{}", '{"servers": 5, "others": {}}', '{"servers": [{}], "others": {}}']
 )
-def test_a_damaged_row_is_as_none(work, catalog_id, value):
+def test_a_damaged_row_is_as_none(work, value):
     config = configuration(a=entry("good"))
-    add(work, catalog_id, read(work, catalog_id, config, "a"), "One")
+    survey = Survey(config.servers, (ServerOffer("a"),), "then")
+    work.live_servers.remember("Hurt", survey)
+    assert work.live_servers.last_read("Hurt") is not None
     with closing(sqlite3.connect(work.store.path)) as connection, connection:
-        connection.execute("UPDATE server_source SET value = ?", (value,))
-    assert work.live_servers.last_read("One") is None
+        connection.execute("UPDATE server_source SET value = ? WHERE name = ?", (value, '"Hurt"'))
+    assert work.live_servers.last_read("Hurt") is None
 
 
 def test_an_address_is_a_configuration_too(live):

@@ -16,6 +16,8 @@ from toolscope_core.errors import ServerConnectionError
 from toolscope_core.numbers import quantity
 
 TOOLS = "while it listed its tools"
+COUNT_SECONDS = 10.0
+"""Nobody waits longer for the number of something that is not read."""
 _OTHERS = {
     "resource": ("resources", "list_resources", "resources"),
     "resource template": ("resources", "list_resource_templates", "resource_templates"),
@@ -175,22 +177,24 @@ def without_secrets(value: Any, keys: frozenset[str]) -> Any:
 
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
-    """How many a server lists; ``None`` where it does not answer that question."""
+    """How many a server lists; ``None`` where it does not answer that question, or not soon."""
+    import anyio
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
     from pydantic import ValidationError
 
     server.record.doing = "while it listed what it offers beside tools"
     count, cursor = 0, None
-    for _ in range(pages):
-        try:
-            page = await getattr(server.client, method)(cursor=cursor)
-        except MCPError as error:
-            return 0 if error.code == METHOD_NOT_FOUND else None
-        except ValidationError:
-            return None
-        count += len(getattr(page, place))
-        cursor = page.next_cursor
-        if not cursor:
-            break
-    return count
+    with anyio.move_on_after(COUNT_SECONDS):
+        for _ in range(pages):
+            try:
+                page = await getattr(server.client, method)(cursor=cursor)
+            except MCPError as error:
+                return 0 if error.code == METHOD_NOT_FOUND else None
+            except ValidationError:
+                return None
+            count += len(getattr(page, place))
+            cursor = page.next_cursor
+            if not cursor:
+                return count
+    return None
