@@ -150,7 +150,7 @@ def _rows(session: Session, name: str) -> list[GeneratedRow]:
 
 def _query(store: Store, row: GeneratedRow) -> GeneratedQuery:
     if row.state not in get_args(GeneratedState):
-        raise damaged_row(store.path, f"generated_query row (key {row.key[:12]})", row.state)
+        raise damaged_row(store, f"generated_query row (key {row.key[:12]})", row.state)
     return GeneratedQuery(
         key=row.key,
         tools=tuple(row.tools),
