@@ -1,8 +1,10 @@
 """Rows that somebody else changed: each is an error in words, and only of what it belongs to."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 
@@ -88,11 +90,17 @@ DAMAGE = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The file of a store that is filled, once for all tests."""
+    folder = tmp_path_factory.mktemp("filled")
+    fill(f"sqlite:///{folder / 'store.db'}", folder)
+    return folder / "store.db"
+
+
 @pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "store.db"
-    fill(f"sqlite:///{path}", tmp_path)
-    return path
+def path(filled, tmp_path):
+    return Path(shutil.copy(filled, tmp_path))
 
 
 def fill(url, folder):
