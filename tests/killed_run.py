@@ -1,5 +1,7 @@
 """One run over HTTP in a process of its own, to be killed; see ``test_asking_over_http``."""
 
+from contextlib import closing
+
 from tests.sums import Sums
 from toolscope_core.asking import Terms, ask_all
 from toolscope_core.config import ApiKey, Endpoint
@@ -10,5 +12,6 @@ from toolscope_core.store import Store, StoredLedger
 def ask(store_url, base_url, items):
     endpoint = Endpoint(base_url, "m", concurrency=4)
     model = EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
-    ledger = StoredLedger(Store(store_url))
-    return ask_all(Sums(batch=2), items, model, ledger, Terms("run", concurrency=4))
+    with closing(Store(store_url)) as store:
+        terms = Terms("run", concurrency=4)
+        return ask_all(Sums(batch=2), items, model, StoredLedger(store), terms)

@@ -27,6 +27,7 @@ from toolscope_core.store import (
     read_calls,
     save_catalog,
 )
+from toolscope_core.store.tables import Row
 
 SECRET = "sk-secret-0123456789"
 ITEMS = [(number, number + 1) for number in range(12)]
@@ -191,6 +192,13 @@ def test_money_holds_on_the_wire(server, store):
     assert asked.cost <= 0.0010 < asked.cost + 0.0006
 
 
+def cells(store):
+    """Every cell of the store, as text."""
+    with store.read() as session:
+        tables = [session.connection().execute(t.select()) for t in Row.metadata.sorted_tables]
+        return repr([tuple(row) for table in tables for row in table])
+
+
 def test_the_key_is_in_no_file_and_no_log(server, store, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     save_catalog(store, "one", Catalog(()))
@@ -206,8 +214,10 @@ def test_the_key_is_in_no_file_and_no_log(server, store, tmp_path, caplog):
         got.headers["authorization"].removeprefix("Bearer ") for got in server.received
     }
     assert SECRET not in "".join(texts) + caplog.text
+    stored = cells(store)
+    assert "127.0.0.1" in stored and SECRET not in stored
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert files and not [path for path in files if SECRET.encode() in path.read_bytes()]
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
 def test_two_services_of_one_origin_share_no_answer(server, store):

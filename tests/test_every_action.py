@@ -259,7 +259,8 @@ class Office(RuleBasedStateMachine):
         self.take_version(tools.values())
         assert self.log == log, "decisions belong to the name"
         unchanged = {one for one, tool in self.tools.items() if old.get(one) == tool}
-        waiting = {card.members for card in self.programs[0].review.queue(self.id)}
+        queue = self.programs[0].review.queue(self.id)
+        waiting = {card.members for card in queue if not card.newcomers}
         asked = {members for members in waiting & before if unchanged.issuperset(members)}
         assert not asked, "nothing is asked twice"
 

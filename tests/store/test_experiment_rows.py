@@ -15,8 +15,8 @@ from toolscope_core.store import (
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}")
+def store(store_url):
+    store = Store(store_url)
     yield store
     store.close()
 

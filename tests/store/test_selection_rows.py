@@ -2,15 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.postgres import BOTH, new_url
 from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.errors import StoreError
 from toolscope_core.store import Store, get_selection, keep_selection, save_catalog
 from toolscope_core.store.selection_rows import KEPT
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    store = Store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'store.db'}")
+@pytest.fixture(scope="module", params=BOTH)
+def store(request, tmp_path_factory):
+    store = Store(new_url(request, tmp_path_factory.mktemp("store")))
     yield store
     store.close()
 
