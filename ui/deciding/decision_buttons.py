@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.datamodel import Action, Cluster, Decision, digest
 from toolscope_core.decisions import ACTIONS
-from toolscope_core.errors import DecisionError
+from toolscope_core.errors import DecisionError, StoreError
 from toolscope_core.numbers import quantity
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.exports import SafeBatch
@@ -29,7 +29,7 @@ def attempt(work: Callable[[], object], message: str) -> bool:
     st.session_state.pop("batch", None)
     try:
         work()
-    except DecisionError as error:
+    except (DecisionError, StoreError) as error:
         st.session_state["notice"] = (False, str(error))
         return False
     st.session_state["notice"] = (True, message)

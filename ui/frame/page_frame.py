@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from toolscope_core.config import ApiKey, Settings, key_for, read_environment, read_keys
-from toolscope_core.errors import JobError
+from toolscope_core.errors import JobError, StoreError
 from toolscope_core.numbers import quantity
 from toolscope_core.pipeline import Analysis
 from toolscope_core.store import CatalogRecord, Job
@@ -194,7 +194,11 @@ def job_started_once(job: Job | None, start: Callable[[], str], about: str, key:
 @st.fragment(run_every="1s")
 def job_panel(job_id: str) -> None:
     """The progress of a job; the page runs again when it ends."""
-    job: Job = workspace().analyses.watch(job_id)
+    try:
+        job: Job = workspace().analyses.watch(job_id)
+    except StoreError as error:  # a server that is away for a moment
+        safe_text.show_error(error)
+        return
     if not job.live:
         st.rerun()
     stage = STAGES.get(job.stage, "Waiting to start")

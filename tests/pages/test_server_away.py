@@ -1,0 +1,37 @@
+"""A store that cannot be reached for a moment is one sentence, wherever it is met."""
+
+from tests.pages.screen import open_page, words
+from tests.workspace import desk
+from toolscope_core.errors import StoreError
+from toolscope_core.store import start_job
+from toolscope_core.workspace.analyses import JOB_KIND
+
+AWAY = "the store postgresql://db/x cannot be used: the connection to the server was lost"
+
+
+def away(*_, **__):
+    raise StoreError(AWAY)
+
+
+def test_on_a_page(monkeypatch, work):
+    monkeypatch.setattr(work.catalogs, "newest", away)
+    (error,) = open_page(monkeypatch, work).error
+    assert "the connection to the server was lost" in error.value
+
+
+def test_in_a_decision(monkeypatch, work, through_the_app):
+    app = open_page(monkeypatch, work, "review")
+    monkeypatch.setattr(work.review, "decide", away)
+    next(
+        b for b in app.button if (b.key or "").startswith("accept_") and b.key != "accept_safe"
+    ).click().run()
+    assert not app.exception
+    assert "the connection to the server was lost" in words(app)
+
+
+def test_while_a_job_runs(monkeypatch, work, through_the_app):
+    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    start_job(work.store, "x", record.id, JOB_KIND)
+    monkeypatch.setattr(work.analyses, "watch", away)
+    app = open_page(monkeypatch, work, "review", catalog=record.name)
+    assert "the connection to the server was lost" in words(app)
