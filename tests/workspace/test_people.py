@@ -1,6 +1,7 @@
 """Several people: a share each that stays theirs, second looks without what was said, κ."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -48,8 +49,13 @@ def test_by_server_a_server_is_one_persons():
     assert {one.id for one in listed} == own
 
 
+SEEN = {name: Tool(name, name, "words") for name in ("u", *(f"t{seq}" for seq in range(10)))}
+
+
 def said(seq, action, reviewer, **detail):
-    return Decision(action, (f"f{seq}", "g"), (f"t{seq}", "u"), reviewer, f"at {seq}", seq, detail)
+    ids = (f"t{seq}", "u")
+    members = tuple(SEEN[one].fingerprint for one in ids)
+    return Decision(action, members, ids, reviewer, f"at {seq}", seq, detail)
 
 
 def look(seq, audited, right, reviewer="bob"):
@@ -65,11 +71,15 @@ def test_second_looks_are_at_what_others_said_and_the_last_look_counts():
         said(4, "accept", "ann", relation="parametric"),
         said(5, "edit", "ann"),
     )
-    assert {one.seq for one in to_look_at(log, "bob", 10)} == {1, 2}
-    assert {one.seq for one in to_look_at(log, "ann", 10)} == {3}
-    assert len(to_look_at(log, "bob", 1)) == 1
+    assert {one.seq for one in to_look_at(log, SEEN, "bob", 10)} == {1, 2}
+    assert {one.seq for one in to_look_at(log, SEEN, "ann", 10)} == {3}
+    assert len(to_look_at(log, SEEN, "bob", 1)) == 1
+    others = {**SEEN, "t1": replace(SEEN["t1"], description="new words")}
+    assert {one.seq for one in to_look_at(log, others, "bob", 10)} == {2}, "t1 is another tool now"
+    del others["t1"]
+    assert {one.seq for one in to_look_at(log, others, "bob", 10)} == {2}
     looked = (*log, look(6, 1, True), look(7, 2, True), look(8, 2, False))
-    assert to_look_at(looked, "bob", 10) == ()
+    assert to_look_at(looked, SEEN, "bob", 10) == ()
     assert agreement(looked).looks == 2 and agreement(looked).same == 1
     ((decision, seen),) = disagreements(looked)
     assert (decision.seq, seen.seq) == (2, 8)

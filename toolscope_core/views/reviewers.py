@@ -78,11 +78,23 @@ def progress_of(
     )
 
 
-def to_look_at(log: Sequence[Decision], reviewer: str, size: int) -> tuple[Decision, ...]:
-    """Decisions of others for a second look by ``reviewer``: accepted as one job or kept apart, in
-    a random order that is always the same, ``size`` in all with those already looked at.
+def to_look_at(
+    log: Sequence[Decision], tools: Mapping[str, Tool], reviewer: str, size: int
+) -> tuple[Decision, ...]:
+    """Decisions of others for a second look by ``reviewer``: accepted as one job or kept apart, on
+    ``tools`` that are what they were, in a random order that is always the same, ``size`` in all
+    with those already looked at.
     """
-    others = [one for one in active(log) if _answer(one) is not None and one.reviewer != reviewer]
+    others = [
+        one
+        for one in active(log)
+        if _answer(one) is not None
+        and one.reviewer != reviewer
+        and all(
+            tool_id in tools and tools[tool_id].fingerprint == member
+            for tool_id, member in zip(one.ids, one.members, strict=True)
+        )
+    ]
     sample = sorted(others, key=lambda one: digest(_SEED, one.key))[:size]
     looked = {one.detail["audited"] for one in _looks(log) if one.reviewer == reviewer}
     return tuple(one for one in sample if one.seq not in looked)

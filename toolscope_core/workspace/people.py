@@ -78,8 +78,11 @@ class People:
         return progress_of(self._review.log(catalog_id), self.owners(catalog_id), people)
 
     def to_look_at(self, catalog_id: int, reviewer: str, size: int) -> tuple[Decision, ...]:
-        """What is left of the sample of others' decisions for a second look."""
-        return to_look_at(self._review.log(catalog_id), reviewer, size)
+        """What is left of the sample of others' decisions for a second look. Raises ``JobError``
+        before the analysis is finished.
+        """
+        tools = self._analyses.required(catalog_id).catalog.by_id
+        return to_look_at(self._review.log(catalog_id), tools, reviewer, size)
 
     def look(self, catalog_id: int, decision: Decision, one_job: bool, reviewer: str) -> Decision:
         """Keep what a second look says of the tools of a decision; it changes no merge."""
