@@ -166,8 +166,8 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     page = watched.open("evaluation", catalog="hostile")
     page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text(re.compile("queries won"))).to_be_visible(timeout=120_000)
-    for view in ("Queries", "Merges", "Confusions", "Experiments"):
-        page.get_by_role("radio", name=view).click()
+    for view in ("Queries", "Generated queries", "Merges", "Confusions", "Experiments"):
+        page.get_by_role("radio", name=view, exact=True).click()
         nothing_runs(watched.settled(), view)
     watched.open("review", catalog="hostile")
     for key in ("a", "x"):
