@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from tests.store.test_engine import CATALOG, DECISION, m900_later
 from toolscope_core.datamodel import Catalog, Tool
@@ -22,6 +23,7 @@ from toolscope_core.store import (
     read_log,
     save_catalog,
 )
+from toolscope_core.store.databases import database_of
 
 
 @pytest.fixture
@@ -98,6 +100,34 @@ def test_an_older_store_waits_for_a_person_who_has_a_backup(store, url, monkeypa
     assert store.place in str(why.value)
     Store(url, backed_up=True).close()
     Store(url).close()
+
+
+class ServerError(Exception):
+    """An error as the driver raises it."""
+
+    def __init__(self, state):
+        super().__init__("FATAL:  words\n  of p@ss/w:rd")
+        self.sqlstate = state
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("53100", "the server's disk is full and nothing was changed; free some space and repeat"),
+        ("53300", "the server has no connection left; close a program"),
+        ("57P01", "the connection to the server was lost; the last change may not be saved"),
+        ("08006", "the connection to the server was lost"),
+        ("XX001", "the server's data is damaged (FATAL: words of …); restore a backup"),
+        ("25006", "the server can only be read, such as a standby"),
+        ("42501", "the user lacks a right (FATAL: words of …); grant it"),
+        ("99999", "FATAL: words of …"),
+        (None, "no connection (FATAL: words of …); check the address"),
+    ],
+)
+def test_what_a_server_reports_is_said_in_words_without_the_password(state, words):
+    database = database_of("postgresql://ann:p%40ss%2Fw%3Ard@db/x", 1.0)
+    error = OperationalError("SELECT 1", {}, ServerError(state))
+    assert database.remedy(error).startswith(words)
 
 
 # At night
