@@ -87,7 +87,7 @@ def test_no_value_is_in_the_store(work, catalog_id):
     config = configuration(**entries)
     survey = read(work, catalog_id, config, "a", "b", "c")
     add(work, catalog_id, survey, "Dumped")
-    with closing(sqlite3.connect(work.store.path)) as connection:
+    with closing(sqlite3.connect(work.store.place)) as connection:
         dump = "\n".join(connection.iterdump())
     assert "Dumped" in dump
     assert "[key]" in dump, "the tool that repeats it"
@@ -219,7 +219,7 @@ def test_a_damaged_row_is_as_none(work, value):
     survey = Survey(config.servers, (ServerOffer("a"),), "then")
     work.live_servers.remember("Hurt", survey)
     assert work.live_servers.last_read("Hurt") is not None
-    with closing(sqlite3.connect(work.store.path)) as connection, connection:
+    with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE server_source SET value = ? WHERE name = ?", (value, '"Hurt"'))
     assert work.live_servers.last_read("Hurt") is None
 
