@@ -82,10 +82,10 @@ def writing(draft=None, polish=None):
     """
 
     def reply(request):
-        told = request.user.split("\nQuestions:\n")[1].split("\n\n")[0].split("\n")
+        lines = request.user.split("\nQuestions:\n")[1].split("\n\n")[0].split("\n")
         blocks = dict(re.findall(r"--- begin (.+) \w{16}\n(.*)", request.user))
         rows = []
-        for line in told:
+        for line in lines:
             question = line[:12]
             if request.name == "drafts":
                 due = int(line.rpartition(".")[2])

@@ -46,10 +46,10 @@ def out(tmp_path):
 def test_servers_named_are_read_into_a_catalog(place, out):
     mark = new_mark()
     config = place(good=entry("good", **{MARK: mark}), left=entry("good"))
-    said = run(config, "--out", out, "--server", "good")
-    assert "good (stub 1.2): 2 tools in" in said
-    assert "also offers, not read: 3 resources, 1 prompt" in said
-    assert f"2 tools of 1 server; catalog: {out}" in said
+    output = run(config, "--out", out, "--server", "good")
+    assert "good (stub 1.2): 2 tools in" in output
+    assert "also offers, not read: 3 resources, 1 prompt" in output
+    assert f"2 tools of 1 server; catalog: {out}" in output
     catalog = read_catalog(load_paths([out]))
     assert [tool.id for tool in catalog.tools] == ["good/read", "good/write"]
     assert TOKEN not in out.read_text("utf-8")
@@ -59,32 +59,32 @@ def test_servers_named_are_read_into_a_catalog(place, out):
 def test_each_server_is_shown_and_asked_about(place, out, on_terminal):
     far = {"url": "http://user:pw@127.0.0.1:9/mcp", "headers": {"Authorization": "${AUTH}"}}
     config = place(good=entry("good"), no=entry("exits"), far=far)
-    said = run(config, "--out", out, answers="y\nn\n\n")
-    assert "stub_server.py good\n" in said
-    assert "folder: " in said
-    assert "variable: API_TOKEN from the configuration" in said
-    assert "address: http://***@127.0.0.1:9/mcp (http or sse)" in said
-    assert "header: Authorization from $AUTH of the environment" in said
-    assert said.count("[y/N]") == 3
-    assert "2 tools of 1 server" in said
+    output = run(config, "--out", out, answers="y\nn\n\n")
+    assert "stub_server.py good\n" in output
+    assert "folder: " in output
+    assert "variable: API_TOKEN from the configuration" in output
+    assert "address: http://***@127.0.0.1:9/mcp (http or sse)" in output
+    assert "header: Authorization from $AUTH of the environment" in output
+    assert output.count("[y/N]") == 3
+    assert "2 tools of 1 server" in output
 
 
 def test_yes_is_for_all_that_are_shown(place, out, on_terminal):
-    said = run(place(a=entry("good"), b=entry("good")), "--out", out, "--yes")
-    assert "[y/N]" not in said
-    assert "4 tools of 2 servers" in said
+    output = run(place(a=entry("good"), b=entry("good")), "--out", out, "--yes")
+    assert "[y/N]" not in output
+    assert "4 tools of 2 servers" in output
 
 
 def test_a_no_starts_nothing(place, out, on_terminal):
-    said = run(place(a=entry("good")), "--out", out, answers="n\n", code=2)
-    assert "no server was chosen, so none was started" in said
+    output = run(place(a=entry("good")), "--out", out, answers="n\n", code=2)
+    assert "no server was chosen, so none was started" in output
     assert not out.exists()
 
 
 @pytest.mark.parametrize("more", [[], ["--yes"]])
 def test_without_a_terminal_servers_have_to_be_named(place, out, more):
-    said = run(place(a=entry("good")), "--out", out, *more, code=2)
-    assert "without a terminal each server has to be named; give --server NAME" in said
+    output = run(place(a=entry("good")), "--out", out, *more, code=2)
+    assert "without a terminal each server has to be named; give --server NAME" in output
     assert not out.exists()
 
 
@@ -94,16 +94,16 @@ def test_without_a_file_to_write_servers_are_only_shown(place, monkeypatch):
 
     monkeypatch.setattr(subprocess, "Popen", never)
     monkeypatch.setattr(socket.socket, "connect", never)
-    said = run(place(a=entry("good"), b={"url": "http://127.0.0.1:9/mcp"}), "--server", "a")
-    assert "variable: API_TOKEN from the configuration" in said
-    assert "address: http://127.0.0.1:9/mcp" in said
+    output = run(place(a=entry("good"), b={"url": "http://127.0.0.1:9/mcp"}), "--server", "a")
+    assert "variable: API_TOKEN from the configuration" in output
+    assert "address: http://127.0.0.1:9/mcp" in output
 
 
 def test_one_that_fails_is_said_and_the_others_are_written(place, out):
     config = place(good=entry("good"), bad=entry("exits"))
-    said = run(config, "--out", out, "--server", "good", "--server", "bad", code=1)
-    assert "failed  bad ended with status 7" in said
-    assert "toolscope: 1 server could not be read" in said
+    output = run(config, "--out", out, "--server", "good", "--server", "bad", code=1)
+    assert "failed  bad ended with status 7" in output
+    assert "toolscope: 1 server could not be read" in output
     assert len(read_catalog(load_paths([out])).tools) == 2
     answer = run(
         config, "--out", out, "--server", "good", "--server", "bad", "--json", code=1
@@ -113,22 +113,22 @@ def test_one_that_fails_is_said_and_the_others_are_written(place, out):
 
 
 def test_where_all_fail_nothing_is_written(place, out):
-    said = run(place(bad=entry("exits")), "--out", out, "--server", "bad", code=2)
-    assert "no server could be read:" in said
-    assert "bad ended with status 7" in said
+    output = run(place(bad=entry("exits")), "--out", out, "--server", "bad", code=2)
+    assert "no server could be read:" in output
+    assert "bad ended with status 7" in output
     assert not out.exists()
 
 
 def test_an_address_takes_the_place_of_a_configuration(out):
     with stub_http() as (base, _):
-        said = run(f"{base}/mcp", "--out", out, "--server", "127.0.0.1")
-    assert "1 tool of 1 server" in said
+        output = run(f"{base}/mcp", "--out", out, "--server", "127.0.0.1")
+    assert "1 tool of 1 server" in output
 
 
 def test_servers_of_one_name_are_told_apart(place, out):
     first, second = place(a=entry("good")), place("other.json", a=entry("good"))
-    said = run(first, second, "--out", out, "--server", "a (other.json)")
-    assert "2 tools of 1 server" in said
+    output = run(first, second, "--out", out, "--server", "a (other.json)")
+    assert "2 tools of 1 server" in output
 
 
 @pytest.mark.parametrize(
@@ -152,5 +152,5 @@ def test_a_file_that_is_no_configuration(tmp_path, out):
 def test_the_folder_of_the_catalog_has_to_be_there(place, tmp_path):
     mark = new_mark()
     config = place(a=entry("good", **{MARK: mark}))
-    said = run(config, "--out", tmp_path / "no" / "c.json", "--server", "a", code=2)
-    assert "is no folder; give another file with --out" in said
+    output = run(config, "--out", tmp_path / "no" / "c.json", "--server", "a", code=2)
+    assert "is no folder; give another file with --out" in output

@@ -39,10 +39,11 @@ def test_a_query_file_is_written_once_and_the_same_again(server, tmp_path):
     assert "query drafts: 12 questions in 12 calls, 0 known" in estimate
     assert "query polish: 12 questions in 2 calls" in estimate
     assert not server.received and not out.exists()
-    told = generate(out).output
+    output = generate(out).output
     queries = read_queries(out)
     assert (
-        f"12 questions: {len(queries)} queries written" in told and "tools with a query: " in told
+        f"12 questions: {len(queries)} queries written" in output
+        and "tools with a query: " in output
     )
     assert len(queries) > 6 and not unknown_gold((q.gold for q in queries), TOOLS)
     assert all(2 <= len(query.gold) <= 5 for query in queries)
@@ -60,8 +61,8 @@ def test_doubtful_ones_are_left_out_and_named(server, tmp_path):
 
     server.answer = served(writing(draft))
     out = tmp_path / "q.jsonl"
-    told = generate(out).output
-    assert "doubtful, left out" in told and "it names the tool" in told
+    output = generate(out).output
+    assert "doubtful, left out" in output and "it names the tool" in output
     assert all("list_files" not in query.text for query in read_queries(out))
     generate(out, "--keep-doubtful")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -72,10 +73,10 @@ def test_doubtful_ones_are_left_out_and_named(server, tmp_path):
 def test_queries_of_people_are_examples_and_are_not_copied(server, tmp_path):
     own = read_queries(example_queries())
     server.answer = served(writing(polish=lambda text: own[0].text.upper()))
-    told = generate(tmp_path / "q.jsonl", "--examples", example_queries()).output
+    output = generate(tmp_path / "q.jsonl", "--examples", example_queries()).output
     shown = json.dumps([got.user for got in server.received])
     assert sum(one.text in shown for one in own) > 5
-    assert "it is the same as 'Is there still room" in told
+    assert "it is the same as 'Is there still room" in output
     broken = tmp_path / "people.jsonl"
     broken.write_text("{}")
     assert "line 1" in generate(tmp_path / "q.jsonl", "--examples", broken, code=2).stderr
@@ -88,14 +89,14 @@ def test_a_budget_pauses_and_goes_on_and_a_model_that_refuses_leaves_reasons(ser
     assert len(server.received) == 3 and not out.exists()
     assert "3 known before" in generate(out).output and out.exists()
     server.mode = "refusal"
-    told = generate(out, "--seed", 5, count=2).output
-    assert "2 questions: 0 queries written, 2 without a query" in told
-    assert "2 without a query: " in told and "refused" in told
+    output = generate(out, "--seed", 5, count=2).output
+    assert "2 questions: 0 queries written, 2 without a query" in output
+    assert "2 without a query: " in output and "refused" in output
     assert out.read_text() == ""
 
 
 def test_without_a_model_or_with_odd_numbers_the_remedy_is_told(tmp_path, monkeypatch):
     monkeypatch.delenv("TOOLSCOPE_BASE_URL", raising=False)
-    told = generate(tmp_path / "q.jsonl", code=2).stderr
-    assert "--base-url" in told and "--model" in told
+    output = generate(tmp_path / "q.jsonl", code=2).stderr
+    assert "--base-url" in output and "--model" in output
     assert "give 1 to 5,000" in generate(tmp_path / "q.jsonl", count=0, code=2).stderr

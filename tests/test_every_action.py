@@ -88,8 +88,8 @@ class Office(RuleBasedStateMachine):
         show = "families" if action == "family" else "all"
         if queue := review.queue(self.id, show=show):
             card = queue[which % len(queue)]
-            said = "accept" if action == "family" else action
-            self.refused(lambda: review.decide(self.id, said, card, REVIEWERS[who]))
+            decided = "accept" if action == "family" else action
+            self.refused(lambda: review.decide(self.id, decided, card, REVIEWERS[who]))
 
     @rule(who=WHO, which=ANY, cut=st.integers(1, 3))
     def recut(self, who, which, cut):

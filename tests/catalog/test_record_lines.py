@@ -11,9 +11,9 @@ FILE = Path("tools.json")
 
 def lines(content, name="tools.json"):
     catalog = read_catalog([Source(name, content.encode())])
-    found = record_lines(catalog.tools, {Path(name): content.encode()})
-    assert all(place.file == Path(name) for place in found.values())
-    return {tool_id: place.line for tool_id, place in found.items()}
+    places = record_lines(catalog.tools, {Path(name): content.encode()})
+    assert all(place.file == Path(name) for place in places.values())
+    return {tool_id: place.line for tool_id, place in places.items()}
 
 
 def record(name, description, **more):

@@ -8,7 +8,7 @@ from toolscope_core.connections.launches import read_launch
 from toolscope_core.connections.server_definitions import read_configuration
 from toolscope_core.errors import ConfigError
 
-ENVIRON = {"HOME": "/home/me", "TOK": "tok-secret-1", "EMPTY": ""}
+ENVIRON = {"HOME": "/srv/me", "TOK": "tok-secret-1", "EMPTY": ""}
 
 
 def launch(entry, environ=ENVIRON, with_entry=True):
@@ -26,8 +26,8 @@ def test_references_are_filled_in_from_the_environment():
         "env": {"A": "${TOK}", "B": "lit", "C": "${EMPTY}", "D": 5, "E": True, "F": None},
     }
     one = launch(entry)
-    assert one.command == "/home/me/bin/x"
-    assert one.args == ("--root", "/home/me", "other", "$HOME")
+    assert one.command == "/srv/me/bin/x"
+    assert one.args == ("--root", "/srv/me", "other", "$HOME")
     assert one.variables == {
         "A": "tok-secret-1",
         "B": "lit",
@@ -42,7 +42,7 @@ def test_references_are_filled_in_from_the_environment():
 def test_an_address_and_its_headers():
     entry = {"url": "https://x.example/${HOME}", "headers": {"Authorization": "Bearer ${TOK}"}}
     one = launch(entry)
-    assert one.url == "https://x.example//home/me"
+    assert one.url == "https://x.example//srv/me"
     assert one.headers == {"Authorization": "Bearer tok-secret-1"}
     assert one.clean("the header tok-secret-1 is wrong") == "the header [key] is wrong"
 
@@ -73,10 +73,10 @@ def test_the_masked_parts_of_an_address_are_cut_out_of_messages():
 
 
 def test_only_secrets_are_cut_out_of_tools():
-    env = {"API_TOKEN": "tok-lit-2", "FOLDER": "/home/me/notes"}
+    env = {"API_TOKEN": "tok-lit-2", "FOLDER": "/srv/me/notes"}
     one = launch({"command": "x", "env": env})
     assert one.keys == {"tok-lit-2"}
-    assert one.secrets == {"tok-lit-2", "/home/me/notes"}
+    assert one.secrets == {"tok-lit-2", "/srv/me/notes"}
 
 
 def test_variables_come_from_a_file_too(tmp_path):
@@ -106,6 +106,6 @@ def test_what_cannot_be_filled_in_is_said(entry, words):
 def test_without_the_configuration_only_references_are_filled_in():
     entry = {"command": "x", "args": ["${HOME}"], "env": {"A": "${TOK}"}}
     one = launch(entry, with_entry=False)
-    assert (one.args, one.variables) == (("/home/me",), {"A": "tok-secret-1"})
+    assert (one.args, one.variables) == (("/srv/me",), {"A": "tok-secret-1"})
     with pytest.raises(ConfigError, match="has values in its configuration, which is not kept"):
         launch({"command": "x", "env": {"A": "literal"}}, with_entry=False)

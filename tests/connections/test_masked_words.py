@@ -15,7 +15,7 @@ from toolscope_core.connections.masked_words import (
 @pytest.mark.parametrize(
     ("args", "shown"),
     [
-        (["-y", "@scope/server", "/home/me/notes"], ["-y", "@scope/server", "/home/me/notes"]),
+        (["-y", "@scope/server", "/srv/me/notes"], ["-y", "@scope/server", "/srv/me/notes"]),
         (["--api-key", "abc123"], ["--api-key", "***"]),
         (["--api-key=abc123"], ["--api-key=***"]),
         (["--api-key", "${API_KEY}"], ["--api-key", "${API_KEY}"]),
@@ -80,7 +80,7 @@ def test_tokens_of_known_forms_are_cut_wherever_they_come_from():
         ("DATABASE_URL", "x", True),
         ("DB", "postgres://a:b@c/d", True),
         ("KEYBOARD", "x", False),
-        ("MEMORY_FILE_PATH", "/home/me/memory.json", False),
+        ("MEMORY_FILE_PATH", "/srv/me/memory.json", False),
     ],
 )
 def test_a_variable_is_secret_by_its_name_or_its_looks(name, value, secret):

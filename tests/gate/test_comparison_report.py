@@ -43,8 +43,8 @@ def judge(tmp_path):
 
 
 def scanned(*tools):
-    found = catalog(*tools)
-    return replace(found, findings=scan_catalog(found.tools))
+    plain = catalog(*tools)
+    return replace(plain, findings=scan_catalog(plain.tools))
 
 
 def pairs(verdicts):
@@ -96,10 +96,10 @@ def test_what_the_bundle_said_of_a_pair_counts_before_the_judge(judge):
 
 def test_a_threshold_that_people_applied_holds_for_new_pairs(judge):
     now, before = catalog(MAIL, LIKE_MAIL), Baseline(catalog(MAIL))
-    (found,) = compare(now, before, judge).pairs.overlaps
-    assert found.probability < 0.9 and found.similarity < 0.9
+    (overlap,) = compare(now, before, judge).pairs.overlaps
+    assert overlap.probability < 0.9 and overlap.similarity < 0.9
     surer = compare(now, replace(before, least_probability=0.9), judge).pairs
-    assert (surer.overlaps, pairs(surer.unsure)) == ((), [found.pair])
+    assert (surer.overlaps, pairs(surer.unsure)) == ((), [overlap.pair])
     nearer = compare(now, replace(before, least_similarity=0.9), judge).pairs
     assert (nearer.overlaps, nearer.unsure) == ((), ())
 
@@ -123,8 +123,8 @@ def test_a_renamed_tool_stands_for_what_it_was(judge):
 
 
 def test_fields_that_only_the_record_holds_change_nothing():
-    told = replace(MAIL, raw={"name": "send_mail", "vendor": 1})
-    assert matched(catalog(MAIL), catalog(told)).changes.rows == ()
+    with_vendor_field = replace(MAIL, raw={"name": "send_mail", "vendor": 1})
+    assert matched(catalog(MAIL), catalog(with_vendor_field)).changes.rows == ()
 
 
 def test_names_that_went_are_dangling_where_texts_still_have_them(judge):
@@ -134,8 +134,8 @@ def test_names_that_went_are_dangling_where_texts_still_have_them(judge):
     assert report.dangling == (), "another tool still has the name"
     report = compare(catalog(citing, MAIL), Baseline(catalog(citing, MAIL, SUM)), judge)
     assert report.dangling == (Dangling("beta/help", "add_numbers", ""),)
-    known = Baseline(catalog(citing, MAIL, SUM), dangling={("beta/help", "add_numbers")})
-    assert compare(catalog(citing, MAIL), known, judge).dangling == ()
+    citing_before = Baseline(catalog(citing, MAIL, SUM), dangling={("beta/help", "add_numbers")})
+    assert compare(catalog(citing, MAIL), citing_before, judge).dangling == ()
 
 
 def test_names_that_the_bundle_merged_away_are_dangling_in_new_texts(judge):
@@ -170,8 +170,8 @@ def test_decisions_on_changed_and_gone_tools_are_stale_once(judge):
     log = log_of(ACCEPTED, REJECTED, flagged)
     changed = reworded(OTHER_MAIL, "Send a letter.")
     report = compare(catalog(MAIL, changed, OTHER_WEATHER, SUM), Baseline(BEFORE, log), judge)
-    told = [(one.decision.action, one.changed, one.gone) for one in report.stale]
-    assert told == [("accept", (OTHER_MAIL.id,), ()), ("reject", (), (WEATHER.id,))]
+    stale = [(one.decision.action, one.changed, one.gone) for one in report.stale]
+    assert stale == [("accept", (OTHER_MAIL.id,), ()), ("reject", (), (WEATHER.id,))]
     stale_before = Baseline(catalog(MAIL, changed, WEATHER, OTHER_WEATHER, SUM), log)
     assert compare(stale_before.catalog, stale_before, judge).stale == ()
 

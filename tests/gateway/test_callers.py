@@ -38,8 +38,8 @@ def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(town, serv
         await client.call_tool("get", {"path": "a"})
         with anyio.move_on_after(0.2):
             await client.call_tool("work", {"act": "listen"})
-        said = told(await client.call_tool("work", {"act": "cancelled"}))
-        return said, gateway.calls.log.outcomes["cancelled"]
+        answer = told(await client.call_tool("work", {"act": "cancelled"}))
+        return answer, gateway.calls.log.outcomes["cancelled"]
 
     assert through(town, servers, use) == (True, 1)
 

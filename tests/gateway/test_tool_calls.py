@@ -114,8 +114,8 @@ def test_with_search_two_tools_stand_for_all(town, servers):
 
     async def use(client, gateway):
         names = [tool.name for tool in (await client.list_tools()).tools]
-        found = await client.call_tool("search_tools", {"query": "repeat"})
-        name = json.loads(found.content[0].text)["name"]
+        results = await client.call_tool("search_tools", {"query": "repeat"})
+        name = json.loads(results.content[0].text)["name"]
         inner = {"name": name, "arguments": {"x": 1}}
         answers = [told(await client.call_tool("call_tool", inner))]
         answers.append(told(await client.call_tool("get", {"path": "a"})))

@@ -75,11 +75,11 @@ def read(app, work, *ticks):
 
 def test_a_configuration_starts_nothing(monkeypatch, still, alone, inert):
     app = given(monkeypatch, still, text_of(good=entry("good"), far={"url": "http://a:b@x/mcp"}))
-    said = shown(app)
-    assert "stub_server.py good" in said
-    assert r"variable API\_TOKEN from the configuration" in said
-    assert "http://***@x/mcp" in said
-    assert TOKEN not in said
+    text = shown(app)
+    assert "stub_server.py good" in text
+    assert r"variable API\_TOKEN from the configuration" in text
+    assert "http://***@x/mcp" in text
+    assert TOKEN not in text
     assert not tick(app, "good").value
     assert not tick(app, "far").value
     assert app.button(key="servers_start").disabled
@@ -168,12 +168,12 @@ def test_what_strangers_wrote_is_text(monkeypatch, still, alone, inert):
 
 def test_what_is_no_configuration_is_said(monkeypatch, still, alone, inert):
     app = open_page(monkeypatch, still)
-    for text, said in (
+    for text, message in (
         ("{", "is not JSON"),
         ("[]", "names no MCP server"),
         ("https://[", "cannot be used"),
     ):
-        assert said in words(paste(app, text))
+        assert message in words(paste(app, text))
         assert not [button for button in app.button if button.key == "servers_start"]
 
 

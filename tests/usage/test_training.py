@@ -91,8 +91,8 @@ def test_questions_of_variants_are_training_queries(tmp_path, retriever):
     assert model.about["questions"] == 2
     assert model.variants == variants
     assert model.variants_of(TOOLS[:3]) == {}
-    found = retriever.with_learned(model).search(ToolRequest("garden size my"), 1)
-    assert found[0].tool_id == "unused_tool"
+    ranked = retriever.with_learned(model).search(ToolRequest("garden size my"), 1)
+    assert ranked[0].tool_id == "unused_tool"
 
 
 def test_a_model_is_the_same_in_any_order_of_its_queries(tmp_path, model):

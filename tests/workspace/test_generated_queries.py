@@ -56,14 +56,14 @@ def sets(work, catalog_id):
 def test_the_estimate_is_what_is_then_asked(asked, server):
     work, catalog_id = asked
     work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
-    told = work.generated.estimate(catalog_id, WANTED)
-    assert not server.received and told.cost > 0
-    assert {name: one.questions for name, one in told.tasks.items()} == {
+    estimate = work.generated.estimate(catalog_id, WANTED)
+    assert not server.received and estimate.cost > 0
+    assert {name: one.questions for name, one in estimate.tasks.items()} == {
         "query drafts": 4,
         "query polish": 4,
     }
     assert run(work, catalog_id).state == "done"
-    assert len(server.received) == told.calls == 5
+    assert len(server.received) == estimate.calls == 5
     assert work.generated.estimate(catalog_id, WANTED).questions == 0
     (ran,) = work.judging.runs(catalog_id)
     assert (
@@ -73,8 +73,8 @@ def test_the_estimate_is_what_is_then_asked(asked, server):
 
 def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     work, catalog_id = written
-    found = rows(work, catalog_id)
-    assert len(found) == 4 and {row.state for row in found} == {"waiting"}
+    queries = rows(work, catalog_id)
+    assert len(queries) == 4 and {row.state for row in queries} == {"waiting"}
     assert sets(work, catalog_id) == {} and work.generated.file(catalog_id) == b""
     assert work.generated.coverage(catalog_id).covered == 0
     cover = work.generated.coverage(catalog_id, with_waiting=True)
@@ -159,10 +159,10 @@ def test_a_model_that_never_answers_well_leaves_reasons(asked, server, mode):
     work, catalog_id = asked
     server.mode = mode
     assert run(work, catalog_id).state == "done"
-    found = rows(work, catalog_id)
-    assert len(found) == 4 and {row.state for row in found} == {"failed"}
-    assert all(row.reason and not row.text for row in found)
-    assert work.generated.decide(catalog_id, found, "kept") == 0
+    queries = rows(work, catalog_id)
+    assert len(queries) == 4 and {row.state for row in queries} == {"failed"}
+    assert all(row.reason and not row.text for row in queries)
+    assert work.generated.decide(catalog_id, queries, "kept") == 0
     assert sets(work, catalog_id) == {}
 
 

@@ -105,8 +105,8 @@ def _lines(outcome: CheckOutcome, files: Sequence[Path]) -> dict[str, RecordLine
     catalog: Catalog = outcome.report.catalog
     shown = {for_terminal(tool.id): tool for tool in catalog.tools}
     wanted = [tool for one, tool in shown.items() if one in named]
-    found = record_lines(wanted, {path: read_file(path) for path in files})
-    return {one: found[tool.id] for one, tool in shown.items() if tool.id in found}
+    lines = record_lines(wanted, {path: read_file(path) for path in files})
+    return {one: lines[tool.id] for one, tool in shown.items() if tool.id in lines}
 
 
 def _from_here(path: Path) -> Path:

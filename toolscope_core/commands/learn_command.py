@@ -66,8 +66,8 @@ def learn_files(
     )
     model = trained_model(catalog.tools, queries, variants, files.options, trainer)
     write_model(model, out)
-    known = catalog.by_id.keys()
-    unused = sum(not any(need & known for need in query.gold) for query in queries)
+    in_catalog = catalog.by_id.keys()
+    unused = sum(not any(need & in_catalog for need in query.gold) for query in queries)
     return LearnReport(model, unused)
 
 

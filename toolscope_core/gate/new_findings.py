@@ -17,8 +17,8 @@ def new_findings(old: Catalog, new: Catalog, tools: Matched) -> tuple[Finding, .
     fresh = []
     for item in new.findings:
         before = tools.before.get(item.tool_id, "")
-        known = (before, item.severity, item.code) in kinds and item.tool_id not in tools.new
-        if item.severity != "info" and not known and _key(item, before) not in there:
+        was_there = (before, item.severity, item.code) in kinds and item.tool_id not in tools.new
+        if item.severity != "info" and not was_there and _key(item, before) not in there:
             fresh.append(item)
     return tuple(sorted(fresh, key=lambda item: (item.severity != "block", item.tool_id)))
 

@@ -97,9 +97,9 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
     offline = OfflineJudge.of(catalog.tools, vectors)
     given = offline.pair_probabilities(left, right)
     weights = shipped_weights()
-    told = (given.same_job >= weights.unsure_at) | (given.family >= weights.family_at)
+    likely = (given.same_job >= weights.unsure_at) | (given.family >= weights.family_at)
     judge.progress(Step("judge", len(left), len(left)))
-    return offline.verdicts(left[told], right[told])
+    return offline.verdicts(left[likely], right[likely])
 
 
 def _first_copies(

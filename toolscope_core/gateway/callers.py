@@ -141,8 +141,10 @@ class Callers:
         calls = self._calls.get(server) or []
         named = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {named}" if named else server
-        told = {_session_of(call): (call.session, call.request_id) for call in calls}
-        for session, request in told.values() or [(one, None) for one in self._sessions.values()]:
+        callers = {_session_of(call): (call.session, call.request_id) for call in calls}
+        for session, request in callers.values() or [
+            (one, None) for one in self._sessions.values()
+        ]:
             with _without_warnings():
                 await session.send_log_message(params.level, params.data, logger, request)
 

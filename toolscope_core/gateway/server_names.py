@@ -24,15 +24,15 @@ def matched_servers(
             f"--server was given {unknown[0]!r}; the toolset has {_listed(servers)}, the "
             f"configuration {_listed(configured)}"
         )
-    found = {name: given.get(name) or _key(name, configured) for name in servers}
-    missing = [name for name, key in found.items() if key is None]
+    keys = {name: given.get(name) or _key(name, configured) for name in servers}
+    missing = [name for name, key in keys.items() if key is None]
     if missing:
         raise ConfigError(
             f"the configuration has no server called {missing[0]!r}; it has "
             f"{_listed(configured)}; give --server {missing[0]}=KEY"
             + (f", and so for {_listed(missing[1:])}" if missing[1:] else "")
         )
-    return {name: key for name, key in found.items() if key is not None}
+    return {name: key for name, key in keys.items() if key is not None}
 
 
 def _key(name: str, configured: Sequence[str]) -> str | None:

@@ -85,8 +85,8 @@ class ToolSearch:
             return tool_error(f"`limit` is {limit!r}; give a number from 1 to {MOST}")
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self.calls.table.routes.values()}
-        found = [by_id[one] for one in ids if one in by_id]
-        able = [one for one in found if not all(map(self.calls.held.why_held, one.originals))]
+        routes = [by_id[one] for one in ids if one in by_id]
+        able = [one for one in routes if not all(map(self.calls.held.why_held, one.originals))]
         return {
             "content": [
                 {"type": "text", "text": json.dumps(dict(one.record), ensure_ascii=False)}

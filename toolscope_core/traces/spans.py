@@ -81,13 +81,13 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     """Attributes by name, from OTLP's list of typed values or from a plain object."""
     if isinstance(value, dict):
         return value
-    found = {}
+    attributes = {}
     for one in _dicts(value):
         typed = one.get("value")
-        found[str(one.get("key"))] = (
+        attributes[str(one.get("key"))] = (
             next(iter(typed.values()), None) if isinstance(typed, dict) else typed
         )
-    return found
+    return attributes
 
 
 def _context(span: Span) -> str:

@@ -73,7 +73,7 @@ class UsageFigures:
 def usage_of(trace: CallTrace, tools: Sequence[Tool]) -> UsageFigures:
     """The figures of one trace against a catalog's tools."""
     ids = _Names(tools)
-    found: dict[str, ToolUsage] = {}
+    usage: dict[str, ToolUsage] = {}
     unknown: Counter[str] = Counter()
     for call in trace.calls:
         tool_id = ids.of(call)
@@ -81,10 +81,10 @@ def usage_of(trace: CallTrace, tools: Sequence[Tool]) -> UsageFigures:
             unknown[call.tool] += 1
             continue
         one = ToolUsage(1, int(call.failed), call.at)
-        found[tool_id] = _added(found.get(tool_id, ToolUsage()), one)
+        usage[tool_id] = _added(usage.get(tool_id, ToolUsage()), one)
     times = sorted(call.at for call in trace.calls if call.at)
     first, last = (times[0], times[-1]) if times else ("", "")
-    return UsageFigures(dict(sorted(found.items())), dict(sorted(unknown.items())), first, last)
+    return UsageFigures(dict(sorted(usage.items())), dict(sorted(unknown.items())), first, last)
 
 
 def together(figures: Iterable[UsageFigures]) -> UsageFigures:
@@ -108,9 +108,9 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
     ids, gold = _Names(tools), dict[str, dict[str, None]]()
     for request in requests:
         called = [ids.of(TracedCall(name)) for name in request.tools]
-        known = dict.fromkeys(one for one in called if one is not None)
-        if known:
-            gold.setdefault(request.text.strip(), {}).update(known)
+        answers = dict.fromkeys(one for one in called if one is not None)
+        if answers:
+            gold.setdefault(request.text.strip(), {}).update(answers)
     return [
         {"id": f"t{number}", "query": text, "gold": list(ids)}
         for number, (text, ids) in enumerate(gold.items(), 1)

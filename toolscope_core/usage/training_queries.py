@@ -101,11 +101,11 @@ def training_queries(
     no tool here serves are left out. Raises ``ConfigError`` where fewer than ten queries are left.
     """
     ids = tuple(sorted(ids))
-    known = frozenset(ids)
+    in_catalog = frozenset(ids)
     needs: dict[str, dict[frozenset[str], None]] = {}
     recorded: dict[str, bool] = {}
     for query in queries:
-        own = [need & known for need in query.gold]
+        own = [need & in_catalog for need in query.gold]
         if query.text.strip() and any(own):
             needs.setdefault(query.text, {}).update((need, None) for need in own if need)
             recorded[query.text] = True
@@ -115,7 +115,7 @@ def training_queries(
             "`query` and `gold`"
         )
     for tool_id, written in sorted(variants.items()):
-        for text in written.questions if tool_id in known else ():
+        for text in written.questions if tool_id in in_catalog else ():
             needs.setdefault(text, {})[frozenset({tool_id})] = None
             recorded.setdefault(text, False)
     return _in_rows(ids, needs, recorded)

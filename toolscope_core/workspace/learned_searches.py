@@ -173,12 +173,12 @@ class LearnedSearches:
         )
 
     def _stale(self, catalog_id: int, model: LearnedModel, side: str) -> int:
-        catalog, known = self._analyses.required(catalog_id).catalog, set(model.fingerprints)
+        catalog, learned = self._analyses.required(catalog_id).catalog, set(model.fingerprints)
         tools = catalog.tools
         if side == "after":
             plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
             tools = tuple(item.tool for item in plan.tools)
-        return sum(tool.fingerprint not in known for tool in tools)
+        return sum(tool.fingerprint not in learned for tool in tools)
 
     def _folder(self, catalog_id: int, ranking: Ranking) -> Path:
         name = next(one.name for one in list_catalogs(self._store) if one.id == catalog_id)

@@ -56,9 +56,9 @@ class Versions:
         newest = self._newest(name)
         if newest is None:
             return None
-        log, known = self._review.log(newest.id), self.standing(newest).wait
+        log, before = self._review.log(newest.id), self.standing(newest).wait
         waiting = standing_decisions(catalog, log).wait
-        return self._changes(newest, catalog, (Doubt(one) for one in waiting if one not in known))
+        return self._changes(newest, catalog, (Doubt(one) for one in waiting if one not in before))
 
     def standing(self, record: CatalogRecord) -> StandingDecisions:
         """What becomes of the decisions in force on this version."""
