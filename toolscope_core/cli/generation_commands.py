@@ -13,6 +13,7 @@ from toolscope_core.cli.terminal import (
     BudgetCalls,
     Catalogs,
     EmbedderName,
+    KeepDoubtful,
     ModelName,
     app,
     errors_as_sentences,
@@ -51,10 +52,7 @@ def generate_queries(
             "Tools without one come first, and copies of them are left out."
         ),
     ] = None,
-    keep_doubtful: Annotated[
-        bool,
-        typer.Option("--keep-doubtful", help="Write those that something speaks against, too."),
-    ] = False,
+    keep_doubtful: KeepDoubtful = False,
     only_estimate: Annotated[
         bool,
         typer.Option("--estimate", help="Say what it would take; sends and writes nothing."),

@@ -52,6 +52,9 @@ Catalogs = Annotated[
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
 ]
+KeepDoubtful = Annotated[
+    bool, typer.Option("--keep-doubtful", help="Write those that something speaks against, too.")
+]
 VariantsFile = Annotated[
     Path | None,
     typer.Option(
