@@ -168,9 +168,11 @@ def running(place, *start, port=None):
             process.wait(120)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def launched():
-    """The browser of the session in a list, and what starts another in its place."""
+    """The browser of the file in a list, and what starts another in its place. Playwright keeps an
+    event loop running in its thread: to the end of the file, so that others can run theirs.
+    """
     if not CHROMIUM.exists() and os.environ.get("CI") != "true":
         pytest.skip(f"no browser at {CHROMIUM}; install Debian's chromium")
     from playwright.sync_api import expect, sync_playwright

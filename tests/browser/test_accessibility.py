@@ -29,7 +29,7 @@ NOT_OURS = {
     "light": {},
     # Streamlit writes white on the primary colour, which must be light enough here to be read as
     # text on the dark ground: no colour does both.
-    "dark": {"exclude": [["[data-testid='stBaseButton-primary']"]]},
+    "dark": {"exclude": [["[data-testid^='stBaseButton-primary']"]]},
 }
 
 
