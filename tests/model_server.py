@@ -86,6 +86,8 @@ class ModelServer:
 
     def __init__(self, answer=lambda body: {"ready": True}, mode="ok", delay=0.0):
         self.answer, self.mode, self.delay = answer, mode, delay
+        self.turn = lambda body: {"content": "Done."}
+        """The message that answers a request with tools."""
         self.received = []
         self.contents = deque()
         """Contents of the next replies, before ``answer`` is asked."""
@@ -200,6 +202,10 @@ class Handler(BaseHTTPRequestHandler):
     def _plain(self, body):
         if urlsplit(self.path).path.endswith("/embeddings"):
             return self._send(200, vectors(body["input"]))
+        if "tools" in body:
+            message = self.owner.turn(body)
+            finish = "tool_calls" if message.get("tool_calls") else "stop"
+            return self._send(200, completion(**{"content": None, "finish": finish, **message}))
         return self._send(200, completion(self.owner.content(body)))
 
     def _gullible(self, body):

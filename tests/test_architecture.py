@@ -64,6 +64,7 @@ LAYERS = (
         "experiments",
         "usage",
         "gateway",
+        "agent",
     },
     {"views"},
     {"workspace", "commands"},
@@ -107,6 +108,8 @@ PEERS = {
     ("experiments", "pipeline"),  # a merge at another threshold is measured
     ("experiments", "questioning"),  # a model is one of those that select
     ("gateway", "relabelling"),  # what is served is a bundle
+    ("agent", "gateway"),  # an agent calls what is served
+    ("agent", "experiments"),  # what it chose is right where an experiment's selection is
     ("experiments", "relabelling"),  # so is one that was exported
     ("commands", "workspace"),  # a command that names no endpoint asks that of the store
     ("__main__", "cli"),
@@ -125,7 +128,7 @@ VENDORS = {
     "openai": {"llm"},
     "mcp": {"connections", "gateway"},
     "mcp_types": {"connections", "gateway"},
-    "anyio": {"connections", "gateway"},
+    "anyio": {"connections", "gateway", "agent"},
     "uvicorn": {"gateway"},
     "starlette": {"gateway"},
     "httpx2": {"llm", "connections"},

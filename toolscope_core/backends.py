@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -147,6 +147,56 @@ class ChatModel(Protocol):
 
         Safe to call from several threads. Raises ``ModelStopError`` where no further call can
         succeed (the key is refused, the quota used up, the model unknown).
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model asks for; ``arguments`` are ``None`` where it gave no JSON object."""
+
+    id: str
+    name: str
+    arguments: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReply:
+    """A model's next turn in a conversation with tools: the ``calls`` it asks for, or a ``text``
+    that ends it; ``message`` is the turn as the next request repeats it.
+
+    ``reason`` says why there is no usable turn; the others are as in ``ChatReply``.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    message: JsonObject = field(default_factory=dict)
+    reason: str = ""
+    final: bool = True
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    counted: bool = True
+    seconds: float = 0.0
+    wait: float | None = None
+
+
+class AgentModel(Protocol):
+    """A model that calls tools: ``name`` at ``origin``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def origin(self) -> str: ...
+
+    def turn(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
+    ) -> AgentReply:
+        """The next turn, of at most so many tokens; ``messages`` and ``tools`` are in the form of
+        OpenAI's chat completions. One call, never repeated; safe to call from several threads.
+
+        Raises ``ModelStopError`` where no further call can succeed.
         """
         ...
 

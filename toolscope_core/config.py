@@ -211,6 +211,28 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """How an agent works on a query set: at most ``turns`` for a request, with the ``k`` tools that
+    are found for it (``None``: all), and no more than ``concurrency`` requests at a time; tools
+    that may change something are called only with ``changes``.
+    """
+
+    turns: int = 8
+    k: int | None = None
+    changes: bool = False
+    concurrency: int = 4
+
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("turns", self.turns, 50),
+            ("k", 1 if self.k is None else self.k, 128),
+            ("concurrency", self.concurrency, 64),
+        ):
+            if not 1 <= value <= most:
+                raise ConfigError(f"{name} is {value}; give 1 to {most}")
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """An OpenAI-compatible server and the model asked there; it holds no key.
 

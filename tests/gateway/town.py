@@ -11,8 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
-
 from tests.test_pipeline import analysed
 from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import Source, read_catalog
@@ -23,7 +21,7 @@ from toolscope_core.datamodel import Cluster
 from toolscope_core.folders import write_folder
 from toolscope_core.gateway.bundle_routes import read_served_bundle
 from toolscope_core.gateway.call_log import CallLog
-from toolscope_core.gateway.gateway_server import gateway_server
+from toolscope_core.gateway.own_client import own_client
 from toolscope_core.gateway.running import GatewayConfig, open_gateway
 from toolscope_core.merging.plan import apply_clusters
 from toolscope_core.merging.synthesis import synthesise
@@ -113,24 +111,12 @@ def gateway_config(text, limits=QUICK, **options):
 @asynccontextmanager
 async def client_of(bundle, config, log=None, **callbacks) -> AsyncIterator:
     """An SDK client of the gateway, over a pair of memory streams, and the gateway."""
-    from mcp import Client
-    from mcp.shared.memory import create_client_server_memory_streams
-
     served = read_served_bundle(bundle)
-    async with open_gateway(served, config, log or CallLog()) as gateway:
-        server = gateway_server(gateway.parts, "1")
-        streams = create_client_server_memory_streams()
-        async with streams as (ours, theirs), anyio.create_task_group() as group:
-            group.start_soon(server.run, *theirs, server.create_initialization_options())
-
-            @asynccontextmanager
-            async def transport():
-                yield ours
-
-            mode = callbacks.pop("mode", "legacy")
-            async with Client(transport(), mode=mode, cache=None, **callbacks) as client:
-                yield client, gateway
-            group.cancel_scope.cancel()
+    async with (
+        open_gateway(served, config, log or CallLog()) as gateway,
+        own_client(gateway, "1", **callbacks) as client,
+    ):
+        yield client, gateway
 
 
 def told(result):

@@ -6,6 +6,7 @@ the user can mend, with the reason.
 """
 
 from toolscope_core.cli import (
+    agent_commands,
     app_commands,
     check_commands,
     connect_commands,
@@ -23,6 +24,7 @@ from toolscope_core.cli import (
 from toolscope_core.cli.terminal import app
 
 __all__ = [
+    "agent_commands",
     "app",
     "app_commands",
     "check_commands",

@@ -34,7 +34,7 @@ from toolscope_core.views.estimates import (
 )
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
-    from toolscope_core.store import Store
+    from toolscope_core.store import Store, StoredLedger
 
 NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
@@ -145,11 +145,22 @@ def spent_in_all(name: str, spent: Sequence[Spent]) -> Spent:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """An endpoint's model with the ledger that keeps its answers, and the terms of one run;
+    ``place`` is where the ledger is.
+    """
+
+    endpoint: Endpoint
+    model: EndpointModel
+    ledger: StoredLedger
+    terms: Terms
+    place: str
+
+
 @contextmanager
-def asking(
-    asked: AskRequest, settings: Settings, progress: Progress
-) -> Iterator[tuple[Endpoint, Asking]]:
-    """Someone to ask; raises at the end where questions stay open."""
+def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]:
+    """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
@@ -157,9 +168,18 @@ def asking(
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         purse = Purse(endpoint.budget, endpoint.prices)
         terms = Terms(uuid.uuid4().hex, purse, endpoint.concurrency)
-        asker = Asking(model, StoredLedger(store), terms, progress)
-        yield endpoint, asker
-        kept = f"what was answered is kept in {store.place}: the same command goes on from there"
+        yield ModelAccess(endpoint, model, StoredLedger(store), terms, str(store.place))
+
+
+@contextmanager
+def asking(
+    asked: AskRequest, settings: Settings, progress: Progress
+) -> Iterator[tuple[Endpoint, Asking]]:
+    """Someone to ask; raises at the end where questions stay open."""
+    with model_access(asked, settings) as access:
+        asker = Asking(access.model, access.ledger, access.terms, progress)
+        yield access.endpoint, asker
+        kept = f"what was answered is kept in {access.place}: the same command goes on from there"
     if asker.state == "paused":
         raise PausedError(f"paused: {asker.message}; {kept}")
     if asker.state == "stopped":

@@ -85,16 +85,11 @@ def _prepared(
     request: ServeRequest, settings: Settings, notice: Notice
 ) -> tuple[ServedBundle, GatewayConfig]:
     bundle = read_served_bundle(request.bundle)
-    configuration = read_configurations(request.configurations)
-    keys = matched_servers(
-        bundle.table.servers,
-        [server.name for server in configuration.servers],
-        _given(request.servers),
-    )
+    keys, launches = launches_of(bundle, request.configurations, request.servers)
     for sentence in _beginning(bundle, keys):
         notice(sentence)
     config = GatewayConfig(
-        launches={name: _launch(configuration, key) for name, key in keys.items()},
+        launches=launches,
         limits=request.limits,
         on_change=request.on_change,
         old_names=request.old_names,
@@ -102,6 +97,20 @@ def _prepared(
         notice=notice,
     )
     return bundle, config
+
+
+def launches_of(
+    bundle: ServedBundle, configurations: Sequence[str], servers: Sequence[str]
+) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
+    """By the catalog's name of each server that calls of the bundle may reach: its key in the
+    configurations, and what reads how it is launched. ``servers`` are texts like ``catalog=key``.
+
+    Raises ``ConfigError`` where a server has no entry.
+    """
+    configuration = read_configurations(configurations)
+    configured = [server.name for server in configuration.servers]
+    keys = matched_servers(bundle.table.servers, configured, _given(servers))
+    return keys, {name: _launch(configuration, key) for name, key in keys.items()}
 
 
 def _launch(configuration: ClientConfiguration, key: str) -> Callable[[], Launch]:

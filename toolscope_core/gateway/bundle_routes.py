@@ -71,6 +71,16 @@ def read_served_bundle(folder: Path) -> ServedBundle:
     )
 
 
+def read_unmerged_bundle(folder: Path) -> ServedBundle:
+    """What the bundle in ``folder`` was made of, to be served beside it: every tool that came in,
+    by itself. Raises as ``read_served_bundle``.
+    """
+    catalog = read_catalog([Source("original.json", _bytes(folder / "original.json"), "neutral")])
+    originals = _originals(folder)
+    tools = [BundleTool(tool, (tool.id,)) for tool in catalog.tools]
+    return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
+
+
 def _originals(folder: Path) -> dict[str, Original]:
     """Every tool that came in, by its id."""
     path = folder / "fingerprints.json"

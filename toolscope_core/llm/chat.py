@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ MOST_TOKENS = 1_000_000_000
 """A report of more is none."""
 USUAL_PATH = "/v1"
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
+REPEATED_KEY = "the reply repeats the key"
 _CUT = "the reply was cut off at its limit"
 
 
@@ -85,17 +86,35 @@ class EndpointModel:
 
     def ask(self, request: ChatRequest) -> ChatReply:
         """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
-        capabilities = self.capabilities
-        page = self._opened().chat(body_of(request, capabilities, self.endpoint))
-        if page.status in (400, 422):
-            better = capabilities.after(page.complaint())
-            if better is not None:
-                _capabilities[self.endpoint.base_url, self.name] = better
-                reason = f"the server does not take all that was sent: {page.complaint()}"
-                return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
-        failed = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
+        page, lesson = self.exchange(lambda able: body_of(request, able, self.endpoint))
+        if lesson:
+            return ChatReply(None, lesson, final=False, seconds=page.seconds, wait=0.0)
+        failed = self.failure(page)
         reply = read_reply(page, request) if failed is None else _failed(failed, page, request)
-        return self._without_key(reply)
+        text = reply.text + reply.reason + canonical_json(reply.value)
+        if self.repeats_key(text):
+            return replace(reply, value=None, reason=REPEATED_KEY, text="")
+        return reply
+
+    def exchange(self, body: Callable[[Capabilities], Mapping[str, Any]]) -> tuple[HttpReply, str]:
+        """The reply to the body made for what the server supports. The text is not empty where a
+        refusal has taught something about that: then the same may be asked again at once.
+        """
+        capabilities = self.capabilities
+        page = self._opened().chat(body(capabilities))
+        better = capabilities.after(page.complaint()) if page.status in (400, 422) else None
+        if better is None:
+            return page, ""
+        _capabilities[self.endpoint.base_url, self.name] = better
+        return page, f"the server does not take all that was sent: {page.complaint()}"
+
+    def failure(self, page: HttpReply) -> HttpFailure | None:
+        """As ``failure_of``, of this endpoint."""
+        return failure_of(page, self.endpoint, keyed=bool(self._key.secret))
+
+    def repeats_key(self, text: str) -> bool:
+        """Whether a text holds the key, in any spelling."""
+        return masked(text, self._key.secret) != text
 
     def _opened(self) -> Door:
         from toolscope_core.llm.door import Door
@@ -104,13 +123,6 @@ class EndpointModel:
             if self._door is None:
                 self._door = Door(self.endpoint, self._key)
             return self._door
-
-    def _without_key(self, reply: ChatReply) -> ChatReply:
-        """The reply, without its content where that holds the key in any spelling."""
-        text = reply.text + reply.reason + canonical_json(reply.value)
-        if masked(text, self._key.secret) == text:
-            return reply
-        return replace(reply, value=None, reason="the reply repeats the key", text="")
 
 
 def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:
@@ -124,8 +136,8 @@ def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint
     body: dict[str, Any] = {
         "model": endpoint.model,
         "messages": [
-            {"role": "system", "content": _sendable(system)},
-            {"role": "user", "content": _sendable(request.user)},
+            {"role": "system", "content": sendable(system)},
+            {"role": "user", "content": sendable(request.user)},
         ],
         capabilities.limit: request.most_tokens,
     }
@@ -142,18 +154,12 @@ def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint
 def read_reply(page: HttpReply, request: ChatRequest) -> ChatReply:
     """The reply in a completion; an HTTP reply that is no completion is not ``final``."""
     try:
-        document = page.document()
-        choice = document["choices"][0]
-        message = dict(choice["message"])
-    except (ValueError, TypeError, KeyError, IndexError):
-        start = short_line(page.body[:200].decode("utf-8", "replace"))
-        reason = f"what came is no chat completion ({page.kind or 'of no type'}): {start[:80]}"
-        return ChatReply(None, reason, final=False, seconds=page.seconds, wait=0.0)
-    content = message.get("content")
-    text = content if isinstance(content, str) else ""
-    finish = short_line(str(choice.get("finish_reason") or ""))[:40]
+        document, message, finish = read_completion(page)
+    except ValueError as error:
+        return ChatReply(None, str(error), final=False, seconds=page.seconds, wait=0.0)
+    text = text_in(message)
     value, reason = _judged(message, text, finish, request.schema)
-    tokens_in, tokens_out, counted = _usage(document.get("usage"), request, text)
+    tokens_in, tokens_out, counted = usage_of(document, request.tokens, text)
     return ChatReply(
         value=value,
         reason=reason,
@@ -164,6 +170,29 @@ def read_reply(page: HttpReply, request: ChatRequest) -> ChatReply:
         counted=counted,
         seconds=page.seconds,
     )
+
+
+def read_completion(page: HttpReply) -> tuple[JsonObject, JsonObject, str]:
+    """The completion, its message, and why that ended. Raises ``ValueError``, saying what came,
+    where the reply is none.
+    """
+    try:
+        document = page.document()
+        choice = document["choices"][0]
+        message = dict(choice["message"])
+        finish = short_line(str(choice.get("finish_reason") or ""))[:40]
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        start = short_line(page.body[:200].decode("utf-8", "replace"))
+        raise ValueError(
+            f"what came is no chat completion ({page.kind or 'of no type'}): {start[:80]}"
+        ) from error
+    return document, message, finish
+
+
+def text_in(message: JsonObject) -> str:
+    """The text of a message, empty where it has none."""
+    content = message.get("content")
+    return content if isinstance(content, str) else ""
 
 
 def read_value(text: str, schema: JsonObject) -> tuple[JsonObject | None, str]:
@@ -185,19 +214,26 @@ def read_value(text: str, schema: JsonObject) -> tuple[JsonObject | None, str]:
 def _judged(
     message: Mapping[str, Any], text: str, finish: str, schema: JsonObject
 ) -> tuple[JsonObject | None, str]:
-    if message.get("refusal"):
-        return None, f"the model refused: {short_line(str(message['refusal']))}"
-    if finish == "content_filter":
-        return None, "held back by the endpoint's filter"
-    if finish == "length":
-        return None, _CUT
+    held = held_back(message, finish)
+    if held:
+        return None, held
     if not text.strip():
         return None, "the reply is empty"
     return read_value(text, schema)
 
 
-def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]:
-    """Tokens in and out, and whether the endpoint counted them; else estimated."""
+def held_back(message: Mapping[str, Any], finish: str) -> str:
+    """Why the model did not say all it would have; empty where it did."""
+    if message.get("refusal"):
+        return f"the model refused: {short_line(str(message['refusal']))}"
+    return {"content_filter": "held back by the endpoint's filter", "length": _CUT}.get(finish, "")
+
+
+def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bool]:
+    """Tokens in and out of a completion, and whether the endpoint counted them; else estimated:
+    ``tokens`` in, and four bytes of ``text`` each.
+    """
+    usage = document.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     tokens_in, tokens_out = counts.get("prompt_tokens"), counts.get("completion_tokens")
     if (
@@ -207,7 +243,7 @@ def _usage(usage: Any, request: ChatRequest, text: str) -> tuple[int, int, bool]
         and tokens_in + tokens_out < MOST_TOKENS
     ):
         return tokens_in, tokens_out, True
-    return request.tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
+    return tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
 
 
 def _failed(failed: HttpFailure, page: HttpReply, request: ChatRequest) -> ChatReply:
@@ -224,6 +260,6 @@ def _failed(failed: HttpFailure, page: HttpReply, request: ChatRequest) -> ChatR
     )
 
 
-def _sendable(text: str) -> str:
+def sendable(text: str) -> str:
     """Without lone surrogates, which no request can hold."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -68,6 +68,11 @@ def plain_prompt_text(text: str) -> PromptText:
     return PromptText(json.dumps(cleaner.of(text), ensure_ascii=False), cleaner.hidden, cleaner.cut)
 
 
+def cleaned(value: Any) -> Any:
+    """Every text in a JSON value without hidden characters, and cut where it is long."""
+    return _Cleaner().of(value)
+
+
 @dataclass(frozen=True, slots=True)
 class _ByContent:
     """A tool that is equal to any other of its content and owners."""

@@ -1,0 +1,120 @@
+"""Turns with tools at an endpoint: what is sent, and how calls are read; over HTTP."""
+
+import json
+
+import pytest
+
+from tests.model_server import ModelServer
+from toolscope_core.config import ApiKey, Endpoint
+from toolscope_core.errors import ModelStopError
+from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.tool_calling import ToolCallingModel
+
+USER = {"role": "user", "content": "Read a file."}
+TOOLS = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
+
+
+def asked(name, arguments, call_id="c1"):
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        yield running
+
+
+def turn(server, messages=(USER,), key=""):
+    endpoint = Endpoint(server.url, "m", deadline=5.0)
+    model = EndpointModel(endpoint, ApiKey(endpoint.origin, key))
+    return ToolCallingModel(model).turn(messages, TOOLS, 70)
+
+
+def test_calls_are_read_with_their_arguments_in_every_form(server):
+    server.turn = lambda body: {
+        "tool_calls": [
+            asked("read", '{"path": "a"}'),
+            asked("read", {"path": "b"}, "c2"),
+            asked("read", "", ""),
+            asked("read", None),
+            asked("read", "{broken"),
+            asked("read", "[1]"),
+            {"id": "c9", "type": "function"},
+            "nothing",
+        ]
+    }
+    reply = turn(server)
+    assert [(call.id, call.arguments) for call in reply.calls] == [
+        ("c1", {"path": "a"}),
+        ("c2", {"path": "b"}),
+        ("call_3", {}),
+        ("c1", {}),
+        ("c1", None),
+        ("c1", None),
+    ]
+    assert (reply.reason, reply.text, reply.tokens_in, reply.tokens_out) == ("", "", 50, 7)
+    body = server.received[0].body
+    assert body["tools"] == TOOLS and body["messages"] == [USER] and body["max_tokens"] == 70
+    assert "response_format" not in body
+
+
+def test_a_turn_is_repeated_as_endpoints_take_it(server):
+    server.turn = lambda body: {
+        "content": "I look.",
+        "tool_calls": [asked("read", '{"path":  "a"}')],
+        "vendor": {"thoughts": "long"},
+    }
+    assert turn(server).message == {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": [asked("read", '{"path":"a"}')],
+    }
+
+
+def test_a_text_ends_it_and_lone_surrogates_are_sent_as_text(server):
+    reply = turn(server, ({"role": "user", "content": "a\ud800b"},))
+    assert (reply.text, reply.calls, reply.reason) == ("Done.", (), "")
+    assert server.received[0].user == "a\\ud800b"
+
+
+def test_a_server_that_wants_other_parameters_is_asked_again_with_them(server):
+    server.mode = "new-parameters"
+    replies = [turn(server) for _ in range(3)]
+    assert [reply.final for reply in replies] == [False, False, True]
+    assert server.received[-1].body["max_completion_tokens"] == 70
+    assert "temperature" not in server.received[-1].body
+
+
+@pytest.mark.parametrize(
+    ("mode", "final", "words"),
+    [
+        ("html", False, "no chat completion"),
+        ("busy", False, "is busy (503)"),
+        ("filtered", True, "filter"),
+        ("refusal", True, "refused"),
+        ("truncated", True, "cut off"),
+        ("too-long", True, "too long"),
+        ("closed", False, "no connection"),
+    ],
+)
+def test_what_fails_is_a_reason(server, mode, final, words):
+    server.mode = mode
+    reply = turn(server)
+    assert words in reply.reason and reply.final is final and not reply.calls
+
+
+def test_a_key_that_is_refused_ends_all_and_one_that_is_repeated_goes_nowhere(server):
+    server.mode = "refused-key"
+    with pytest.raises(ModelStopError, match="401"):
+        turn(server, key="sk-secret-1")
+    server.mode = "ok"
+    escaped = json.dumps({"path": "sk-secret-1"})
+    server.turn = lambda body: {"tool_calls": [asked("read", escaped)]}
+    reply = turn(server, key="sk-secret-1")
+    assert not reply.calls or "sk-secret-1" not in str(reply)
+
+
+def test_tokens_are_estimated_where_the_server_does_not_count(server):
+    server.mode = "uncounted"
+    reply = turn(server)
+    assert not reply.counted and 20 < reply.tokens_in < 60

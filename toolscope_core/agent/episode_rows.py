@@ -1,0 +1,70 @@
+"""Episodes as lines of a file, so that a run that stopped goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.agent.agent_loop import Episode, MadeCall
+from toolscope_core.datamodel import canonical_json
+from toolscope_core.errors import ConfigError, ExportError
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.json_lines import read_rows
+
+Episodes = dict[tuple[str, str], Episode]
+"""By the id of the query and the name of the toolset."""
+
+
+class EpisodeFile:
+    """The file at ``path``; ``run`` tells runs of another configuration apart."""
+
+    def __init__(self, path: Path, run: str) -> None:
+        self._path, self._run = path, run
+
+    def read(self, queries: Mapping[str, Query]) -> Episodes:
+        """What is there of these queries, by id; empty where there is no file.
+
+        Raises ``ConfigError`` for a file of another run, or that holds something else.
+        """
+        episodes: Episodes = {}
+        if not self._path.exists():
+            return episodes
+        for line, row in read_rows(self._path):
+            if row.get("run") != self._run:
+                raise ConfigError(
+                    f"{self._path}, line {line} is of another run: another bundle, model, query or "
+                    "setting; give another file with --out"
+                )
+            query = queries.get(str(row.get("query")))
+            if query is not None and row.get("text") == query.text:
+                episodes[query.id, str(row.get("toolset"))] = self._episode(row, line)
+        return episodes
+
+    def add(self, query: Query, toolset: str, episode: Episode) -> None:
+        """Write a line at once. Raises ``ExportError`` where it cannot be written."""
+        row = {
+            "run": self._run,
+            "query": query.id,
+            "text": query.text,
+            "toolset": toolset,
+            **asdict(episode),
+        }
+        try:
+            with self._path.open("ab") as file:
+                file.write((canonical_json(row) + "\n").encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise ExportError(
+                f"{self._path} cannot be written: {error.strerror}; give another file with --out"
+            ) from error
+
+    def _episode(self, row: Mapping[str, Any], line: int) -> Episode:
+        try:
+            values = {name: row[name] for name in Episode.__dataclass_fields__}
+            return Episode(**{**values, "calls": tuple(MadeCall(**one) for one in row["calls"])})
+        except (KeyError, TypeError) as error:
+            raise ConfigError(
+                f"{self._path}, line {line} is no episode of an agent ({error}); give another file "
+                "with --out"
+            ) from error

@@ -1,0 +1,159 @@
+"""The command that lets an agent work with a toolset, before and after its merge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    ModelName,
+    app,
+    errors_as_sentences,
+    progress,
+    say,
+    say_error,
+)
+from toolscope_core.config import AgentConfig, ConnectionLimits, read_environment
+from toolscope_core.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.agent.agent_report import AgentReport, WorkFigures
+    from toolscope_core.evaluation.intervals import Interval
+
+DEFAULT = AgentConfig()
+LABEL = 30
+
+
+@app.command()
+@errors_as_sentences
+def agent_run(
+    bundle: Annotated[
+        Path, typer.Argument(help="The bundle's folder, as merge or the Export page wrote it.")
+    ],
+    config: Annotated[
+        list[str],
+        typer.Option(
+            "--config",
+            metavar="CONFIG",
+            help="A client's configuration with the original servers, which are started; again "
+            "for more.",
+        ),
+    ],
+    queries: Annotated[
+        Path, typer.Option(help="JSONL or CSV with `query` and `gold`: ids of the tools needed.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="JSONL: what the agent did, a line as each request ends; goes on there."),
+    ],
+    server: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--server",
+            metavar="CATALOG=KEY",
+            help="Which server of the configuration is which of the catalog, where their names "
+            "differ; again for each.",
+        ),
+    ] = None,
+    allow_changes: Annotated[
+        bool,
+        typer.Option(
+            "--allow-changes",
+            help="Carry out calls of tools that do not say that they only read. Without it they "
+            "are noted, and the model is told to go on.",
+        ),
+    ] = False,
+    k: Annotated[
+        int | None,
+        typer.Option(help="Give the agent the k tools found for each request; default all."),
+    ] = None,
+    turns: Annotated[int, typer.Option(help="Turns of the model for a request, at most.")] = (
+        DEFAULT.turns
+    ),
+    first: Annotated[
+        int | None, typer.Option(min=1, help="Only so many queries, from the first on.")
+    ] = None,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Leave out queries that need unknown tools.")
+    ] = False,
+    concurrency: Annotated[int, typer.Option(help="Requests worked on at a time.")] = (
+        DEFAULT.concurrency
+    ),
+    only_estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Say what it may take; starts, sends and writes nothing."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+    timeout: Annotated[float, typer.Option(help="Seconds until a server is ready.")] = 60.0,
+    call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
+) -> None:
+    """Let a model carry out queries with the merged toolset and with the original one."""
+    from toolscope_core.commands.agent_command import AgentRequest, estimate_run
+    from toolscope_core.commands.agent_command import run_agent as run_now
+    from toolscope_core.commands.model_options import AskRequest
+
+    request = AgentRequest(
+        bundle=bundle,
+        configurations=tuple(config),
+        queries=queries,
+        out=out,
+        servers=tuple(server or ()),
+        first=first,
+        skip_unknown=skip_unknown,
+        config=AgentConfig(turns, k, allow_changes, concurrency),
+        limits=ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout),
+        ask=AskRequest(base_url, model, budget_calls=budget_calls),
+    )
+    if only_estimate:
+        estimate = estimate_run(request)
+        requests = quantity(estimate.queries, "request")
+        say(f"{requests}, at most {quantity(estimate.most_calls, 'call')} of the model")
+        for name, tools in estimate.tools.items():
+            tokens = quantity(estimate.tokens[name], "token")
+            say(f"{name}: {quantity(tools, 'tool')}, {tokens} of definitions")
+        return
+    report = run_now(request, read_environment(), say_error, progress())
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1))
+        return
+    for line in _table(report):
+        say(line)
+
+
+def _table(report: AgentReport) -> list[str]:
+    sides = report.sides
+    rows = [
+        ("", [side.name for side in sides], ""),
+        ("tools", [f"{side.tools:,}" for side in sides], ""),
+        ("exactly the right tools", [_shown(side.correct) for side in sides], report.correct_p),
+        ("needs served", [_shown(side.served) for side in sides], report.served_p),
+        ("calls a request", [f"{side.calls:.2f}" for side in sides], ""),
+        ("  of tools not needed", [f"{side.unneeded_calls:.2f}" for side in sides], ""),
+        ("  that failed", [f"{side.failed_calls:.2f}" for side in sides], ""),
+        ("turns a request", [f"{side.turns:.2f}" for side in sides], ""),
+        ("tokens in a request", [_tokens(side, side.tokens_in) for side in sides], ""),
+        ("tokens out a request", [_tokens(side, side.tokens_out) for side in sides], ""),
+        ("seconds a request", [f"{side.seconds:.2f}" for side in sides], ""),
+        ("requests without an answer", [f"{side.unanswered:,}" for side in sides], ""),
+    ]
+    lines = [quantity(report.queries, "request")]
+    for label, cells, p in rows:
+        noted = f"   p {p:.3f}" if isinstance(p, float) else ""
+        lines.append(f"{label:{LABEL}}" + "".join(f"{cell:>20}" for cell in cells) + noted)
+    return lines
+
+
+def _shown(share: Interval) -> str:
+    return f"{share.mean:.3f} [{share.low:.2f}, {share.high:.2f}]"
+
+
+def _tokens(side: WorkFigures, tokens: float) -> str:
+    return f"{'' if side.counted else 'about '}{tokens:,.0f}"

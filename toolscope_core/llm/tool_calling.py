@@ -1,0 +1,152 @@
+"""A chat model that calls tools: what is sent in each turn, and how its calls are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolscope_core.backends import AgentReply, ToolCall
+from toolscope_core.datamodel import JsonObject, canonical_json
+from toolscope_core.llm.chat import (
+    REPEATED_KEY,
+    Capabilities,
+    EndpointModel,
+    held_back,
+    read_completion,
+    sendable,
+    text_in,
+    usage_of,
+)
+from toolscope_core.llm.http_replies import HttpReply, load
+
+
+class ToolCallingModel:
+    """A ``backends.AgentModel`` at an endpoint."""
+
+    def __init__(self, model: EndpointModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def origin(self) -> str:
+        return self._model.origin
+
+    def turn(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
+    ) -> AgentReply:
+        """See ``backends.AgentModel``."""
+
+        def body(able: Capabilities) -> dict[str, Any]:
+            return {
+                "model": self.name,
+                "messages": _sendable(messages),
+                **({"tools": _sendable(tools)} if tools else {}),
+                able.limit: most_tokens,
+                **({"temperature": self._model.endpoint.temperature} if able.temperature else {}),
+            }
+
+        page, lesson = self._model.exchange(body)
+        if lesson:
+            return AgentReply(reason=lesson, final=False, seconds=page.seconds, wait=0.0)
+        failed = self._model.failure(page)
+        size = prompt_tokens(messages, tools)
+        if failed is not None:
+            return AgentReply(
+                reason=failed.reason,
+                final=failed.final,
+                finish=failed.finish,
+                tokens_in=size if failed.late else 0,
+                counted=not failed.late,
+                seconds=page.seconds,
+                wait=failed.wait,
+            )
+        reply = _read(page, size)
+        if self._model.repeats_key(reply.text + reply.reason + canonical_json(reply.message)):
+            return AgentReply(reason=REPEATED_KEY, seconds=page.seconds)
+        return reply
+
+
+def prompt_tokens(messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> int:
+    """Estimated tokens of a request: four bytes each."""
+    text = canonical_json([list(messages), list(tools)])
+    return -(-len(text.encode("utf-8", "backslashreplace")) // 4)
+
+
+def _read(page: HttpReply, size: int) -> AgentReply:
+    try:
+        document, message, finish = read_completion(page)
+    except ValueError as error:
+        return AgentReply(reason=str(error), final=False, seconds=page.seconds, wait=0.0)
+    text, calls = text_in(message), _calls(message)
+    said = text + canonical_json(message.get("tool_calls"))
+    tokens_in, tokens_out, counted = usage_of(document, size, said)
+    return AgentReply(
+        text=text,
+        calls=calls,
+        message=_repeated(text, calls),
+        reason=held_back(message, finish) or ("" if calls or text.strip() else "an empty reply"),
+        finish=finish,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        counted=counted,
+        seconds=page.seconds,
+    )
+
+
+def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    rows = message.get("tool_calls")
+    calls = []
+    for number, row in enumerate(rows if isinstance(rows, list) else (), 1):
+        function = row.get("function") if isinstance(row, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            call_id = row.get("id")
+            calls.append(
+                ToolCall(
+                    call_id if isinstance(call_id, str) and call_id else f"call_{number}",
+                    function["name"],
+                    _arguments(function.get("arguments")),
+                )
+            )
+    return tuple(calls)
+
+
+def _arguments(given: Any) -> JsonObject | None:
+    """Arguments as endpoints send them: a text of JSON, an object with some, or nothing."""
+    if isinstance(given, str):
+        try:
+            given = load(given) if given.strip() else {}
+        except ValueError:
+            return None
+    if given is None:
+        return {}
+    return given if isinstance(given, dict) else None
+
+
+def _repeated(text: str, calls: Sequence[ToolCall]) -> JsonObject:
+    """The turn as the next request has it: what the endpoint added of its own is left out."""
+    message: JsonObject = {"role": "assistant", "content": text or None}
+    if not calls:
+        return message
+    rows = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": canonical_json(call.arguments or {})},
+        }
+        for call in calls
+    ]
+    return {**message, "tool_calls": rows}
+
+
+def _sendable(value: Any) -> Any:
+    """Without lone surrogates, at every depth."""
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, Mapping):
+        return {sendable(str(key)): _sendable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sendable(inner) for inner in value]
+    return value
