@@ -1,5 +1,7 @@
 """Every page against axe-core: no serious or critical finding, by light and by dark."""
 
+from itertools import cycle, islice
+
 import pytest
 from axe_playwright_python import sync_playwright as axe
 from playwright.sync_api import expect
@@ -43,23 +45,24 @@ def found(page, scheme):
     ]
 
 
-def in_both(watched, name, trouble):
-    """Check what stands on the page by light and by dark; the page follows without a reload."""
-    for scheme in ("light", "dark"):
-        watched.page.emulate_media(color_scheme=scheme)
-        trouble[name, scheme] = found(watched.settled(), scheme)
+@pytest.mark.parametrize("each", [1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_no_page_shuts_anybody_out(watched, each):
+    """By day a page by light, the next by dark; at night each by both, without a reload."""
+    schemes, trouble = cycle(("light", "dark")), {}
 
+    def check(name):
+        for scheme in islice(schemes, each):
+            watched.page.emulate_media(color_scheme=scheme)
+            trouble[name, scheme] = found(watched.settled(), scheme)
 
-def test_no_page_shuts_anybody_out(watched):
     first = watched.open("")
     expect(first.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
-    trouble = {}
     for name, (path, query) in PAGES.items():
         watched.open(path, **query)
-        in_both(watched, name, trouble)
+        check(name)
     page = watched.open("review")
     page.locator("h1").click()
     for name, key in (("keys", "h"), ("note", "g"), ("parts", "m")):
         page.keyboard.press(key)
-        in_both(watched, name, trouble)
+        check(name)
     assert {name: items for name, items in trouble.items() if items} == {}

@@ -86,6 +86,7 @@ def test_a_box_selects_too_and_other_colours_keep_it(watched):
     assert selected(page) == count
 
 
+@pytest.mark.nightly  # UMAP is compiled first, for half a minute
 def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
     watched.page.emulate_media(color_scheme="dark")
     page = open_map(watched)

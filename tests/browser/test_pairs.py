@@ -137,6 +137,7 @@ def hostile_file(path):
     path.write_text(json.dumps(servers))
 
 
+@pytest.mark.nightly  # by day test_main_job opens every page on a hostile catalog
 def test_hostile_text_in_every_field_runs_nothing(watched, tmp_path):
     hostile_file(tmp_path / "evil.json")
     page = watched.upload(tmp_path / "evil.json")

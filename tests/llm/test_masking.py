@@ -114,5 +114,7 @@ def test_long_runs_of_escapes_take_linear_time(filler):
 
 def test_every_name_of_a_character_in_html_is_read():
     names = [(char, name) for name, char in html5.items() if name.endswith(";") and len(char) == 1]
-    for char, name in names:
-        assert masked(f"key-abcdef&{name}uvwxyz", f"key-abcdef{char}uvwxyz") == MASK, name
+    for start in range(0, len(names), 20):
+        some = names[start : start + 20]
+        key = "key-" + "".join(char for char, _ in some)
+        assert masked("key-" + "".join(f"&{name}" for _, name in some), key) == MASK, some
