@@ -10,7 +10,7 @@ import sys
 import time
 
 NAME, TOOLS = sys.argv[1], sys.argv[2]
-PENDING = {}
+PENDING, FOLLOWED = {}, []
 
 
 def send(message):
@@ -92,6 +92,13 @@ def change(number, params, arguments, answer):
     said(number, answer)
 
 
+def touch(number, params, arguments, answer):
+    send({"method": "notifications/resources/updated", "params": {"uri": "file:///a.txt"}})
+    send({"method": "notifications/resources/list_changed"})
+    send({"method": "notifications/prompts/list_changed"})
+    said(number, FOLLOWED)
+
+
 def cancelled(number, params, arguments, answer):
     said(number, PENDING.get("cancelled"))
 
@@ -107,6 +114,7 @@ ACTS = {
     "listen": listen,
     "rich": rich,
     "change": change,
+    "touch": touch,
     "cancelled": cancelled,
 }
 
@@ -127,12 +135,22 @@ def listed():
 
 
 INFO = {"name": NAME, "version": "1"}
-CAN = {"tools": {"listChanged": True}, "resources": {}, "prompts": {}, "logging": {}}
+CAN = {
+    "tools": {"listChanged": True},
+    "resources": {"subscribe": True, "listChanged": True},
+    "prompts": {"listChanged": True},
+    "logging": {},
+    **({"completions": {}} if NAME == "north" else {}),
+}
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": CAN, "serverInfo": INFO}
 
 
 def said_of(method, params):
     """The result of a request that is no call."""
+    if method == "resources/subscribe":
+        FOLLOWED.append(params["uri"])
+    if method == "resources/unsubscribe":
+        FOLLOWED.remove(params["uri"])
     text = f"{NAME} {params.get('uri') or params.get('name')}"
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {
@@ -143,6 +161,9 @@ def said_of(method, params):
         "prompts/list": {"prompts": [{"name": "greet"}]},
         "prompts/get": {"messages": [message]},
         "logging/setLevel": {},
+        "resources/subscribe": {},
+        "resources/unsubscribe": {},
+        "completion/complete": {"completion": {"values": [json.dumps(params.get("ref"))]}},
     }.get(method)
 
 

@@ -5,7 +5,7 @@ way, and refused in words where there is none or it does not offer that.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ class Callers:
     """
 
     _sessions: dict[str, ServerSession] = field(default_factory=dict)
+    _followers: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _calls: dict[str, list[ServerRequestContext[Any, Any]]] = field(default_factory=dict)
 
     def heard(self, context: ServerRequestContext[Any, Any]) -> None:
@@ -96,10 +97,33 @@ class Callers:
             logging=logging,
         )
 
-    async def tell_tools_changed(self) -> None:
-        """Tell every client that the tools are others now."""
+    async def tell(self, say: Callable[[ServerSession], Awaitable[None]]) -> None:
+        """Tell every client something."""
         for session in list(self._sessions.values()):
-            await session.send_tool_list_changed()
+            await say(session)
+
+    def follow(self, context: ServerRequestContext[Any, Any], server: str, uri: str) -> None:
+        """The client is told when that resource of the server changes."""
+        self.heard(context)
+        self._followers.setdefault((server, uri), set()).add(_session_of(context))
+
+    def unfollow(self, context: ServerRequestContext[Any, Any], server: str, uri: str) -> bool:
+        """The client is not told any more; whether another still is."""
+        followers = self._followers.get((server, uri), set())
+        followers.discard(_session_of(context))
+        if not followers:
+            self._followers.pop((server, uri), None)
+        return bool(followers)
+
+    def followed(self, server: str) -> tuple[str, ...]:
+        """The server's resources that clients follow."""
+        return tuple(uri for name, uri in self._followers if name == server)
+
+    async def tell_updated(self, server: str, uri: str, name: str) -> None:
+        """Tell those who follow a server's resource that it changed, by the ``name`` they know."""
+        for key in tuple(self._followers.get((server, uri), ())):
+            if key in self._sessions:
+                await self._sessions[key].send_resource_updated(name)
 
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""

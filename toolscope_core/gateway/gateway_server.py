@@ -78,7 +78,7 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
         on_call_tool=call_tool,  # type: ignore[arg-type]
     )
     server.create_initialization_options = partial(  # type: ignore[method-assign]
-        server.create_initialization_options, NotificationOptions(tools_changed=True)
+        server.create_initialization_options, NotificationOptions(True, True, True)
     )
     parts.content.add_to(server)
     server.middleware.append(_as_it_came)

@@ -26,6 +26,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 Look = Callable[[str, OpenServer], Awaitable[None]]
 """What is done with a server when it has been opened, before the first call, and each time it says
 that its tools are others now."""
+Tell = Callable[[str, str, object], Awaitable[None]]
+"""Gets the other messages of a server that no request asked for, with their method."""
 
 
 @dataclass(slots=True)
@@ -51,11 +53,12 @@ class OriginalServers:
         launches: Mapping[str, Callable[[], Launch]],
         limits: ConnectionLimits,
         look: Look,
+        tell: Tell,
     ) -> None:
         import anyio
 
         self._group, self._launches, self._limits = group, launches, limits
-        self._look = look
+        self._look, self._tell = look, tell
         self._connections = {name: _Connection(anyio.Lock()) for name in launches}
 
     @property
@@ -148,11 +151,16 @@ class OriginalServers:
                 ) from error
 
     def _watching(self, name: str) -> MessageHandlerFnT:
-        """Has the server looked at again when it says that its tools changed."""
+        """Has the server looked at again when it says that its tools changed, and other messages
+        passed on.
+        """
 
         async def messages(message: object) -> None:
-            if getattr(message, "method", "") == "notifications/tools/list_changed":
+            method = str(getattr(message, "method", ""))
+            if method == "notifications/tools/list_changed":
                 self._group.start_soon(self._look_again, name)
+            else:
+                await self._tell(name, method, message)
 
         return messages
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,9 @@ class PassedContent:
         add("prompts/list", paged, self._lister("prompts", "prompts", "name"))
         add("resources/read", types.ReadResourceRequestParams, self.read_resource)
         add("prompts/get", types.GetPromptRequestParams, self.get_prompt)
+        add("completion/complete", types.CompleteRequestParams, self.complete)
+        add("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
+        add("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
         add("logging/setLevel", types.SetLevelRequestParams, self.set_level)
 
     async def read_resource(
@@ -95,6 +99,59 @@ class PassedContent:
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
         given = {"name": prompt, "arguments": params.arguments or {}}
         return await self._asked(context, name, "prompts/get", given)
+
+    async def complete(
+        self, context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
+    ) -> dict[str, Any]:
+        """Values for an argument of a prompt, or of a template of resources, by its name here; none
+        where the server suggests none.
+        """
+        given = params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        given.pop("_meta", None)
+        key = "uri" if "uri" in given["ref"] else "name"
+        name, given["ref"][key] = self._split(given["ref"][key])
+        if not name:
+            raise _unknown(f"there is no {params.ref.type} {given['ref'][key]!r}")
+        server = await self._ready(context, name)
+        if server.client.server_capabilities.completions is None:
+            return {"completion": {"values": []}, **FRESH}
+        return await self._asked(context, name, "completion/complete", given)
+
+    async def subscribe(
+        self, context: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
+    ) -> dict[str, Any]:
+        """From now on the client is told when the resource changes, by the name it has here."""
+        name, uri = self._named_resource(params.uri)
+        await self._asked(context, name, "resources/subscribe", {"uri": uri})
+        self.callers.follow(context, name, uri)
+        return {}
+
+    async def unsubscribe(
+        self, context: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
+    ) -> dict[str, Any]:
+        """The end of that; the server is told where no other client follows the resource."""
+        name, uri = self._named_resource(params.uri)
+        if not self.callers.unfollow(context, name, uri):
+            await self._asked(context, name, "resources/unsubscribe", {"uri": uri})
+        return {}
+
+    async def opened(self, name: str, server: OpenServer) -> None:
+        """Ask a server that was opened again for what clients follow of it."""
+        from mcp import MCPError
+
+        for uri in self.callers.followed(name):
+            with suppress(MCPError):  # what is gone there is followed no more
+                await _raw(server, "resources/subscribe", {"uri": uri})
+
+    async def told(self, name: str, method: str, message: Any) -> None:
+        """Pass on what a server says of its resources and prompts."""
+        if method == "notifications/resources/updated":
+            uri = str(message.params.uri)
+            await self.callers.tell_updated(name, uri, f"{self.prefixes[name]}{SEPARATOR}{uri}")
+        elif method == "notifications/resources/list_changed":
+            await self.callers.tell(lambda one: one.send_resource_list_changed())
+        elif method == "notifications/prompts/list_changed":
+            await self.callers.tell(lambda one: one.send_prompt_list_changed())
 
     async def set_level(
         self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
@@ -180,10 +237,7 @@ class PassedContent:
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
 
-        try:
-            server = await self.servers.ready(name, self.callers.requests(name, context.session))
-        except ToolScopeError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from None
+        server = await self._ready(context, name)
         with self.callers.calling(name, context):
             try:
                 return await _raw(server, method, params)
@@ -196,6 +250,23 @@ class PassedContent:
                     raise
                 self.servers.lost(name, server)
                 raise MCPError(INTERNAL_ERROR, str(failure)) from None
+
+    async def _ready(self, context: ServerRequestContext[Any, Any], name: str) -> OpenServer:
+        """The server, open. Raises ``MCPError`` where it cannot be."""
+        from mcp import MCPError
+        from mcp_types import INTERNAL_ERROR
+
+        try:
+            return await self.servers.ready(name, self.callers.requests(name, context.session))
+        except ToolScopeError as error:
+            raise MCPError(INTERNAL_ERROR, str(error)) from None
+
+    def _named_resource(self, uri: Any) -> tuple[str, str]:
+        """The server and its own address of a resource. Raises ``MCPError`` for another name."""
+        name, own = self._split(str(uri))
+        if not name:
+            raise _unknown(f"there is no resource {own!r}; resources/list names them")
+        return name, own
 
     def _split(self, text: str) -> tuple[str, str]:
         """The server and its own name for what is called ``text`` here; no server where none is
@@ -217,6 +288,9 @@ async def _raw(server: OpenServer, method: str, params: JsonObject) -> dict[str,
         "prompts/list": types.ListPromptsRequest,
         "prompts/get": types.GetPromptRequest,
         "logging/setLevel": types.SetLevelRequest,
+        "completion/complete": types.CompleteRequest,
+        "resources/subscribe": types.SubscribeRequest,
+        "resources/unsubscribe": types.UnsubscribeRequest,
     }
     request = requests[method].model_validate({"method": method, "params": dict(params)})
     result: dict[str, Any] = await server.client.session.send_request(request, as_it_came())

@@ -86,10 +86,14 @@ async def open_gateway(
         if await held.read(name, server):
             for sentence in held.sentences(name):
                 config.notice(sentence)
-            await callers.tell_tools_changed()
+            await callers.tell(lambda one: one.send_tool_list_changed())
+        await content.opened(name, server)
+
+    async def tell(name: str, method: str, message: object) -> None:
+        await content.told(name, method, message)
 
     async with anyio.create_task_group() as group:
-        servers = OriginalServers(group, config.launches, config.limits, look)
+        servers = OriginalServers(group, config.launches, config.limits, look, tell)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
         content = PassedContent(servers, callers, bundle.table.servers)
         finder = config.finder(calls) if config.finder else None
