@@ -6,7 +6,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PORT ?= 8501
 # A file stays on one worker, with what it sets up once.
 PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile
@@ -48,6 +48,7 @@ $(VENV)/.app: $(VENV)/bin/python requirements.txt constraints.txt
 	$(PIP) -c constraints.txt -r requirements.txt
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.app requirements-dev.txt
+$(VENV)/.dev: $(VENV)/bin/python requirements.txt constraints.txt requirements-dev.txt
+	$(PIP) torch==2.13.0
 	$(PIP) -r requirements-dev.txt
-	touch $@
+	touch $(VENV)/.app $@
