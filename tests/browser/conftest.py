@@ -77,6 +77,7 @@ class Watched:
     url: str
     requests: list = field(default_factory=list)
     trouble: list = field(default_factory=list)
+    asked: int = 0
     unanswered: bool = False
 
     @property
@@ -106,6 +107,16 @@ class Watched:
             assert time.monotonic() < until, "the page does not come to rest"
         return self.page
 
+    def answered(self, act):
+        """Do what asks the server for something, if only after a while, and wait for the answer."""
+        before = self.asked
+        act()
+        until = time.monotonic() + 30
+        while self.asked == before:
+            assert time.monotonic() < until, "nothing was asked"
+            self.page.wait_for_timeout(20)
+        return self.settled()
+
     def connected(self, socket):
         """Follow what the page asks the server, and what that has answered."""
         self.requests.append(socket.url)
@@ -114,7 +125,9 @@ class Watched:
         socket.on("framereceived", self._answered)
 
     def _asked(self, data):
-        self.unanswered |= BackMsg.FromString(data).WhichOneof("type") == "rerun_script"
+        if BackMsg.FromString(data).WhichOneof("type") == "rerun_script":
+            self.asked += 1
+            self.unanswered = True
 
     def _answered(self, data):
         if len(data) < LONG and ForwardMsg.FromString(data).WhichOneof("type") == "script_finished":
@@ -123,8 +136,8 @@ class Watched:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The app on a first start. Tests take back what they decide on the example."""
-    with running(tmp_path_factory.mktemp("app")) as server:
+    """The app, its example analysed. Tests take back what they decide on it."""
+    with running(tmp_path_factory.mktemp("app"), prepared=True) as server:
         yield server
 
 
@@ -135,9 +148,9 @@ def free_port():
 
 
 @contextmanager
-def running(place, *start, port=None):
+def running(place, *start, port=None, prepared=False):
     """A process of the app on a free port, with its store in ``place``: ``python -m ui``, or as
-    ``start`` says.
+    ``start`` says; on a first start, or ``prepared`` as by ``make app``.
     """
     (place / "guard").mkdir()
     (place / "guard" / "sitecustomize.py").write_text(GUARD)
@@ -159,6 +172,9 @@ def running(place, *start, port=None):
         "PYTHONPATH": os.pathsep.join([str(place / "guard"), os.environ.get("PYTHONPATH", "")]),
     }
     with (place / "log").open("w") as log:
+        if prepared:
+            prepare = [sys.executable, "-m", "toolscope_core", "prepare"]
+            subprocess.run(prepare, cwd=ROOT, env=environ, stdout=log, stderr=log, check=True)
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health", process, place / "log")

@@ -58,8 +58,7 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
 
     def head():
         box = page.locator('.st-key-queue canvas[data-testid="data-grid-canvas"]').bounding_box()
-        page.mouse.click(box["x"] + 70, box["y"] + 17)
-        watched.settled()
+        watched.answered(lambda: page.mouse.click(box["x"] + 70, box["y"] + 17))
 
     def names(most=4):
         """The cards in the order of J, from the one that is shown."""
