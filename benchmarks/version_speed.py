@@ -4,9 +4,9 @@
 
 4,076 tools of Seal-Tools, an empty cache, one process: the first version, then one in which 1 % of
 the descriptions have one more sentence, then one without one tool; by stage, and the plan
-afterwards. Only changed tools are embedded. The pairs are judged anew, all of them: a signal is
-relative to the whole catalog (what all of its tools share is taken away first), so a pair of two
-unchanged tools can come out otherwise.
+afterwards. Only changed tools are embedded, and only their words compared with others'. All pairs
+get new probabilities: a signal is relative to the whole catalog (what all of its tools share is
+taken away first), so a pair of two unchanged tools can come out otherwise.
 """
 
 from __future__ import annotations

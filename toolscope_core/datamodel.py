@@ -137,6 +137,9 @@ class Tool:
         object.__setattr__(self, "content_hash", content)
         object.__setattr__(self, "fingerprint", digest(self.server, content))
 
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
     @property
     def owner(self) -> str:
         """Whose tool it is: its server, else the server that its name implies, else nobody's."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from toolscope_core.datamodel import (
@@ -79,6 +80,7 @@ def surmises(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=65_536)
 def unmappable(tool: Tool) -> str | None:
     """Why no call to the tool can be mapped, as a sentence; ``None`` where calls can be."""
     if tool.schema is None:

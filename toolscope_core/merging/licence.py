@@ -44,9 +44,9 @@ _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of WordNet."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ToolWords:
-    """What a tool says, lower case, hidden characters left out.
+    """What a tool says, lower case, hidden characters left out; one object for equal tools.
 
     ``words`` are those of name and description without filler, in order, no repeats, and ``keys``
     the forms that each may be recognised by; ``named`` those of the name, ``description_words``
@@ -70,17 +70,12 @@ class ToolWords:
     initials: str
 
 
+@lru_cache(maxsize=65_536)
 def tool_words(tool: Tool) -> ToolWords:
     """The words of a tool."""
-    return _tool_words(
-        source_name(tool), source_text(tool)[:_LONGEST], frozenset(argument_words(tool))
-    )
-
-
-@lru_cache(maxsize=65_536)
-def _tool_words(tool_name: str, description: str, arguments: frozenset[str]) -> ToolWords:
-    description = _TAG.sub(" ", without_hidden(description))
-    name = split_name(without_hidden(tool_name))
+    arguments = frozenset(argument_words(tool))
+    description = _TAG.sub(" ", without_hidden(source_text(tool)[:_LONGEST]))
+    name = split_name(without_hidden(source_name(tool)))
     text = words_of(description)
     named = _distinct(_telling(name))
     if text[:1] in (["return"], ["returns"]):
@@ -105,6 +100,7 @@ def _tool_words(tool_name: str, description: str, arguments: frozenset[str]) -> 
     )
 
 
+@lru_cache(maxsize=65_536)
 def unshared(
     one: ToolWords, other: ToolWords, *, at_first: bool = False, spoken: bool = False
 ) -> tuple[str, ...]:

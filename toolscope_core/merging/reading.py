@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolscope_core.datamodel import Tool
 from toolscope_core.merging.vocabulary import (
@@ -45,6 +46,7 @@ class Reading:
     arguments: tuple[str, ...] | None
 
 
+@lru_cache(maxsize=65_536)
 def read_tool(tool: Tool) -> Reading:
     """The words that the judge compares; hidden characters and case play no part."""
     spelled, text = source_name(tool), source_text(tool)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +57,6 @@ _PRIOR_COSINE = 0.15
 _PRIOR_DOCUMENTS = 100
 _MOST_APART = 3
 _COMES_BACK = 2
-_REMEMBERED = 32_768
-"""So many pairs are compared once, about 30 MB."""
 _USUAL_NAME = 0.25
 """A name that a larger share of the tools mentions is no longer telling."""
 
@@ -70,13 +70,14 @@ class WordTable:
 
 
 @dataclass(frozen=True, slots=True)
-class WordSignals:
-    """The words that only the one and only the other of two tools says, and the signals that are
-    read off words.
+class PairWords:
+    """Two tools compared word by word, whatever else the catalog holds: the words that only the
+    one and only the other says, those of them that stand in their names, and signals by name.
     """
 
     unshared: tuple[tuple[str, ...], tuple[str, ...]]
-    worded: tuple[float, ...]
+    renamed: tuple[tuple[str, ...], tuple[str, ...]]
+    signals: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,9 @@ class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
     ``weights`` are those of the words of names and descriptions, by stem, in (0, 1]. ``servers``
-    are the tools' servers as numbers, 0 for none; ``texts`` numbers equal for equal descriptions.
-    ``names`` are proper names that few tools mention; ``frames`` tell for each name word what
-    stands around it. ``silent`` tells which tools do not declare
-    their parameters.
+    are the tools' servers as numbers, 0 for none. ``names`` are proper names that few tools
+    mention; ``frames`` tell for each name word what stands around it. ``silent`` tells which
+    tools do not declare their parameters.
     """
 
     tools: tuple[Tool, ...]
@@ -100,11 +100,9 @@ class Signals:
     arguments: WordTable
     silent: NDArray[np.bool_]
     servers: NDArray[np.int64]
-    texts: NDArray[np.int64]
     names: tuple[frozenset[str], ...]
     rarity: Mapping[str, float]
     frames: Mapping[str, frozenset[tuple[str, ...]]]
-    _compared: dict[tuple[int, int], WordSignals] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors) -> Signals:
@@ -126,7 +124,6 @@ class Signals:
             arguments=_table(arguments, _weights(arguments), ids),
             silent=np.array([reading.arguments is None for reading in readings], dtype=np.bool_),
             servers=codes([tool.server for tool in tools]),
-            texts=codes([" ".join(tool.description.lower().split()) for tool in tools]),
             names=_rare_names(tools),
             rarity=_rarity([product_words(server) for server in servers]),
             frames=_frames(words_by_row),
@@ -157,16 +154,16 @@ class Signals:
         cannot be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
-        worded = [self._worded(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
-        vectorised = (
-            self._closeness(left, right),
-            self._same_object(left, right),
-            self._shared_arguments(left, right),
-        )
-        columns = dict(
-            zip(("closeness", "shared_object", "shared_arguments"), vectorised, strict=True)
-        )
+        columns = {
+            "closeness": self._closeness(left, right),
+            "shared_object": self._same_object(left, right),
+            "shared_arguments": self._shared_arguments(left, right),
+        }
         rest = [signal for signal in SIGNALS if signal not in columns]
+        read_off = itemgetter(*rest)
+        worded = [
+            read_off(self._worded(a, b)) for a, b in zip(left.tolist(), right.tolist(), strict=True)
+        ]
         table = np.array(worded, dtype=np.float64).reshape(-1, len(rest))
         columns |= {signal: table[:, at] for at, signal in enumerate(rest)}
         return np.column_stack([columns[signal] for signal in SIGNALS])
@@ -194,62 +191,30 @@ class Signals:
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
         """The name words that only the one, and only the other says, joined."""
-        ours, theirs = self.unshared(left, right)
-        names = self.words_by_row[left].named, self.words_by_row[right].named
-        return (
-            "_".join(word for word in ours if word in names[0]),
-            "_".join(word for word in theirs if word in names[1]),
-        )
+        ours, theirs = self._compare(left, right).renamed
+        return "_".join(ours), "_".join(theirs)
 
     def unshared(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words that only the one, and only the other says."""
         return self._compare(left, right).unshared
 
-    def _worded(self, left: int, right: int) -> tuple[float, ...]:
-        """The signals that are read off words, in the order of ``SIGNALS``."""
-        return self._compare(left, right).worded
+    def _compare(self, left: int, right: int) -> PairWords:
+        return _pair_words(self.tools[left], self.tools[right])
 
-    def _compare(self, left: int, right: int) -> WordSignals:
-        """Two tools compared word by word; remembered, as judging and explaining both ask."""
-        signals = self._compared.get((left, right))
-        if signals is None:
-            a, b = self.words_by_row[left], self.words_by_row[right]
-            words = unshared(a, b), unshared(b, a)
-            signals = WordSignals(words, self._read_off(left, right, *words))
-            if len(self._compared) < _REMEMBERED:
-                self._compared[left, right] = signals
-        return signals
-
-    def _read_off(
-        self, left: int, right: int, ours: tuple[str, ...], theirs: tuple[str, ...]
-    ) -> tuple[float, ...]:
-        one, other = self.readings[left], self.readings[right]
-        a, b = self.words_by_row[left], self.words_by_row[right]
-        names = [
-            [word for word in words if word in own.named] for words, own in ((ours, a), (theirs, b))
-        ]
-        common = (one.whole & other.whole) or (one.whole | other.whole)
+    def _worded(self, left: int, right: int) -> dict[str, float]:
+        """The signals that are read off words, by name."""
+        pair = self._compare(left, right)
         servers = self.tools[left].server, self.tools[right].server
-        across = bool(self.servers[left] and self.servers[right]) and servers[0] != servers[1]
-        if across:
-            common -= product_words(servers[0]) | product_words(servers[1])
-        return (
-            _other_action(one, other),
-            float(opposites(one.whole, other.whole) is not None),
-            float(are_turned(a, b) or are_turned(b, a)),
-            min(map(self._weight, names)),
-            float(not ours and not theirs and not number_apart(a, b)),
-            float(_one_word_apart(a, b, names)),
-            float(_strange(ours) and _strange(theirs)),
-            float(self._are_of_a_kind(*names)),
-            math.log(1 + len(a.words) + len(b.words)),
-            float(self._of_one_server(left, right, names)),
-            float(keeps_things(common)),
-            float(is_anywhere(common)),
-            shared_product(*servers, self.rarity) if across else math.nan,
-            float(not self.names[left].isdisjoint(self.names[right])),
-            float(self._names_apart(left, right)),
-        )
+        return {
+            **pair.signals,
+            "name_words_apart": min(map(self._weight, pair.renamed)),
+            "names_of_a_kind": float(self._are_of_a_kind(*pair.renamed)),
+            "shared_product": (
+                shared_product(*servers, self.rarity) if _across(*servers) else math.nan
+            ),
+            "shared_names": float(not self.names[left].isdisjoint(self.names[right])),
+            "other_names": float(self._names_apart(left, right)),
+        }
 
     def _names_apart(self, left: int, right: int) -> bool:
         ours, theirs = self.names[left], self.names[right]
@@ -268,11 +233,6 @@ class Signals:
 
     def _weight(self, words: Iterable[str]) -> float:
         return sum(self.weights[stem(word)] for word in words)
-
-    def _of_one_server(self, left: int, right: int, names: Sequence[Sequence[str]]) -> bool:
-        if not self.servers[left] or self.servers[left] != self.servers[right]:
-            return False
-        return bool(self.texts[left] != self.texts[right] or names[0] or names[1])
 
     def _closeness(self, left: Rows, right: Rows) -> Matrix:
         """Cosine of the vectors moved by the catalog's mean, in small catalogs by a usual one."""
@@ -298,6 +258,52 @@ class Signals:
     def _shared_arguments(self, left: Rows, right: Rows) -> Matrix:
         share = _jaccard(self.arguments, left, right, both_empty=1.0, one_empty=0.0)
         return np.where(self.silent[left] | self.silent[right], np.nan, share)
+
+
+@lru_cache(maxsize=65_536)
+def _pair_words(one: Tool, other: Tool) -> PairWords:
+    """Remembered, as judging and explaining both ask, and so does the next version of a catalog."""
+    a, b = tool_words(one), tool_words(other)
+    reading, their_reading = read_tool(one), read_tool(other)
+    ours, theirs = unshared(a, b), unshared(b, a)
+    names = (
+        tuple(word for word in ours if word in a.named),
+        tuple(word for word in theirs if word in b.named),
+    )
+    whole, their_whole = reading.whole, their_reading.whole
+    common = (whole & their_whole) or (whole | their_whole)
+    if _across(one.server, other.server):
+        common -= product_words(one.server) | product_words(other.server)
+    return PairWords(
+        (ours, theirs),
+        names,
+        {
+            "other_action": _other_action(reading, their_reading),
+            "opposite_words": float(opposites(whole, their_whole) is not None),
+            "turned_round": float(are_turned(a, b) or are_turned(b, a)),
+            "all_said": float(not ours and not theirs and not number_apart(a, b)),
+            "one_word_apart": float(_one_word_apart(a, b, names)),
+            "strange_words": float(_strange(ours) and _strange(theirs)),
+            "length": math.log(1 + len(a.words) + len(b.words)),
+            "one_server": float(_of_one_server(one, other, names)),
+            "kept_things": float(keeps_things(common)),
+            "found_anywhere": float(is_anywhere(common)),
+        },
+    )
+
+
+def _across(server: str, other: str) -> bool:
+    return bool(server and other) and server != other
+
+
+def _of_one_server(one: Tool, other: Tool, names: Sequence[Sequence[str]]) -> bool:
+    if not one.server or one.server != other.server:
+        return False
+    return any(names) or _plain(one.description) != _plain(other.description)
+
+
+def _plain(text: str) -> list[str]:
+    return text.lower().split()
 
 
 def _other_action(a: Reading, b: Reading) -> float:

@@ -104,6 +104,7 @@ def is_filler(word: str, named: bool = False) -> bool:
     return word in (_NAME_FILLER if named else STOP_WORDS | _FILLER)
 
 
+@lru_cache(maxsize=65_536)
 def is_foreign(text: str) -> bool:
     """Whether a text is plainly not English, the language of the labelled pairs.
 
