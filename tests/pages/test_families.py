@@ -168,6 +168,26 @@ def test_a_family_is_accepted_as_one(page):
     assert title(page) == "pearstore_orders"
 
 
+def test_one_job_is_shown_before_it_is_said(page):
+    shown = by_name(page.work, 1, SCHWAB)
+    page.open("review", show="Families").press(f"one_job_{shown.id}")
+    seen = page.text.split("**As one job**")[1]
+    assert page.review.standing(1) == ()
+    page.press(f"accept_one_job_{shown.id}")
+    (decision,) = page.review.standing(1)
+    assert decision.detail == {"relation": "duplicate"}
+    after = by_name(page.work, 1, SCHWAB)
+    assert after.relation == "duplicate"
+    assert f"{after.document.name.replace('_', chr(92) + '_')}**" in seen
+    assert "**As one job**" not in page.text
+
+
+def test_a_look_at_one_job_is_closed_by_cancel(page):
+    page.open("review", show="Families").press("one_job_")
+    page.press("one_job_cancel_")
+    assert "**As one job**" not in page.text and page.review.standing(1) == ()
+
+
 # Look again ----------------------------------------------------------------------------------
 
 

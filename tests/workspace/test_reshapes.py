@@ -36,6 +36,17 @@ def test_the_proposal_as_it_is_cannot_be_recorded(own):
         work.reshapes.record(i, seen)
 
 
+def test_another_relation_is_shown_as_it_comes(own):
+    work, i = own
+    mail = by_name(work, i, "send_mail")
+    seen = work.reshapes.preview_as(i, mail, "parametric", "ann")
+    assert work.review.log(i) == ()
+    work.review.decide(i, "accept", mail, "ann", {"relation": "parametric"})
+    (after,) = [one for one in work.review.plan(i).clusters if one.members == mail.members]
+    assert (seen.clusters[0].kind, seen.clusters[0].document) == (after.kind, after.document)
+    assert seen.clusters[0].relation == after.relation == "parametric" != mail.relation
+
+
 def test_a_tool_leaves_its_cluster_and_takes_nobody_along(own):
     work, i = own
     mail = by_name(work, i, "send_mail")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Cluster, Decision, digest
+from toolscope_core.datamodel import Action, Cluster, Decision, Relation, digest
 from toolscope_core.decision_log import admit, suspended_decisions, version_of
 from toolscope_core.decisions import decision_of_row
 from toolscope_core.errors import DecisionError
@@ -65,11 +66,27 @@ class Reshapes:
 
     def preview(self, catalog_id: int, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
         """What the plan would make of ``shown`` in these parts; writes nothing."""
+        return self._looked_at(catalog_id, shown, parts, reviewer, decided_by(shown, parts))
+
+    def preview_as(
+        self, catalog_id: int, shown: Cluster, relation: Relation, reviewer: str
+    ) -> Reshaped:
+        """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
+        asked: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
+        return self._looked_at(catalog_id, shown, dict.fromkeys(shown.members, 1), reviewer, asked)
+
+    def _looked_at(
+        self,
+        catalog_id: int,
+        shown: Cluster,
+        parts: Parts,
+        reviewer: str,
+        asked: tuple[Action, dict[str, Any]] | None,
+    ) -> Reshaped:
+        """The plan with the decision that was ``asked`` for put behind the log."""
         analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
-        key = (catalog_id, digest(shown.id, sorted(parts.items()), reviewer))
 
         def looked() -> Reshaped:
-            asked = decided_by(shown, parts)
             prints = [analysis.catalog.by_id[one].fingerprint for one in sorted(parts)]
             version = version_of(prints, log)
             if asked is None:
@@ -89,6 +106,7 @@ class Reshapes:
             plan = plan_merge(analysis, (*log, made), PlanConfig())
             return Reshaped(decision, version, *as_planned(plan, parts))
 
+        key = catalog_id, digest(shown.id, sorted(parts.items()), reviewer, asked)
         return self._previews.get(key, (analysis,), looked, state=len(log))
 
     def record(self, catalog_id: int, seen: Reshaped) -> Decision:

@@ -182,14 +182,15 @@ def _preview(catalog_id: int, shown: Cluster, parts: Parts, seen: Reshaped) -> N
             icon=":material/warning:",
         )
     for cluster in seen.clusters:
-        _cluster(catalog_id, cluster, parts)
+        cluster_preview(catalog_id, cluster, parts)
     if seen.alone:
         tools = page_frame.analysis().catalog.by_id
         names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in seen.alone)
         st.markdown(f"Stay as they are, in no proposal: {names}")
 
 
-def _cluster(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
+def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
+    """One cluster of a plan that is only looked at: names, arguments, document, objections."""
     card = page_frame.workspace().review.card(catalog_id, cluster)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):

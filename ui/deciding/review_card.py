@@ -13,6 +13,7 @@ from ui.deciding import (
     cluster_card,
     decision_buttons,
     decision_words,
+    one_job_panel,
     reshape_panel,
     server_pair_panel,
     shortcuts,
@@ -62,6 +63,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> 
         argument_panel.arguments(card)
         if open_to_change:
             _change_line(card, listed, by_key, blind)
+            one_job_panel.panel(catalog_id, shown, suffix, listed.onward)
     with right:
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
@@ -144,14 +146,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
                 args=(cluster, card.loosest, listed.onward, listed.order),
             )
         if cluster.relation == "parametric" and not cluster.newcomers:
-            st.button(
-                "One job",
-                key=f"one_job_{suffix}",
-                help="Accepts it as one job in place of a family.",
-                on_click=decision_buttons.decide,
-                args=(cluster, "accept", listed.onward),
-                kwargs={"relation": "duplicate"},
-            )
+            one_job_panel.button(cluster, suffix)
         st.button(
             table["flag"].label,
             key=f"flag_{suffix}",
