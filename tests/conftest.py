@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import threading
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +45,10 @@ UNTRACED = [
 ]
 """Tests that reach next to nothing that others do not: where Python is traced to measure coverage
 they take two to four times as long, so they are not traced."""
+
+LONG_LISTS = ("test_hostile_arguments.py", "test_damaged_rows.py", "test_injection.py")
+"""Each has some hundred cases of one kind: by day a quarter of them, by their names."""
+BY_DAY = 4
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _connect = socket.socket.connect
@@ -151,7 +156,14 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    seen = set()
+    for item in items:
+        again = item.path.name in LONG_LISTS and item.function in seen
+        if again and zlib.crc32(item.name.encode()) % BY_DAY:
+            item.add_marker(pytest.mark.nightly)
+        seen.add(getattr(item, "function", None))
     if data_dir().is_dir() or os.environ.get("CI") == "true":
         return
     missing = pytest.mark.skip(reason=f"no benchmark data at {data_dir()}; set TOOLSCOPE_DATA")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.test_cli import EXAMPLE, run
+from tests.tuning.tiny_bert import save_tiny_bert
 
 CURRENCY, FRENCH = "wayfare-travel/convert_currency", "wordsmith-text/translate_to_french"
 WORDS = {CURRENCY: "how many bucks for", FRENCH: "what would my grandma in Lyon say for"}
@@ -66,3 +67,17 @@ def test_a_folder_of_something_else_is_not_replaced(queries, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     done = run("learn", EXAMPLE, "--queries", queries, "--out", tmp_path, code=2)
     assert "it holds something else than a model (mine.txt)" in done.output
+
+
+def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
+    tiny, out = save_tiny_bert(tmp_path), tmp_path / "tuned"
+    given = ("--queries", queries, "--embedder", tiny, "--out", out)
+    assert "tuned on 12 triplets" in run("tune-embedder", EXAMPLE, *given).output
+    first = (out / "model.safetensors").read_bytes()
+    assert first != (tiny / "model.safetensors").read_bytes()
+    run("tune-embedder", EXAMPLE, *given)
+    assert (out / "model.safetensors").read_bytes() == first, "the same again, in its place"
+    asked = ("--embedder", out, "--usage", queries, "-k", 1)
+    assert "learned 0." in run("search", EXAMPLE, "open the door", *asked).output
+    refused = run("learn", EXAMPLE, "--queries", queries, "--out", out, code=2).output
+    assert "it holds something else than a model" in refused

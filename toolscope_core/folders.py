@@ -28,8 +28,11 @@ PROGRAM = "toolscope"
 MODEL_PROGRAM = "toolscope model"
 """That of a trained model's: neither takes the place of the other."""
 
+EMBEDDER_PROGRAM = "toolscope embedder"
+"""That of a tuned embedder's: a sentence-transformers model with a manifest."""
+
 _EXCHANGE, _HERE = 2, -100
-_NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model"}
+_NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model", EMBEDDER_PROGRAM: "embedder"}
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRAM) -> None:
@@ -41,12 +44,7 @@ def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRA
     try:
         folder = folder.resolve()
         restore(folder)
-        refused = why_not_ours(folder, program)
-        if refused:
-            raise ExportError(
-                f"{folder} is not replaced: {refused}; move it away, or give a new or empty folder "
-                "with --out"
-            )
+        check_ours(folder, program)
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = folder.parent / f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}"
         new = beside / "new"
@@ -81,6 +79,16 @@ def restore(folder: Path) -> None:
                 if not folder.exists() and (path / "old").is_dir():
                     (path / "old").rename(folder)
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def check_ours(folder: Path, program: str = PROGRAM) -> None:
+    """Raises ``ExportError`` where the folder holds anything but what this program wrote."""
+    refused = why_not_ours(folder, program)
+    if refused:
+        raise ExportError(
+            f"{folder} is not replaced: {refused}; move it away, or give a new or empty folder "
+            "with --out"
+        )
 
 
 def why_not_ours(folder: Path, program: str = PROGRAM) -> str:

@@ -27,7 +27,8 @@ _DEFAULT_FILES = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-_BATCH = 64
+_BATCH, _LEAST, _SHARES = 64, 8, 4
+"""Texts of a batch at most, and at least where a few are divided into so many batches."""
 _TOKENS = 256
 _CROSS_TOKENS = 512
 
@@ -63,11 +64,7 @@ class SentenceEmbedder:
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
-        if self._model is None:
-            self._model = _load(self._source)
-        order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
-        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
-        parts = _in_parallel(self._encode_batch, [[texts[at] for at in b] for b in batches])
+        order, parts = self._in_batches(self._encode_batch, texts)
         vectors = np.empty((len(texts), parts[0].shape[1]), dtype=np.float32)
         vectors[order] = np.concatenate(parts)
         return vectors
@@ -78,13 +75,23 @@ class SentenceEmbedder:
         """
         if not texts:
             return []
-        if self._model is None:
-            self._model = _load(self._source)
-        order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
-        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
-        parts = _in_parallel(self._encode_token_batch, [[texts[at] for at in b] for b in batches])
+        order, parts = self._in_batches(self._encode_token_batch, texts)
         by_row = dict(zip(order, (vectors for part in parts for vectors in part), strict=True))
         return [by_row[row] for row in range(len(texts))]
+
+    def _in_batches(
+        self, encode: Callable[[list[str]], T], texts: Sequence[str]
+    ) -> tuple[list[int], list[T]]:
+        """Where each text stood before they were put in batches of about one length, and what
+        ``encode`` makes of each batch.
+        """
+        if self._model is None:
+            self._model = _load(self._source)
+            encode([texts[0]])  # settles the tokenizer's options before several threads read them
+        order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
+        size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES)))
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        return order, _in_parallel(encode, [[texts[at] for at in batch] for batch in batches])
 
     def _encode_token_batch(self, texts: list[str]) -> list[Vectors]:
         tokens = self._model.encode(
@@ -144,17 +151,15 @@ def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]])
     """One torch thread per batch, a batch per core.
 
     Several torch threads in one batch wait for each other at every layer: on a busy machine that
-    took twice the processor time. The first batch runs alone because it settles the tokenizer's
-    options, which must not change while others read them.
+    took twice the processor time.
     """
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        first = encode(batches[0])
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            return [first, *pool.map(encode, batches[1:])]
+            return list(pool.map(encode, batches))
     finally:
         torch.set_num_threads(threads)
 

@@ -108,6 +108,7 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     expect(page.locator("h3").first).to_have_text("calculate_words and count_text_words")
 
 
+@pytest.mark.nightly
 def test_a_double_click_opens_the_tool(watched, tmp_path):
     page = add(watched, tmp_path, "opened")
     click(page, 1, times=2)
@@ -115,6 +116,7 @@ def test_a_double_click_opens_the_tool(watched, tmp_path):
     expect(drawer).to_contain_text("count_words")
 
 
+@pytest.mark.nightly
 def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page = add(watched, tmp_path, "by-keys")
     page.locator(".network .canvas").focus()
@@ -125,6 +127,7 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     expect(page.locator("h3", has_text="calculate_words")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_path):
     page = add(watched, tmp_path, "split")
     click(page, 2, 3)
@@ -157,6 +160,7 @@ def test_the_table_twin_leads_to_the_bridge_by_keys(watched, tmp_path):
     expect(page.get_by_role("button", name="Split here")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_it_is_dark_in_the_dark(watched, tmp_path):
     watched.page.emulate_media(color_scheme="dark")
     page = add(watched, tmp_path, "dark")

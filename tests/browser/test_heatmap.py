@@ -65,6 +65,7 @@ def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     expect(page).not_to_have_url(re.compile("one="))
 
 
+@pytest.mark.nightly
 def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watched):
     colours = set()
     for scheme in ("light", "dark"):
@@ -80,6 +81,7 @@ def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watch
     assert len(colours) == 2
 
 
+@pytest.mark.nightly
 def test_the_table_twin_goes_down_by_keys(watched):
     page = open_heatmap(watched)
     watched.settled()
@@ -100,6 +102,7 @@ def test_all_tools_are_seen_at_once_and_a_click_shows_the_pair(watched):
     expect(page.get_by_text("this pair")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_queries_are_drawn(watched):
     page = watched.open("overlap", view="Heatmap", show="Queries")
     area = page.locator(".st-key-queries textarea")

@@ -58,6 +58,7 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     page = open_map(watched, method="PCA", beside="false")
     page.locator(".js-plotly-plot").evaluate("plot => { plot.dataset.stays = 'yes' }")
@@ -74,6 +75,7 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     assert selected(page) == count
 
 
+@pytest.mark.nightly
 def test_a_box_selects_too_and_other_colours_keep_it(watched):
     page = open_map(watched, method="PCA")
     page.locator(".js-plotly-plot").first.hover()

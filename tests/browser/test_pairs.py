@@ -50,6 +50,7 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     assert page.url == link
 
 
+@pytest.mark.nightly
 def test_never_merge_and_its_undo(watched):
     page = analysed(watched, "Example")
     expect(worst(page)).to_have_count(5)

@@ -124,6 +124,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     expect(page.get_by_text("Judge: offline").first).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     page = watched.open("", catalog="Example")
     expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)

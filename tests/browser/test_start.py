@@ -17,7 +17,9 @@ new MutationObserver(() => {
 """
 
 
-@pytest.mark.parametrize("start", [(), ("streamlit", "run", "app.py")])
+@pytest.mark.parametrize(
+    "start", [(), pytest.param(("streamlit", "run", "app.py"), marks=pytest.mark.nightly)]
+)
 def test_the_first_thing_shown_is_the_right_menu_and_the_name(chromium, tmp_path, start):
     with running(tmp_path, *start) as server:
         page = chromium.new_page()

@@ -47,6 +47,7 @@ def test_variants_are_loaded_accepted_and_compared(watched):
     expect(page.get_by_text("1 accepted")).not_to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_plan_names_the_jobs_and_the_tools_of_each(watched):
     page = watched.open(
         "retrieval", catalog="Example", q="Translate this letter to French, then write a note of it"

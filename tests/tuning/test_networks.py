@@ -5,8 +5,10 @@ import pytest
 
 from tests.tuning.tiny_bert import save_tiny_bert
 from toolscope_core.errors import ModelError
+from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.tuning.refiner_network import RefinerExample, RefinerNetwork
 from toolscope_core.tuning.tuned_classifier import TunedClassifier
+from toolscope_core.tuning.tuned_embedder import TunedEmbedder
 
 SIZE = 4
 
@@ -98,3 +100,24 @@ def test_training_stops_when_held_out_texts_get_worse(tiny_model):
         lambda number, _: epochs.append(number),
     )  # fmt: skip
     assert best <= len(epochs) <= best + 2 < 30
+
+
+def test_an_embedder_moves_requests_to_what_serves_them_and_is_saved_as_one(
+    tiny_model, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("toolscope_core.tuning.tuned_embedder.RATE", 1e-2)
+    monkeypatch.setattr("toolscope_core.tuning.tuned_embedder.MARGIN", 1.0)
+    words = ["open the door", "get weather", "close the file"]
+
+    def gap(folder):
+        anchor, serving, mistaken = SentenceEmbedder(str(folder)).encode(words)
+        return anchor @ serving - anchor @ mistaken
+
+    tuned, steps = TunedEmbedder(str(tiny_model)), []
+    tuned.train([tuple(words)] * 200, steps.append)
+    for name, content in tuned.files().items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    assert gap(tmp_path) > gap(tiny_model) + 0.2
+    assert steps[-1].done == steps[-1].total == 13
+    assert (tmp_path / "model.safetensors").exists() and not list(tmp_path.rglob("*.bin"))

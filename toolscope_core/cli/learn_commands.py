@@ -79,6 +79,31 @@ def learn(
     say(f"model: {out}")
 
 
+@app.command("tune-embedder")
+@errors_as_sentences
+def tune_embedder(
+    catalogs: Catalogs,
+    queries: Annotated[
+        Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the embedder; replaced if it is one.")],
+    variants: Annotated[
+        Path | None,
+        typer.Option(help="JSONL of document variants: their questions are learned from too."),
+    ] = None,
+    embedder: EmbedderName = None,
+) -> None:
+    """Tune an embedder for one epoch on triplets of a request, a text of what serves it, and one of
+    what does not (Tool2Vec, section 5.1). Name the folder with --embedder afterwards.
+    """
+    from toolscope_core.commands.learn_command import LearnFiles
+    from toolscope_core.commands.tune_command import tune_files
+
+    files = LearnFiles(catalogs, queries, variants, embedder)
+    triplets = tune_files(files, out, read_environment(), progress())
+    say(f"tuned on {quantity(triplets, 'triplet')}; embedder: {out}")
+
+
 def _tell(report: LearnReport) -> None:
     about = report.model.about
     unused = more(report.unused, "of no tool here, left out")

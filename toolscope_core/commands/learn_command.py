@@ -15,7 +15,7 @@ from toolscope_core.datamodel import Catalog, digest
 from toolscope_core.embedders import embedder_of
 from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
-from toolscope_core.folders import MODEL_PROGRAM, why_not_ours
+from toolscope_core.folders import MODEL_PROGRAM, check_ours, why_not_ours
 from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.usage.model_folder import read_model, write_model
 from toolscope_core.usage.training import LearnOptions, Trainer, trained_model
@@ -52,12 +52,7 @@ def learn_files(
     trained, where the folder holds anything but a model; ``ConfigError`` where too few queries name
     a tool.
     """
-    refused = why_not_ours(out, MODEL_PROGRAM)
-    if refused:
-        raise ConfigError(
-            f"{out} is not replaced: {refused}; move it away, or give a new or empty folder with "
-            "--out"
-        )
+    check_ours(out, MODEL_PROGRAM)
     catalog = read_isolated(load_paths(files.catalogs))
     queries = read_queries(files.queries)
     variants = read_variants(files.variants, catalog).by_id if files.variants else {}
