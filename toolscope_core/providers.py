@@ -171,6 +171,15 @@ def loaded_encoder(name: str) -> Any:
     return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name)
 
 
+def triplet_loss(model: Any, margin: float) -> Any:
+    """A loss of a loaded encoder on three texts' features: by cosine the first is to lie nearer to
+    the second than to the third, by ``margin``.
+    """
+    from sentence_transformers.sentence_transformer import losses
+
+    return losses.TripletLoss(model, losses.TripletDistanceMetric.COSINE, margin)
+
+
 def _load(source: str) -> Any:
     from sentence_transformers import SentenceTransformer
 

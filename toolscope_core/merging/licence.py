@@ -44,9 +44,9 @@ _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of WordNet."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class ToolWords:
-    """What a tool says, lower case, hidden characters left out; one object for equal tools.
+    """What a tool says, lower case, hidden characters left out.
 
     ``words`` are those of name and description without filler, in order, no repeats, and ``keys``
     the forms that each may be recognised by; ``named`` those of the name, ``description_words``
@@ -100,7 +100,6 @@ def tool_words(tool: Tool) -> ToolWords:
     )
 
 
-@lru_cache(maxsize=65_536)
 def unshared(
     one: ToolWords, other: ToolWords, *, at_first: bool = False, spoken: bool = False
 ) -> tuple[str, ...]:

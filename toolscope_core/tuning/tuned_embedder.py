@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.backends import Progress, Step, silent
-from toolscope_core.providers import DEFAULT_MODEL, loaded_encoder
+from toolscope_core.providers import DEFAULT_MODEL, loaded_encoder, triplet_loss
 from toolscope_core.tuning.encoder_layers import MOST_TOKENS, seeded
 
 BATCH, RATE, MARGIN, WARM_UP = 16, 2e-5, 0.2, 20
@@ -34,12 +34,8 @@ class TunedEmbedder:
         cancel.
         """
         import torch
-        from sentence_transformers.sentence_transformer.losses import (
-            TripletDistanceMetric,
-            TripletLoss,
-        )
 
-        loss: Any = TripletLoss(self._model, TripletDistanceMetric.COSINE, MARGIN)
+        loss = triplet_loss(self._model, MARGIN)
         moved = [one for one in self._model.parameters() if one.requires_grad]
         optimizer = torch.optim.AdamW(moved, lr=RATE, weight_decay=0.01)
         order = np.random.default_rng(409).permutation(len(triplets))
