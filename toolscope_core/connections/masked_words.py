@@ -37,6 +37,7 @@ _HEADER_FLAGS = frozenset({"-H", "--header", "--headers"})
 _PLAIN = re.compile(r"[^\s;|&<>()`]+")
 """What a value is made of that is no program text: a shell's argument may begin with an assignment
 and go on with commands, which have to be seen."""
+_COMMANDS = re.compile(r"\s|\$\(|`")
 _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 
 
@@ -112,7 +113,8 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 def _shown_assignment(arg: str, previous: str) -> str:
     """``NAME=value`` and ``Name: value`` by the name; anything else by its looks. Of a value that
-    may be program text only the first word is masked.
+    may be program text only the first word is masked: one with commands in it, or of an argument
+    that a flag such as ``-c`` or ``-e`` may hand to a shell or an interpreter.
     """
     match = _ASSIGNED.match(arg)
     if not match or "://" in arg[: match.end(2) + 2]:
@@ -123,8 +125,11 @@ def _shown_assignment(arg: str, previous: str) -> str:
     if previous in _HEADER_FLAGS:
         return f"{name}{sign}{_keep_references(value)}"
     if previous in _ENV_FLAGS or SECRET_NAME.search(name.lstrip("-")):
+        handed_on = previous.startswith(("-", "/")) and not arg.startswith("--")
         plain = _PLAIN.match(value)
         end = plain.end() if plain else 0
+        if not handed_on and not _COMMANDS.search(value):
+            end = len(value)
         return f"{name}{sign}{_keep_references(value[:end])}{shown_text(value[end:])}"
     return shown_text(arg)
 
