@@ -183,11 +183,8 @@ def _family(card: Card, slot: Slot) -> None:
         "none can be pruned: its callers would not be served. A gateway can offer one tool and "
         "route each call by this argument:"
     )
-    argument, routes = st.columns(2)
-    schema = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
-    argument.code(schema, language="json", wrap_lines=True)
     names = [tools[tool_id] for tool_id, _ in slot.values]
-    routes.dataframe(
+    st.dataframe(
         {
             slot.name: [value for _, value in slot.values],
             "routed to": [tool.name for tool in names],
@@ -202,6 +199,8 @@ def _family(card: Card, slot: Slot) -> None:
         height=min(190, 38 + 35 * len(names)),
         alt="The tool for each value of the argument",
     )
+    schema = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    st.code(schema, language="json", wrap_lines=True)
 
 
 def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
