@@ -1,5 +1,8 @@
 """What stands beside every page: which judge the plan is made with, and whose keys count."""
 
+import importlib
+import pkgutil
+
 import streamlit as st
 
 from tests.model_server import ModelServer
@@ -46,3 +49,20 @@ def test_an_address_that_names_no_catalog_says_so(bench):
     bench.at.run()
     (warning,) = bench.at.warning
     assert "Catalog Nope was not found. Showing Desk" in warning.value
+
+
+def test_a_job_that_asks_a_model_says_what_it_is_at():
+    package = importlib.import_module("toolscope_core.prompts")
+    modules = (
+        importlib.import_module(f"toolscope_core.prompts.{one.name}")
+        for one in pkgutil.iter_modules(package.__path__)
+    )
+    tasks = [
+        member
+        for module in modules
+        for name, member in vars(module).items()
+        if name.endswith("Task") and member.__module__ == module.__name__
+    ]
+    names = {task().name for task in tasks}
+    assert len(names) > 10
+    assert names <= page_frame.STAGES.keys()
