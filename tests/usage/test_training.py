@@ -135,6 +135,19 @@ def test_the_same_retriever_over_other_tools_learns_about_those(retriever, model
     assert len(learned.search(ASKED, 6)) == 2
 
 
+def test_a_merged_tool_has_what_was_learned_about_its_members(tmp_path, model):
+    merged = Tool("trips", "trips", "whatever it is called after the merge")
+    phi = {"book_flight": "trips", "forecast": "trips"}
+    tools = (merged, *(tool for tool in TOOLS if tool.id not in phi))
+    plain = Retriever(tools, WordEmbedder(), VectorCache(tmp_path), CONFIG)
+    assert plain.with_learned(model).search(ASKED, 1)[0].by != "learned", "a tool nobody knows"
+    after = model.after_merge(TOOLS, phi, tools)
+    for asked in (ASKED, ToolRequest("rain umbrella today")):
+        assert plain.with_learned(after).search(asked, 1)[0].tool_id == "trips"
+    assert model.over(tools).evidence.tolist()[0] == 0
+    assert after.over(tools).evidence.tolist() == [12, *model.over(tools[1:]).evidence]
+
+
 def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny, retriever):
     monkeypatch.setattr("toolscope_core.usage.refining.DEFAULT_MODEL", str(tiny))
     monkeypatch.setattr("toolscope_core.usage.tuned_stage.EPOCHS", 2)

@@ -173,7 +173,7 @@ def evaluate_files(
         return report
     toolset = augmented(merged_toolset(options.bundle, catalog), variants.by_id)
     merged = Catalog(toolset.tools)
-    searcher = Searcher(merged, options.search, settings, toolset.phi)
+    searcher = Searcher(merged, options.search, settings, toolset.phi, catalog)
     searched_after = searcher.rankings(kept, k, progress)
     report = replace(report, tools_after=len(merged.tools))
     if options.search.servers:

@@ -180,7 +180,9 @@ def searched_catalog(
 
 
 class Searcher:
-    """A catalog searched as the options say; ``phi`` leads to it from the ids that queries name."""
+    """A catalog searched as the options say; ``phi`` leads to it from the ids that queries name,
+    which are those of the catalog ``former``.
+    """
 
     def __init__(
         self,
@@ -188,9 +190,10 @@ class Searcher:
         options: SearchOptions,
         settings: Settings,
         phi: Mapping[str, str | None] | None = None,
+        former: Catalog | None = None,
     ) -> None:
         self._catalog, self._options, self._settings = catalog, options, settings
-        self._phi = phi
+        self._phi, self._former = phi, former
         self._embedder: Embedder = embedder_of(settings, options.embedder)
         self._cache = VectorCache(settings.cache_dir)
         self._scorer = scorer_of(options.config)
@@ -207,7 +210,10 @@ class Searcher:
 
     def _model(self, progress: Progress) -> LearnedModel | None:
         if self._options.learned is not None:
-            return read_model(self._options.learned)
+            model = read_model(self._options.learned)
+            if self._former is None or self._phi is None:
+                return model
+            return model.after_merge(self._former.tools, self._phi, self._catalog.tools)
         if self._options.usage is None:
             return None
         return usage_model(

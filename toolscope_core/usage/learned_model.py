@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,8 @@ class LearnedModel:
     ``centres`` are their Tool2Vec vectors, float32 of shape (m, d), and ``described`` those of
     their texts, where the refiner reads these; ``evidence`` is how many queries each has, (m,).
     ``variants`` are the document variants that it was trained with: the tools are searched with
-    them. ``about`` has what it was trained on and what it reached on held-out queries.
+    them. ``about`` has what it was trained on and what it reached on held-out queries. ``members``
+    are the fingerprints of what became one tool, by that tool's.
     """
 
     method: str
@@ -56,12 +57,28 @@ class LearnedModel:
     described: Vectors | None = None
     variants: Mapping[str, Augmentation] = field(default_factory=dict)
     about: JsonObject = field(default_factory=dict)
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def after_merge(
+        self, former: Sequence[Tool], phi: Mapping[str, str | None], merged: Sequence[Tool]
+    ) -> LearnedModel:
+        """The model for the toolset that ``phi`` leads to: a merged tool scores as the best of its
+        members, with what was learned about all of them.
+        """
+        prints: dict[str, list[str]] = {}
+        for tool in former:
+            prints.setdefault(phi.get(tool.id, tool.id) or "", []).append(tool.fingerprint)
+        members = {one.fingerprint: tuple(dict.fromkeys(prints.get(one.id, ()))) for one in merged}
+        return replace(self, members=members)
 
     def over(self, tools: Sequence[Tool]) -> ModelScorer:
         """See ``retrieval.learned_scores.LearnedRanking``."""
         by_count = np.argsort(self.usage.counts, kind="stable").tolist()
         row = {self.fingerprints[at]: at for at in by_count}  # of exact copies the most used
-        rows = np.array([row.get(tool.fingerprint, -1) for tool in tools], dtype=np.intp)
+        own = [self.members.get(tool.fingerprint) or (tool.fingerprint,) for tool in tools]
+        rows = np.full((len(own), max(map(len, own), default=1)), -1, dtype=np.intp)
+        for at, fingerprints in enumerate(own):
+            rows[at, : len(fingerprints)] = [row.get(one, -1) for one in fingerprints]
         return ModelScorer(self, rows)
 
     def variants_of(self, tools: Sequence[Tool]) -> dict[str, Augmentation]:
@@ -126,7 +143,9 @@ def refined_scores(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelScorer:
-    """A model over one toolset; ``rows`` has for each tool its row in the model, -1 for none."""
+    """A model over one toolset of n tools; ``rows`` of shape (n, most members) has for each tool
+    its members' rows in the model, -1 for none.
+    """
 
     model: LearnedModel
     rows: NDArray[np.intp]
@@ -134,12 +153,15 @@ class ModelScorer:
     @property
     def evidence(self) -> Floats:
         """How many queries each tool was learned from, see ``TrainingQueries.evidence``."""
-        own: Floats = np.append(self.model.evidence, np.float32(0))[self.rows]
+        own: Floats = np.append(self.model.evidence, np.float32(0))[self.rows].sum(axis=1)
         return own
 
     def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:
         """See ``retrieval.learned_scores.LearnedScorer``."""
         learned = self.model.learned(request, vectors)
         nothing = np.zeros(1, dtype=np.float32)
-        own = {name: np.concatenate([one, nothing])[self.rows] for name, one in learned.items()}
+        own = {
+            name: np.concatenate([one, nothing])[self.rows].max(axis=1)
+            for name, one in learned.items()
+        }
         return self.model.blend.share(own, self.evidence)
