@@ -74,7 +74,8 @@ def test_weights_of_another_network_are_refused(tiny_model):
 
 
 def test_a_classifier_learns_keeps_checkpoints_and_the_best_epoch(tiny_model, monkeypatch):
-    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.HEAD_RATE", 0.5)
+    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.HEAD_RATE", 1.0)
+    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.PATIENCE", 6)
     texts = ["open", "file", "weather"] * 8
     labels = np.tile(np.eye(3, dtype=np.float32), (8, 1))
     network, kept = TunedClassifier(np.zeros((3, SIZE), np.float32), str(tiny_model)), []
@@ -121,3 +122,14 @@ def test_an_embedder_moves_requests_to_what_serves_them_and_is_saved_as_one(
     assert gap(tmp_path) > gap(tiny_model) + 0.2
     assert steps[-1].done == steps[-1].total == 13
     assert (tmp_path / "model.safetensors").exists() and not list(tmp_path.rglob("*.bin"))
+
+
+def test_the_real_encoder_is_tuned_as_well():
+    texts = ["open the door", "what is the weather", "read a file", "mail my boss"] * 8
+    labels = np.tile(np.eye(4, dtype=np.float32), (8, 1))
+    network = TunedClassifier(SentenceEmbedder().encode(texts[:4]))
+    checked = np.arange(len(texts)) >= 28
+    before = network.arrays()
+    assert network.train(texts, lambda rows: labels[rows], 1, checked, lambda *_: None) == 1
+    assert any(not np.array_equal(one, before[name]) for name, one in network.arrays().items())
+    assert network.logits(texts[:4]).argmax(axis=1).tolist() == [0, 1, 2, 3]

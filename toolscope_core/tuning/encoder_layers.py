@@ -49,6 +49,18 @@ class EncoderLayers:
         return read["input_ids"], read["attention_mask"]
 
 
+def batches_by_length(
+    texts: Sequence[str], size: int, generator: np.random.Generator
+) -> Iterator[NDArray[np.intp]]:
+    """Rows of every text once, in batches of about one length: a batch takes as long as the longest
+    text in it.
+    """
+    lengths = np.array([len(text) for text in texts]) + generator.uniform(0, 60, len(texts))
+    order = np.argsort(lengths, kind="stable")
+    for start in generator.permutation(np.arange(0, len(order), size)):
+        yield order[start : start + size]
+
+
 def trained_arrays(module: Any) -> Arrays:
     """The weights of a module that training moves, by name."""
     return {

@@ -15,6 +15,7 @@ from toolscope_core.providers import DEFAULT_MODEL
 from toolscope_core.tuning.encoder_layers import (
     Arrays,
     EncoderLayers,
+    batches_by_length,
     put_arrays,
     seeded,
     trained_arrays,
@@ -137,12 +138,9 @@ class RefinerNetwork:
 
 
 def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequence[RefinerExample]]:
-    """Every example once an epoch, those of about one length together."""
+    """Every example once an epoch."""
     generator = np.random.default_rng(409)
+    texts = [one.text for one in examples]
     for _ in range(epochs):
-        noise = generator.uniform(0, 60, len(examples))
-        lengths = np.array([len(one.text) for one in examples])
-        order = np.argsort(lengths + noise, kind="stable")
-        starts = np.arange(0, len(order), BATCH)
-        for start in generator.permutation(starts):
-            yield [examples[at] for at in order[start : start + BATCH]]
+        for rows in batches_by_length(texts, BATCH, generator):
+            yield [examples[at] for at in rows]

@@ -13,6 +13,7 @@ from toolscope_core.providers import DEFAULT_MODEL
 from toolscope_core.tuning.encoder_layers import (
     Arrays,
     EncoderLayers,
+    batches_by_length,
     put_arrays,
     seeded,
     trained_arrays,
@@ -84,12 +85,12 @@ class TunedClassifier:
         per_epoch = -(-len(rows) // BATCH)
         best, least, kept = 0, np.inf, self.arrays()
         for epoch in range(epochs):
-            order = generator.permutation(rows)
+            batches = batches_by_length([texts[row] for row in rows.tolist()], BATCH, generator)
             self._module.train()
             with seeded():
-                for number in range(per_epoch):
+                for number, batch in enumerate(batches):
                     progress(Step("tune", epoch * per_epoch + number, epochs * per_epoch))
-                    own = order[number * BATCH : (number + 1) * BATCH]
+                    own = rows[batch]
                     optimizer.zero_grad()
                     self._loss([texts[row] for row in own], labels(own)).backward()
                     optimizer.step()

@@ -11,7 +11,7 @@ import numpy as np
 
 from toolscope_core.backends import Progress, Step, silent
 from toolscope_core.providers import DEFAULT_MODEL, loaded_encoder, triplet_loss
-from toolscope_core.tuning.encoder_layers import MOST_TOKENS, seeded
+from toolscope_core.tuning.encoder_layers import MOST_TOKENS, batches_by_length, seeded
 
 BATCH, RATE, MARGIN, WARM_UP = 16, 2e-5, 0.2, 20
 
@@ -38,13 +38,15 @@ class TunedEmbedder:
         loss = triplet_loss(self._model, MARGIN)
         moved = [one for one in self._model.parameters() if one.requires_grad]
         optimizer = torch.optim.AdamW(moved, lr=RATE, weight_decay=0.01)
-        order = np.random.default_rng(409).permutation(len(triplets))
-        total = -(-len(order) // BATCH)
+        total = -(-len(triplets) // BATCH)
+        batches = batches_by_length(
+            [request for request, _, _ in triplets], BATCH, np.random.default_rng(409)
+        )
         self._model.train()
         with seeded():
-            for number in range(total):
+            for number, rows in enumerate(batches):
                 progress(Step("tune", number, total))
-                own = [triplets[at] for at in order[number * BATCH : (number + 1) * BATCH]]
+                own = [triplets[at] for at in rows]
                 for group in optimizer.param_groups:
                     group["lr"] = RATE * min(1.0, (number + 1) / WARM_UP) * (1.0 - number / total)
                 optimizer.zero_grad()
