@@ -38,14 +38,15 @@ STILL = """() => new Promise(done => {
     const moves = () => document.getAnimations().some(m => m.playState === 'running' && ends(m))
     const rests = () => app?.dataset.testScriptState === 'notRunning'
     const look = () => rests() && !moves() ? done(true) : again()
-    let timer = setTimeout(look, 300)
-    const again = () => { clearTimeout(timer); timer = setTimeout(look, 300) }
+    const idle = () => requestIdleCallback(look)
+    let timer = setTimeout(idle, 300)
+    const again = () => { clearTimeout(timer); timer = setTimeout(idle, 300) }
     const all = {subtree: true, childList: true, attributes: true, characterData: true}
     new MutationObserver(again).observe(document.body, all)
     setTimeout(() => done(rests()), 5000)
 })"""
-"""Whether the script has run to its end: said when nothing in the document has changed for 300 ms,
-or after 5 s: a job reports its progress for as long as it runs.
+"""Whether the script has run to its end: said when nothing in the document has changed for 300 ms
+and the page has nothing to do, or after 5 s: a job reports its progress for as long as it runs.
 """
 LONG = 1_000
 """No word that a run has ended takes as many bytes."""
@@ -103,8 +104,10 @@ class Watched:
         late pushes a button away from under the mouse, or asks for another run.
         """
         until = time.monotonic() + 60
-        while not self.page.evaluate(STILL) or self.unanswered:
+        answered = not self.unanswered
+        while not (self.page.evaluate(STILL) and answered and not self.unanswered):
             assert time.monotonic() < until, "the page does not come to rest"
+            answered = not self.unanswered  # the answer may be on its way to what was looked at
         return self.page
 
     def answered(self, act):
