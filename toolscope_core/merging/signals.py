@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import itemgetter
 
 import numpy as np
@@ -14,17 +13,15 @@ from numpy.typing import NDArray
 
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import ToolWords, is_english, tool_words, unshared
+from toolscope_core.merging.licence import ToolWords, tool_words
 from toolscope_core.merging.owners import (
-    is_anywhere,
-    keeps_things,
     product_words,
     proper_names,
     shared_product,
 )
-from toolscope_core.merging.phrasing import are_turned, number_apart
+from toolscope_core.merging.pair_words import PairWords, across, is_strange, pair_words
 from toolscope_core.merging.reading import Reading, read_tool
-from toolscope_core.merging.vocabulary import opposites, stem
+from toolscope_core.merging.vocabulary import stem
 from toolscope_core.similarity import Rows, cosines
 
 SIGNALS = (
@@ -55,7 +52,6 @@ _MOST_WORDS = 64
 _PRIOR_TOOLS = 50
 _PRIOR_COSINE = 0.15
 _PRIOR_DOCUMENTS = 100
-_MOST_APART = 3
 _COMES_BACK = 2
 _USUAL_NAME = 0.25
 """A name that a larger share of the tools mentions is no longer telling."""
@@ -67,17 +63,6 @@ class WordTable:
 
     ids: NDArray[np.int32]
     weights: Matrix
-
-
-@dataclass(frozen=True, slots=True)
-class PairWords:
-    """Two tools compared word by word, whatever else the catalog holds: the words that only the
-    one and only the other says, those of them that stand in their names, and signals by name.
-    """
-
-    unshared: tuple[tuple[str, ...], tuple[str, ...]]
-    renamed: tuple[tuple[str, ...], tuple[str, ...]]
-    signals: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +184,7 @@ class Signals:
         return self._compare(left, right).unshared
 
     def _compare(self, left: int, right: int) -> PairWords:
-        return _pair_words(self.tools[left], self.tools[right])
+        return pair_words(self.tools[left], self.tools[right])
 
     def _worded(self, left: int, right: int) -> dict[str, float]:
         """The signals that are read off words, by name."""
@@ -210,7 +195,7 @@ class Signals:
             "name_words_apart": min(map(self._weight, pair.renamed)),
             "names_of_a_kind": float(self._are_of_a_kind(*pair.renamed)),
             "shared_product": (
-                shared_product(*servers, self.rarity) if _across(*servers) else math.nan
+                shared_product(*servers, self.rarity) if across(*servers) else math.nan
             ),
             "shared_names": float(not self.names[left].isdisjoint(self.names[right])),
             "other_names": float(self._names_apart(left, right)),
@@ -226,7 +211,7 @@ class Signals:
         none = frozenset[tuple[str, ...]]()
         return any(
             len(self.frames.get(a, none) & self.frames.get(b, none)) >= _COMES_BACK
-            and _strange((a, b))
+            and is_strange((a, b))
             for a in ours
             for b in theirs
         )
@@ -258,74 +243,6 @@ class Signals:
     def _shared_arguments(self, left: Rows, right: Rows) -> Matrix:
         share = _jaccard(self.arguments, left, right, both_empty=1.0, one_empty=0.0)
         return np.where(self.silent[left] | self.silent[right], np.nan, share)
-
-
-@lru_cache(maxsize=65_536)
-def _pair_words(one: Tool, other: Tool) -> PairWords:
-    """Remembered, as judging and explaining both ask, and so does the next version of a catalog."""
-    a, b = tool_words(one), tool_words(other)
-    reading, their_reading = read_tool(one), read_tool(other)
-    ours, theirs = unshared(a, b), unshared(b, a)
-    names = (
-        tuple(word for word in ours if word in a.named),
-        tuple(word for word in theirs if word in b.named),
-    )
-    whole, their_whole = reading.whole, their_reading.whole
-    common = (whole & their_whole) or (whole | their_whole)
-    if _across(one.server, other.server):
-        common -= product_words(one.server) | product_words(other.server)
-    return PairWords(
-        (ours, theirs),
-        names,
-        {
-            "other_action": _other_action(reading, their_reading),
-            "opposite_words": float(opposites(whole, their_whole) is not None),
-            "turned_round": float(are_turned(a, b) or are_turned(b, a)),
-            "all_said": float(not ours and not theirs and not number_apart(a, b)),
-            "one_word_apart": float(_one_word_apart(a, b, names)),
-            "strange_words": float(_strange(ours) and _strange(theirs)),
-            "length": math.log(1 + len(a.words) + len(b.words)),
-            "one_server": float(_of_one_server(one, other, names)),
-            "kept_things": float(keeps_things(common)),
-            "found_anywhere": float(is_anywhere(common)),
-        },
-    )
-
-
-def _across(server: str, other: str) -> bool:
-    return bool(server and other) and server != other
-
-
-def _of_one_server(one: Tool, other: Tool, names: Sequence[Sequence[str]]) -> bool:
-    if not one.server or one.server != other.server:
-        return False
-    return any(names) or _plain(one.description) != _plain(other.description)
-
-
-def _plain(text: str) -> list[str]:
-    return text.lower().split()
-
-
-def _other_action(a: Reading, b: Reading) -> float:
-    if not a.classes or not b.classes:
-        return np.nan
-    return float(not a.classes & b.classes)
-
-
-def _one_word_apart(a: ToolWords, b: ToolWords, names: Sequence[Sequence[str]]) -> bool:
-    """Whether the names are equal but for at most three words of each."""
-    if not all(0 < len(words) <= _MOST_APART for words in names):
-        return False
-    rest = [
-        {stem(word) for word in own.named if word not in words}
-        for own, words in zip((a, b), names, strict=True)
-    ]
-    return rest[0] == rest[1]
-
-
-def _strange(words: Iterable[str]) -> bool:
-    """Whether one of the words is no English word."""
-    return any(word.isalpha() and not is_english(word) for word in words)
 
 
 def _rare_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
