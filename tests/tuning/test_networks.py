@@ -127,9 +127,12 @@ def test_an_embedder_moves_requests_to_what_serves_them_and_is_saved_as_one(
 def test_the_real_encoder_is_tuned_as_well():
     texts = ["open the door", "what is the weather", "read a file", "mail my boss"] * 8
     labels = np.tile(np.eye(4, dtype=np.float32), (8, 1))
-    network = TunedClassifier(SentenceEmbedder().encode(texts[:4]))
+    network = TunedClassifier(SentenceEmbedder().encode(texts[1:5]))  # each begins at another text
     checked = np.arange(len(texts)) >= 28
-    before = network.arrays()
-    assert network.train(texts, lambda rows: labels[rows], 1, checked, lambda *_: None) == 1
-    assert any(not np.array_equal(one, before[name]) for name, one in network.arrays().items())
-    assert network.logits(texts[:4]).argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+    def right():
+        return float(np.trace(network.logits(texts[:4])))
+
+    before = right()
+    assert network.train(texts, lambda rows: labels[rows], 3, checked, lambda *_: None) == 3
+    assert right() > before + 0.1

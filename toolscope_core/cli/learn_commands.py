@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from toolscope_core.commands.learn_command import LearnReport
 
 
+LoggedQueries = Annotated[
+    Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
+]
+
+
 class LearningMethod(StrEnum):
     """What is trained; each stands on those before it."""
 
@@ -39,9 +44,7 @@ SHOWN = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5", "ndcg@10")
 @errors_as_sentences
 def learn(
     catalogs: Catalogs,
-    queries: Annotated[
-        Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
-    ],
+    queries: LoggedQueries,
     out: Annotated[Path, typer.Option(help="Folder of the model; replaced if it is one.")],
     variants: Annotated[
         Path | None,
@@ -83,9 +86,7 @@ def learn(
 @errors_as_sentences
 def tune_embedder(
     catalogs: Catalogs,
-    queries: Annotated[
-        Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
-    ],
+    queries: LoggedQueries,
     out: Annotated[Path, typer.Option(help="Folder of the embedder; replaced if it is one.")],
     variants: Annotated[
         Path | None,

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Vectors
 from toolscope_core.usage.training_queries import TrainingQueries
 
-MOST_TRIPLETS = 4_000
-"""So many make an epoch: 4,000 take some minutes on two cores."""
+MOST_TRIPLETS = 2_000
+"""So many make an epoch: of UltraTool's long requests they take a quarter of an hour on two cores
+(.44 s each)."""
 MISTAKEN = 10
 """What does not serve a request is drawn from so many tools that are nearest to it."""
 

@@ -35,10 +35,14 @@ def panel(catalog_id: int, shown: Cluster, suffix: str, onward: str) -> None:
     with st.container(horizontal=True):
         st.button(
             "Accept as one job", key=f"accept_one_job_{suffix}", type="primary",
-            disabled=bool(seen.refusal), on_click=decision_buttons.decide,
-            args=(shown, "accept", onward), kwargs={"relation": "duplicate"},
+            disabled=bool(seen.refusal), on_click=_accept, args=(shown, onward),
         )  # fmt: skip
         st.button("Cancel", key=f"one_job_cancel_{suffix}", on_click=_toggle, args=(shown.id,))
+
+
+def _accept(shown: Cluster, onward: str) -> None:
+    st.session_state[OPEN] = None
+    decision_buttons.decide(shown, "accept", onward, relation="duplicate")
 
 
 def _toggle(cluster_id: str) -> None:
