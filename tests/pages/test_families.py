@@ -188,6 +188,14 @@ def test_a_look_at_one_job_is_closed_by_cancel(page):
     assert "**As one job**" not in page.text and page.review.standing(1) == ()
 
 
+def test_blind_has_no_look_at_one_job(page):
+    page.open("review", show="Families").press("one_job_")
+    page.at.session_state["blind"] = True
+    page.at.run()
+    assert "**As one job**" not in page.text
+    assert not [one for one in page.at.button if (one.key or "").startswith("one_job_")]
+
+
 # Look again ----------------------------------------------------------------------------------
 
 

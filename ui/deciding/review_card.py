@@ -63,7 +63,8 @@ def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> 
         argument_panel.arguments(card)
         if open_to_change:
             _change_line(card, listed, by_key, blind)
-            one_job_panel.panel(catalog_id, shown, suffix, listed.onward)
+            if not blind:
+                one_job_panel.panel(catalog_id, shown, suffix, listed.onward)
     with right:
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
@@ -145,7 +146,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
                 on_click=decision_buttons.drop,
                 args=(cluster, card.loosest, listed.onward, listed.order),
             )
-        if cluster.relation == "parametric" and not cluster.newcomers:
+        if cluster.relation == "parametric" and not cluster.newcomers and not blind:
             one_job_panel.button(cluster, suffix)
         st.button(
             table["flag"].label,
