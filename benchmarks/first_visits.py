@@ -77,12 +77,12 @@ def main() -> None:
     print(f"limit: {LIMIT} s, whole, first visit")
 
 
-def prepared(folder: Path) -> Settings:
-    """The settings of a store that holds the catalog, analysed."""
+def prepared(folder: Path, name: str = "livemcpbench") -> Settings:
+    """The settings of a store that holds this catalog as *Whole*, analysed."""
     data = read_environment().data_dir
     settings = Settings(f"sqlite:///{folder / 'store.db'}", folder / "cache", data)
     work = Workspace(settings)
-    catalog = read_catalog(load_paths([data / "livemcpbench" / "servers.json"]))
+    catalog = read_catalog(load_paths([data / name]))
     work.analyses.wait(work.analyses.start(work.catalogs.add("Whole", catalog).id))
     work.close()
     return settings

@@ -33,6 +33,13 @@ def workspace() -> Workspace:
     return work
 
 
+def open_first_catalog() -> None:
+    """Have the catalog ready that a visitor sees who names none."""
+    newest = workspace().catalogs.newest()
+    if newest:
+        workspace().analyses.get(newest[0].id)
+
+
 def _settings() -> Settings:
     """Those of the environment, with the keys of Streamlit's secrets first."""
     settings = read_environment()
