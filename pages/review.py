@@ -118,7 +118,7 @@ actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
 }
 if listed.state in ("waiting", "flagged"):
     for name in ("accept", "reject", "family"):
-        actions[name] = (decision_buttons.answer, (shown, name, listed.onward))
+        actions[name] = (decision_buttons.answer, (shown, name, listed.onward, blind))
 with st.bottom:
     shortcuts.help_box()
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
@@ -130,7 +130,7 @@ with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
             elif name in actions:
                 action, args = actions[name]
                 st.button(
-                    shortcuts.SHORTCUTS[name].label,
+                    shortcuts.label(name, blind),
                     key=f"{name}_{suffix}",
                     type="primary" if name == "accept" else "secondary",
                     shortcut=shortcuts.letter(name, by_key),

@@ -196,6 +196,20 @@ def test_blind_has_no_look_at_one_job(page):
     assert not [one for one in page.at.button if (one.key or "").startswith("one_job_")]
 
 
+def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page):
+    shown = by_name(page.work, 1, SCHWAB)
+    page.open("review", show="Families")
+    page.at.session_state["blind"] = True
+    page.at.run()
+    assert page.button(f"accept_{shown.id}").label == "Same job"
+    assert "the judge had proposed" not in page.text
+    page.press(f"accept_{shown.id}")
+    (decision,) = page.review.standing(1)
+    assert decision.detail == {"relation": "duplicate"}
+    judged = f"the judge had proposed a family, weakest pair {shown.weakest_edge:.2f}"
+    assert judged in page.text.replace("\\", "")
+
+
 # Look again ----------------------------------------------------------------------------------
 
 

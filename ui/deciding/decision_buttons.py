@@ -13,6 +13,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.exports import SafeBatch
 from toolscope_core.views.outdated_merges import LookAgain
+from toolscope_core.views.queue import is_family
 from toolscope_core.views.server_pairs import ServerPairProposals
 from toolscope_core.workspace.settled import SettledCluster
 from ui.deciding import shortcuts
@@ -55,12 +56,21 @@ def decide(shown: Cluster, action: Action, onward: str | None, **detail: object)
         st.query_params["cluster"] = onward
 
 
-def answer(shown: Cluster, name: str, onward: str) -> None:
-    """Accept, reject, or accept as a *family* what was shown."""
+def answer(shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
+    """Accept, reject, or accept as a *family* what was shown. A ``blind`` *accept* says that the
+    tools do the same job, whatever was proposed; what the judge had said is told after it.
+    """
     if name == "family":
         decide(shown, "accept", onward, relation="parametric")
+    elif name == "accept" and blind and is_family(shown) and not shown.newcomers:
+        decide(shown, "accept", onward, relation="duplicate")
     else:
         decide(shown, "accept" if name == "accept" else "reject", onward)
+    succeeded, text = st.session_state["notice"]
+    if blind and succeeded:
+        proposed = "a family" if is_family(shown) else "the same job"
+        judged = f"the judge had proposed {proposed}, weakest pair {shown.weakest_edge:.2f}"
+        st.session_state["notice"] = True, f"{text}; {judged}"
 
 
 def take_apart(

@@ -35,6 +35,9 @@ SHORTCUTS = {
 }
 """By action. Streamlit keeps C and R for itself, and takes no question mark."""
 
+BLIND_LABELS = {"accept": "Same job", "reject": "Not the same"}
+"""What the answers are called where the card asks only about the tools."""
+
 IN_THE_BAR = ("accept", "reject", "family", "skip", "undo", "next", "previous")
 """The actions of the bar at the bottom, in the order of its buttons."""
 
@@ -42,6 +45,11 @@ IN_THE_BAR = ("accept", "reject", "family", "skip", "undo", "next", "previous")
 def letter(action: str, enabled: bool = True) -> str | None:
     """The key of an action for ``st.button(shortcut=)``, ``None`` while shortcuts are off."""
     return SHORTCUTS[action].letter if enabled else None
+
+
+def label(action: str, blind: bool) -> str:
+    """What the button of an action says; ``blind`` of an answer, what it says of the tools."""
+    return (blind and BLIND_LABELS.get(action)) or SHORTCUTS[action].label
 
 
 def on() -> bool:
