@@ -31,6 +31,7 @@ LAYERS = (
         "figures",
         "providers",
         "tuning",
+        "unpacking",
         "store",
         "asking",
         "llm",

@@ -1,4 +1,4 @@
-"""φ and α read back from a bundle's folder, which others may have edited."""
+"""φ and α read back from a bundle, which others may have edited."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from toolscope_core.datamodel import (
 from toolscope_core.errors import ExportError
 from toolscope_core.files import read_file
 from toolscope_core.folders import restore
+from toolscope_core.unpacking import bundle_folder
 
 _MOST_SAID = 200
 _TEXT, _GONE = {"type": "string"}, {"type": ["string", "null"]}
@@ -58,13 +59,14 @@ class Relabelling:
     names: Mapping[str, tuple[str, str | None]]
 
 
-def read_relabelling(folder: Path) -> Relabelling:
-    """φ and α of a bundle folder. Raises ``ExportError`` where it is missing or damaged, or of a
-    version not in ``READABLE``.
+def read_relabelling(path: Path) -> Relabelling:
+    """φ and α of a bundle's folder, or of its zip. Raises ``ExportError`` where it is missing or
+    damaged, or of a version not in ``READABLE``; ``ConfigError`` for a damaged zip.
     """
-    restore(folder)
-    relabel = _read(folder / "relabel.json", _RELABEL)
-    maps = _read(folder / "arguments.json", _ARGUMENTS)
+    restore(path)
+    with bundle_folder(path) as folder:
+        relabel = _read(folder / "relabel.json", _RELABEL)
+        maps = _read(folder / "arguments.json", _ARGUMENTS)
     phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
     names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
     used = Counter(name for name, _ in names)
@@ -77,7 +79,8 @@ def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
         content: Any = json.loads(read_file(path))
     except OSError as error:
         raise ExportError(
-            f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote"
+            f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote, "
+            "or the zip of the Export page"
         ) from error
     except (ValueError, RecursionError) as error:
         raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error

@@ -33,7 +33,8 @@ LABEL = 30
 @errors_as_sentences
 def agent_run(
     bundle: Annotated[
-        Path, typer.Argument(help="The bundle's folder, as merge or the Export page wrote it.")
+        Path,
+        typer.Argument(help="The folder that merge wrote, or the zip of the Export page."),
     ],
     config: Annotated[
         list[str],

@@ -49,7 +49,7 @@ def check(
     catalogs: Catalogs,
     baseline: Annotated[
         Path,
-        typer.Option(help="What was accepted before: a bundle's folder, or a catalog."),
+        typer.Option(help="What was accepted before: a bundle's folder or zip, or a catalog."),
     ],
     max_new_overlaps: Annotated[
         int | None,

@@ -71,7 +71,8 @@ def stress(
     catalogs: Catalogs,
     queries: Queries = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="Folder that merge wrote: its toolset as well.")
+        Path | None,
+        typer.Option(help="Folder that merge wrote, or Export's zip: its toolset as well."),
     ] = None,
     decomposition: Decompose = Splitting.rules,
     skip_unknown: SkipUnknown = False,

@@ -340,7 +340,7 @@ def estimate(
 @errors_as_sentences
 def relabel(
     queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
-    bundle: Annotated[Path, typer.Option(help="Folder that merge wrote.")],
+    bundle: Annotated[Path, typer.Option(help="Folder that merge wrote, or Export's zip.")],
     out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
 ) -> None:
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""

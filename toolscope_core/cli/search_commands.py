@@ -216,7 +216,8 @@ def evaluate(
         Path, typer.Option(help="JSONL or CSV with `id`, `query` and `gold` or `gold_servers`.")
     ],
     bundle: Annotated[
-        Path | None, typer.Option(help="Folder that merge wrote: the metrics after it as well.")
+        Path | None,
+        typer.Option(help="Folder that merge wrote, or Export's zip: the metrics after it too."),
     ] = None,
     cutoffs: Annotated[
         str, typer.Option("--at", help="The k of the metrics, with commas.")

@@ -29,7 +29,8 @@ class OnChangeOption(StrEnum):
 @errors_as_sentences
 def serve(
     bundle: Annotated[
-        Path, typer.Argument(help="The bundle's folder, as merge or the Export page wrote it.")
+        Path,
+        typer.Argument(help="The folder that merge wrote, or the zip of the Export page."),
     ],
     config: Annotated[
         list[str],

@@ -31,6 +31,7 @@ from toolscope_core.gateway.bundle_routes import (
 from toolscope_core.gateway.running import GatewayConfig
 from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.relabelling import read_relabelling
+from toolscope_core.unpacking import bundle_folder
 
 AS_IT_IS, MERGED = "as it is", "merged"
 
@@ -186,6 +187,7 @@ def _choice(bundle: ServedBundle, k: int | None, settings: Settings) -> Choice |
 
 def _run_key(request: AgentRequest, model: ToolCallingModel) -> str:
     """The same for runs whose episodes may stand side by side."""
-    manifest = read_file(request.bundle / "manifest.json").decode("utf-8", "replace")
+    with bundle_folder(request.bundle) as folder:
+        manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
     config = request.config
     return digest(manifest, model.name, model.origin, config.turns, config.k, config.changes)[:16]

@@ -44,6 +44,7 @@ from toolscope_core.experiments.over_merging import (
 from toolscope_core.experiments.results import comparison_result
 from toolscope_core.experiments.selection import selection_rate
 from toolscope_core.relabelling import read_relabelling
+from toolscope_core.unpacking import bundle_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +212,11 @@ def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:
 
 def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
     """A bundle's toolset. Raises ``ConfigError`` for a bundle of other tools."""
-    relabelling = read_relabelling(bundle)
+    with bundle_folder(bundle) as folder:
+        relabelling = read_relabelling(folder)
+        merged = read_isolated(load_paths([folder]))
     if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
         raise ConfigError(
             f"{bundle} says nothing of {foreign[0]}; give a bundle that was made of this catalog"
         )
-    return of_bundle(read_isolated(load_paths([bundle])), relabelling, "merged")
+    return of_bundle(merged, relabelling, "merged")

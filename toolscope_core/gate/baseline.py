@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +19,7 @@ from toolscope_core.files import read_file
 from toolscope_core.folders import restore
 from toolscope_core.imported_decisions import read_decisions
 from toolscope_core.json_lines import read_rows
+from toolscope_core.unpacking import bundle_folder
 
 _CATALOG = "original.json"
 _OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
@@ -48,14 +50,18 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a catalog file, a folder of them, or a bundle's folder.
+    """The baseline in a catalog file, a folder of them, or a bundle's folder or zip.
 
     Raises ``CatalogError`` where no catalog can be made of it, ``ExportError`` for a damaged bundle
-    and for one of a release that did not keep the tools as they came in.
+    and for one of a release that did not keep the tools as they came in, ``ConfigError`` for a
+    damaged zip.
     """
     if not path.exists():
         restore(path.absolute())
-    return _of_bundle(path) if is_bundle(path) else Baseline(read_isolated(load_paths([path])))
+    if is_bundle(path) or zipfile.is_zipfile(path):
+        with bundle_folder(path) as folder:
+            return _of_bundle(folder)
+    return Baseline(read_isolated(load_paths([path])))
 
 
 def _of_bundle(folder: Path) -> Baseline:

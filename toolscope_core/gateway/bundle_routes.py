@@ -1,4 +1,4 @@
-"""The routing table of a bundle's folder, and what the bundle leaves to another export."""
+"""The routing table of a bundle, and what the bundle leaves to another export."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from toolscope_core.errors import ExportError
 from toolscope_core.files import read_file
 from toolscope_core.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.relabelling import read_relabelling
+from toolscope_core.unpacking import bundle_folder
 
 AGAIN = "export the bundle again"
 
@@ -36,12 +37,25 @@ class ServedBundle:
         return any(one.fingerprint for one in self.came_in)
 
 
-def read_served_bundle(folder: Path) -> ServedBundle:
-    """The bundle that ``merge`` or the Export page wrote into ``folder``.
+def read_served_bundle(path: Path) -> ServedBundle:
+    """The bundle that ``merge`` or the Export page made: its folder, or its zip.
 
-    Raises ``ExportError`` where a file is missing or damaged, ``CatalogError`` where its toolset
-    cannot be read.
+    Raises ``ExportError`` where a file is missing or damaged, ``ConfigError`` for a damaged zip,
+    ``CatalogError`` where its toolset cannot be read.
     """
+    with bundle_folder(path) as folder:
+        return _merged(folder)
+
+
+def read_unmerged_bundle(path: Path) -> ServedBundle:
+    """What the bundle at ``path`` was made of, to be served beside it: every tool that came in, by
+    itself. Raises as ``read_served_bundle``.
+    """
+    with bundle_folder(path) as folder:
+        return _unmerged(folder)
+
+
+def _merged(folder: Path) -> ServedBundle:
     relabelling = read_relabelling(folder)
     clusters = _rows(folder / "clusters.json")
     neutral = _object(folder / "neutral.json")
@@ -71,10 +85,7 @@ def read_served_bundle(folder: Path) -> ServedBundle:
     )
 
 
-def read_unmerged_bundle(folder: Path) -> ServedBundle:
-    """What the bundle in ``folder`` was made of, to be served beside it: every tool that came in,
-    by itself. Raises as ``read_served_bundle``.
-    """
+def _unmerged(folder: Path) -> ServedBundle:
     catalog = read_catalog([Source("original.json", _bytes(folder / "original.json"), "neutral")])
     originals = _originals(folder)
     tools = [BundleTool(tool, (tool.id,)) for tool in catalog.tools]
@@ -158,5 +169,6 @@ def _bytes(path: Path) -> bytes:
         return read_file(path)
     except OSError as error:
         raise ExportError(
-            f"{path} cannot be read: {error.strerror}; give the folder that merge wrote"
+            f"{path} cannot be read: {error.strerror}; give the folder that merge wrote, or the "
+            "zip of the Export page"
         ) from error

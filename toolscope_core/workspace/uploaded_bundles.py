@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 import shutil
 import tempfile
-import zipfile
-import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from toolscope_core.cache import put, unusable
 from toolscope_core.catalog import load_paths, read_isolated
@@ -17,12 +14,9 @@ from toolscope_core.datamodel import Catalog, digest
 from toolscope_core.errors import ConfigError
 from toolscope_core.experiments.measured_toolsets import Toolset, of_bundle
 from toolscope_core.relabelling import read_relabelling
+from toolscope_core.unpacking import bundle_files_in
 
-MOST_BYTES = 200_000_000
-"""Of all files of a bundle together, unpacked."""
 PREFIX = "bundle "
-_ANCHOR = "relabel.json"
-_FILE = re.compile(r"[\w.-]{1,80}\.json")
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]+")
 
 
@@ -42,12 +36,13 @@ class UploadedBundles:
         called = f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}"
         if PREFIX + called in self.names(name):
             return PREFIX + called
-        members, folder = _members(content, file), self._of(name)
+        files, folder = bundle_files_in(content, file), self._of(name)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".", dir=folder) as partial:
-                for member, body in members:
-                    put(Path(partial) / member, body)
+                for member, body in files.items():
+                    if member.endswith(".json") and "/" not in member:
+                        put(Path(partial) / member, body)
                 self._read(Path(partial), catalog, called)
                 shutil.copytree(partial, folder / called, dirs_exist_ok=True)
         except OSError as error:
@@ -77,28 +72,3 @@ class UploadedBundles:
                 "catalog"
             )
         return of_bundle(read_isolated(load_paths([folder])), relabelling, called)
-
-
-def _members(content: bytes, file: str) -> list[tuple[str, bytes]]:
-    """The JSON files that lie beside φ in a zip. Raises ``ConfigError`` where there is none."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            files = [one for one in archive.infolist() if not one.is_dir()]
-            paths = [PurePosixPath(one.filename) for one in files]
-            homes = [path.parent for path in paths if path.name == _ANCHOR]
-            if not homes:
-                raise ConfigError(f"{file} has no {_ANCHOR}; give the zip that Export makes")
-            beside = [
-                (path.name, one)
-                for path, one in zip(paths, files, strict=True)
-                if path.parent == homes[0] and _FILE.fullmatch(path.name)
-            ]
-            if sum(one.file_size for _, one in beside) > MOST_BYTES:
-                raise ConfigError(
-                    f"{file} holds more than {MOST_BYTES:,} bytes; give the zip that Export makes"
-                )
-            return [(name, archive.read(one)) for name, one in beside]
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
-        raise ConfigError(
-            f"{file} cannot be read as a zip ({error}); give the zip that Export makes"
-        ) from error
