@@ -5,7 +5,7 @@ way, and refused in words where there is none or it does not offer that.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,16 @@ class Callers:
     """
 
     _sessions: dict[str, ServerSession] = field(default_factory=dict)
-    _followers: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _calls: dict[str, list[ServerRequestContext[Any, Any]]] = field(default_factory=dict)
+
+    @property
+    def sessions(self) -> Mapping[str, ServerSession]:
+        """The clients that may be told things, as they are now."""
+        return dict(self._sessions)
 
     def heard(self, context: ServerRequestContext[Any, Any]) -> None:
         """The client is one that may be told things."""
-        key = _session_of(context)
+        key = session_of(context)
         self._sessions.pop(key, None)
         self._sessions[key] = context.session
         if len(self._sessions) > MOST_CLIENTS:
@@ -97,34 +101,6 @@ class Callers:
             logging=logging,
         )
 
-    async def tell(self, say: Callable[[ServerSession], Awaitable[None]]) -> None:
-        """Tell every client something."""
-        for session in list(self._sessions.values()):
-            await say(session)
-
-    def follow(self, context: ServerRequestContext[Any, Any], server: str, uri: str) -> None:
-        """The client is told when that resource of the server changes."""
-        self.heard(context)
-        self._followers.setdefault((server, uri), set()).add(_session_of(context))
-
-    def unfollow(self, context: ServerRequestContext[Any, Any], server: str, uri: str) -> bool:
-        """The client is not told any more; whether another still is."""
-        followers = self._followers.get((server, uri), set())
-        followers.discard(_session_of(context))
-        if not followers:
-            self._followers.pop((server, uri), None)
-        return bool(followers)
-
-    def followed(self, server: str) -> tuple[str, ...]:
-        """The server's resources that clients follow."""
-        return tuple(uri for name, uri in self._followers if name == server)
-
-    async def tell_updated(self, server: str, uri: str, name: str) -> None:
-        """Tell those who follow a server's resource that it changed, by the ``name`` they know."""
-        for key in tuple(self._followers.get((server, uri), ())):
-            if key in self._sessions:
-                await self._sessions[key].send_resource_updated(name)
-
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
         import mcp_types as types
@@ -149,7 +125,7 @@ class Callers:
     ) -> tuple[ServerSession | None, ServerRequestContext[Any, Any] | None, str]:
         """The client that a request of the server is for, the call it is about, or why none is."""
         calls = self._calls.get(server) or []
-        if len({_session_of(call) for call in calls}) > 1:
+        if len({session_of(call) for call in calls}) > 1:
             return None, None, f"{server} asks while several clients use it; it cannot say which"
         if calls:
             call = calls[-1]
@@ -165,7 +141,7 @@ class Callers:
         calls = self._calls.get(server) or []
         named = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {named}" if named else server
-        callers = {_session_of(call): (call.session, call.request_id) for call in calls}
+        callers = {session_of(call): (call.session, call.request_id) for call in calls}
         for session, request in callers.values() or [
             (one, None) for one in self._sessions.values()
         ]:
@@ -181,6 +157,7 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _session_of(context: ServerRequestContext[Any, Any]) -> str:
+def session_of(context: ServerRequestContext[Any, Any]) -> str:
+    """The key of a client's session, empty where the gateway has one client."""
     headers = getattr(context.request, "headers", None)
     return str(headers.get(SESSION_HEADER, "")) if headers is not None else ""

@@ -14,6 +14,8 @@ from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.server_processes import ProcessRecord
 from toolscope_core.connections.sessions import OpenServer, ServerRequests, connected
 from toolscope_core.errors import ServerConnectionError, ToolScopeError
+from toolscope_core.gateway import change_streams
+from toolscope_core.gateway.change_streams import ChangeStreams
 
 if TYPE_CHECKING:
     from anyio import Event, Lock
@@ -37,6 +39,7 @@ class _Connection:
     lock: Lock
     server: OpenServer | None = None
     leave: Event | None = None
+    streams: ChangeStreams | None = None
     failures: int = 0
     again_at: float = 0.0
     error: ToolScopeError | None = field(default=None, repr=False)
@@ -70,6 +73,10 @@ class OriginalServers:
             if one.server is not None and not _ended(one.server)
         }
 
+    def streams_of(self, name: str) -> ChangeStreams | None:
+        """Where an open server says what changes, if it does so in streams only."""
+        return self._connections[name].streams
+
     async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
         """The server with a living connection; a new one answers its requests by ``requests``.
 
@@ -99,7 +106,7 @@ class OriginalServers:
     def _drop(self, connection: _Connection) -> None:
         if connection.leave is not None:
             connection.leave.set()
-        connection.server = connection.leave = None
+        connection.server = connection.leave = connection.streams = None
 
     async def _open(
         self, name: str, connection: _Connection, requests: ServerRequests
@@ -134,13 +141,22 @@ class OriginalServers:
         task_status: TaskStatus[OpenServer],
     ) -> None:
         """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
-        is_open = False
-        requests = replace(requests, messages=self._watching(name))
+        import anyio
+
+        is_open, connection = False, self._connections[name]
+        requests = replace(requests, messages=(say := self._watching(name)))
         try:
-            async with connected(self._launches[name](), self._limits, requests) as server:
+            async with (
+                connected(self._launches[name](), self._limits, requests) as server,
+                anyio.create_task_group() as group,
+            ):
+                if change_streams.is_needed(server):
+                    connection.streams = change_streams.ChangeStreams(group, server, say)
+                    await connection.streams.hear_lists()
                 is_open = True
                 task_status.started(server)
                 await leave.wait()
+                group.cancel_scope.cancel()
         except ToolScopeError:
             if not is_open:
                 raise

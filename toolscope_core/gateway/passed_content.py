@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolscope_core.datamodel import JsonObject
 from toolscope_core.errors import ToolScopeError
-from toolscope_core.gateway.callers import Callers
+from toolscope_core.gateway.announcements import Announcements
+from toolscope_core.gateway.callers import Callers, session_of
 from toolscope_core.gateway.original_calls import FRESH, as_it_came
 from toolscope_core.gateway.original_servers import OriginalServers
 
@@ -25,6 +26,7 @@ SEPARATOR = "+"
 """``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
 hold a plus."""
 MOST_PAGES = 100
+LEAVING_SECONDS = 5.0
 LISTING = "while it listed what it offers beside tools"
 READING = "while it gave what it offers beside tools"
 
@@ -36,9 +38,14 @@ class PassedContent:
     """
 
     servers: OriginalServers
-    callers: Callers
+    announcements: Announcements
     names: Sequence[str]
     unreachable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def callers(self) -> Callers:
+        """The clients, whose calls these are."""
+        return self.announcements.callers
 
     @property
     def prefixes(self) -> Mapping[str, str]:
@@ -72,6 +79,7 @@ class PassedContent:
         add("completion/complete", types.CompleteRequestParams, self.complete)
         add("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
         add("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
+        add("subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen)
         add("logging/setLevel", types.SetLevelRequestParams, self.set_level)
 
     async def read_resource(
@@ -122,8 +130,8 @@ class PassedContent:
     ) -> dict[str, Any]:
         """From now on the client is told when the resource changes, by the name it has here."""
         name, uri = self._named_resource(params.uri)
-        await self._asked(context, name, "resources/subscribe", {"uri": uri})
-        self.callers.follow(context, name, uri)
+        self.callers.heard(context)
+        await self._follow(context, session_of(context), name, uri)
         return {}
 
     async def unsubscribe(
@@ -131,27 +139,57 @@ class PassedContent:
     ) -> dict[str, Any]:
         """The end of that; the server is told where no other client follows the resource."""
         name, uri = self._named_resource(params.uri)
-        if not self.callers.unfollow(context, name, uri):
-            await self._asked(context, name, "resources/unsubscribe", {"uri": uri})
+        await self._unfollow(context, session_of(context), name, uri)
         return {}
+
+    async def listen(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.SubscriptionsListenRequestParams,
+    ) -> types.SubscriptionsListenResult:
+        """A stream of what the client asks to be told, until it leaves; how clients of MCP
+        2026-07-28 hear of changes. An address that names no resource here never changes.
+        """
+        import anyio
+        from mcp import MCPError
+
+        addresses = params.notifications.resource_subscriptions or ()
+        named = [self._split(str(one)) for one in addresses]
+        followed = [(name, uri) for name, uri in named if name]
+        stream = object()  # who follows
+        try:
+            for name, uri in followed:
+                with suppress(MCPError):  # asked for again when the server is opened
+                    await self._follow(context, stream, name, uri)
+            return await self.announcements.stream(context, params)
+        finally:
+            with anyio.move_on_after(LEAVING_SECONDS, shield=True):
+                for name, uri in followed:
+                    with suppress(MCPError):
+                        await self._unfollow(context, stream, name, uri)
 
     async def opened(self, name: str, server: OpenServer) -> None:
         """Ask a server that was opened again for what clients follow of it."""
         from mcp import MCPError
 
-        for uri in self.callers.followed(name):
+        streams = self.servers.streams_of(name)
+        for uri in self.announcements.followed(name):
             with suppress(MCPError):  # what is gone there is followed no more
-                await _raw(server, "resources/subscribe", {"uri": uri})
+                if streams is not None:
+                    await streams.follow(uri)
+                else:
+                    await _raw(server, "resources/subscribe", {"uri": uri})
 
     async def told(self, name: str, method: str, message: Any) -> None:
         """Pass on what a server says of its resources and prompts."""
         if method == "notifications/resources/updated":
             uri = str(message.params.uri)
-            await self.callers.tell_updated(name, uri, f"{self.prefixes[name]}{SEPARATOR}{uri}")
+            own_name = f"{self.prefixes[name]}{SEPARATOR}{uri}"
+            await self.announcements.updated(name, uri, own_name)
         elif method == "notifications/resources/list_changed":
-            await self.callers.tell(lambda one: one.send_resource_list_changed())
+            await self.announcements.list_changed("resources")
         elif method == "notifications/prompts/list_changed":
-            await self.callers.tell(lambda one: one.send_prompt_list_changed())
+            await self.announcements.list_changed("prompts")
 
     async def set_level(
         self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
@@ -162,6 +200,28 @@ class PassedContent:
             if server.client.server_capabilities.logging is not None:
                 await _raw(server, "logging/setLevel", {"level": params.level})
         return {}
+
+    async def _follow(
+        self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
+    ) -> None:
+        await self._ready(context, name)
+        self.announcements.follow(client, name, uri)
+        streams = self.servers.streams_of(name)
+        if streams is not None:
+            await streams.follow(uri)
+        else:
+            await self._asked(context, name, "resources/subscribe", {"uri": uri})
+
+    async def _unfollow(
+        self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
+    ) -> None:
+        if self.announcements.unfollow(client, name, uri):
+            return
+        streams = self.servers.streams_of(name)
+        if streams is not None:
+            streams.unfollow(uri)
+        elif name in self.servers.open_now:
+            await self._asked(context, name, "resources/unsubscribe", {"uri": uri})
 
     def _lister(
         self, method: str, capability: str, key: str

@@ -11,6 +11,7 @@ from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.sessions import OpenServer, load_sdk
 from toolscope_core.errors import ToolScopeError
+from toolscope_core.gateway.announcements import Announcements
 from toolscope_core.gateway.bundle_routes import ServedBundle
 from toolscope_core.gateway.call_log import CallLog
 from toolscope_core.gateway.callers import Callers
@@ -80,13 +81,14 @@ async def open_gateway(
 
     load_sdk()
     callers = Callers()
+    announcements = Announcements(callers)
     held = HeldTools(_came_in(bundle), config.limits, config.on_change)
 
     async def look(name: str, server: OpenServer) -> None:
         if await held.read(name, server):
             for sentence in held.sentences(name):
                 config.notice(sentence)
-            await callers.tell(lambda one: one.send_tool_list_changed())
+            await announcements.list_changed("tools")
         await content.opened(name, server)
 
     async def tell(name: str, method: str, message: object) -> None:
@@ -95,7 +97,7 @@ async def open_gateway(
     async with anyio.create_task_group() as group:
         servers = OriginalServers(group, config.launches, config.limits, look, tell)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
-        content = PassedContent(servers, callers, bundle.table.servers)
+        content = PassedContent(servers, announcements, bundle.table.servers)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, GatewayParts(calls, content, instructions(bundle), finder))
         group.cancel_scope.cancel()
