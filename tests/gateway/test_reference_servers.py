@@ -192,6 +192,51 @@ def test_each_merged_tool_does_what_its_originals_do(merged):
     assert sum('"isError": true' not in text for text in direct.values()) >= len(tools) // 2
 
 
+WANTED = {
+    "What time is it in Tokyo now?": "get_current_time",
+    "Store a person in the knowledge graph": "create_entities",
+    "Add two numbers": "get-sum",
+    "Create a new folder": "create_directory",
+    "Change a few lines of a text file": "edit_file",
+}
+
+
+def test_the_search_of_the_local_model_finds_a_tool_and_calls_it(merged):
+    config, _, bundle = merged
+    values = fresh(config)
+    command, *args = program("serve", bundle, "--config", config, "--search")
+
+    async def work():
+        async with Client(parameters(command, args), mode="legacy") as client:
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            best = {}
+            for request in WANTED:
+                result = await client.call_tool("search_tools", {"query": request, "limit": 3})
+                best[request] = [json.loads(part.text)["name"] for part in result.content]
+            read = {"name": "read_text_file", "arguments": {"path": str(values["files-b"])}}
+            (family,) = [
+                json.loads(part.text)
+                for part in (
+                    await client.call_tool("search_tools", {"query": "read a text file"})
+                ).content
+                if json.loads(part.text)["name"].startswith("read_text_file")
+            ]
+            selector = set(family["inputSchema"]["properties"]) - {"path", "head", "tail"}
+            read["arguments"] |= {name: "files-b" for name in selector}
+            called = await client.call_tool("call_tool", {**read, "name": family["name"]})
+            return listed, best, called.content[0].text
+
+    listed, best, text = asyncio.run(work())
+    assert listed == ["search_tools", "call_tool"]
+    missed = {
+        request: names
+        for request, names in best.items()
+        if not any(name.startswith(WANTED[request]) for name in names)
+    }
+    assert missed == {}
+    assert text == "first line\nsecond line\n"
+
+
 def test_the_inspector_lists_and_calls_the_merged_tools(merged):
     config, _, bundle = merged
     place = config.parent / "inspector"
