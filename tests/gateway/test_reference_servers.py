@@ -222,7 +222,7 @@ def test_the_search_of_the_local_model_finds_a_tool_and_calls_it(merged):
                 if json.loads(part.text)["name"].startswith("read_text_file")
             ]
             selector = set(family["inputSchema"]["properties"]) - {"path", "head", "tail"}
-            read["arguments"] |= {name: "files-b" for name in selector}
+            read["arguments"] |= dict.fromkeys(selector, "files-b")
             called = await client.call_tool("call_tool", {**read, "name": family["name"]})
             return listed, best, called.content[0].text
 
