@@ -110,6 +110,7 @@ PEERS = {
     ("experiments", "questioning"),  # a model is one of those that select
     ("gateway", "relabelling"),  # what is served is a bundle
     ("agent", "gateway"),  # an agent calls what is served
+    ("agent", "relabelling"),  # its gold answers are those of φ
     ("agent", "experiments"),  # what it chose is right where an experiment's selection is
     ("experiments", "relabelling"),  # so is one that was exported
     ("commands", "workspace"),  # a command that names no endpoint asks that of the store

@@ -199,7 +199,7 @@ def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(
 ):
     (tmp_path / "q.jsonl").write_text('{"query": "x", "gold": ["north/none"]}\n')
     assert "north/none" in agent(code=2).output
-    assert "no query of" in agent("--skip-unknown", code=2).output
+    assert "no query has a gold answer" in agent("--skip-unknown", code=2).output
     (tmp_path / "q.jsonl").write_text(json.dumps(QUERIES[0]))
     (tmp_path / "mcp.json").write_text('{"mcpServers": {"north": {"command": "x"}}}')
     assert "no server called 'south'" in agent(code=2).output

@@ -10,10 +10,10 @@ from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Tool
 from toolscope_core.errors import ConfigError, ExportError
 from toolscope_core.gateway.bundle_routes import read_served_bundle
 from toolscope_core.gateway.call_mapping import chosen_original, original_arguments
+from toolscope_core.gateway.configured_servers import matched_servers
 from toolscope_core.gateway.http_door import http_place
 from toolscope_core.gateway.passed_content import PassedContent
 from toolscope_core.gateway.routing import BundleTool, Original, routing_table
-from toolscope_core.gateway.server_names import matched_servers
 from toolscope_core.gateway.tool_search import ToolSearch
 
 

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core import __version__
-from toolscope_core.agent.agent_loop import Episode
-from toolscope_core.agent.agent_report import AgentReport, agent_report
-from toolscope_core.agent.agent_runs import AgentToolset, Assignment, run_agents
+from toolscope_core.agent.agent_report import AgentReport
 from toolscope_core.agent.episode_rows import EpisodeFile
-from toolscope_core.agent.offered_tools import TARGET, Choice
 from toolscope_core.agent.paid_turns import PaidTurns
-from toolscope_core.backends import Progress, Step, silent
-from toolscope_core.catalog.formats import PROMPT_SHAPES, target_named
-from toolscope_core.catalog.tokens import Costs
-from toolscope_core.commands.model_options import AskRequest, model_access
-from toolscope_core.commands.serve_command import launches_of
-from toolscope_core.config import AgentConfig, ConnectionLimits, Settings
-from toolscope_core.datamodel import digest
-from toolscope_core.errors import ConfigError, ModelStopError, PausedError
-from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_gold_among
-from toolscope_core.files import read_file
-from toolscope_core.gateway.bundle_routes import (
-    ServedBundle,
-    read_served_bundle,
-    read_unmerged_bundle,
+from toolscope_core.agent.toolset_pair import (
+    AgentEstimate,
+    ConfiguredAgent,
+    OriginalsConfigured,
+    ToolsetPair,
+    read_toolset_pair,
+    work_with_both,
 )
-from toolscope_core.gateway.running import GatewayConfig
+from toolscope_core.backends import Progress, silent
+from toolscope_core.commands.connect_command import read_configurations
+from toolscope_core.commands.model_options import AskRequest, model_access
+from toolscope_core.commands.serve_command import keys_given
+from toolscope_core.config import AgentConfig, ConnectionLimits, Settings
+from toolscope_core.datamodel import Tool, digest
+from toolscope_core.errors import ModelStopError, PausedError
+from toolscope_core.evaluation.query_sets import read_queries
+from toolscope_core.files import read_file
+from toolscope_core.gateway.tool_search import Search
 from toolscope_core.llm.tool_calling import ToolCallingModel
-from toolscope_core.relabelling import read_relabelling
 from toolscope_core.unpacking import bundle_folder
-
-AS_IT_IS, MERGED = "as it is", "merged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,44 +51,9 @@ class AgentRequest:
     ask: AskRequest = field(default_factory=AskRequest)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEstimate:
-    """What a run may take: requests, calls of the model at most, and by toolset its number of
-    tools and the tokens of all their definitions, with which every call begins unless ``k`` tools
-    are chosen for it.
-    """
-
-    queries: int
-    most_calls: int
-    tools: dict[str, int]
-    tokens: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """The two toolsets, and the queries with the gold answers of each."""
-
-    bundles: dict[str, ServedBundle]
-    queries: dict[str, tuple[Query, ...]]
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {name: len(bundle.table.routes) for name, bundle in self.bundles.items()}
-
-
 def estimate_run(request: AgentRequest) -> AgentEstimate:
     """What ``run_agent`` may take; starts and sends nothing. Raises as that does."""
-    prepared, costs = _prepared(request), Costs()
-    queries = len(prepared.queries[AS_IT_IS])
-    return AgentEstimate(
-        queries=queries,
-        most_calls=queries * len(prepared.bundles) * request.config.turns,
-        tools=prepared.sizes,
-        tokens={
-            name: sum(costs.of(tool, PROMPT_SHAPES[0]) for tool in bundle.catalog.tools)
-            for name, bundle in prepared.bundles.items()
-        },
-    )
+    return _pair(request).estimate(request.config)
 
 
 def run_agent(
@@ -107,82 +69,40 @@ def run_agent(
     Raises ``ConfigError``, ``ExportError`` or ``CatalogError`` before anything is started;
     ``PausedError`` or ``ModelStopError`` where the model is not asked to the end.
     """
-    prepared = _prepared(request)
+    pair = _pair(request)
+    originals = OriginalsConfigured(
+        read_configurations(request.configurations),
+        keys_given(request.servers),
+        os.environ,
+        request.limits,
+        notice,
+    )
     with model_access(request.ask, settings) as access:
         model = ToolCallingModel(access.model)
         file = EpisodeFile(request.out, _run_key(request, model))
-        by_id = {query.id: query for query in prepared.queries[AS_IT_IS]}
-        episodes = file.read(by_id)
-        assignments = [
-            Assignment(query, name)
-            for query in by_id.values()
-            for name in prepared.bundles
-            if (query.id, name) not in episodes
-        ]
-        total = len(by_id) * len(prepared.bundles)
+        turns = PaidTurns(model, access.ledger, access.terms)
 
-        def keep(query: Query, toolset: str, episode: Episode) -> None:
-            file.add(query, toolset, episode)
-            episodes[query.id, toolset] = episode
-            progress(Step("requests", len(episodes), total))
+        def searched(tools: Sequence[Tool]) -> Search:
+            from toolscope_core.commands.served_search import tool_search
 
-        if assignments:
-            toolsets = [
-                _toolset(name, bundle, request, settings, notice)
-                for name, bundle in prepared.bundles.items()
-            ]
-            turns = PaidTurns(model, access.ledger, access.terms)
-            try:
-                run_agents(toolsets, assignments, turns, request.config, __version__, keep)
-            except (PausedError, ModelStopError) as error:
-                kept = f"{len(episodes)} of {total} are kept in {request.out}"
-                raise type(error)(f"{error}; {kept}: the same command goes on from there") from None
-    return agent_report(prepared.queries, prepared.sizes, episodes)
+            return tool_search(tools, settings)
+
+        agent = ConfiguredAgent(turns, request.config, searched)
+        try:
+            return work_with_both(pair, originals, agent, file, __version__, progress)
+        except (PausedError, ModelStopError) as error:
+            kept, total = len(file.read(pair.by_id)), len(pair.by_id) * len(pair.bundles)
+            raise type(error)(
+                f"{error}; {kept} of {total} are kept in {request.out}: the same command goes on "
+                "from there"
+            ) from None
 
 
-def _prepared(request: AgentRequest) -> _Prepared:
-    bundles = {
-        AS_IT_IS: read_unmerged_bundle(request.bundle),
-        MERGED: read_served_bundle(request.bundle),
-    }
-    most = target_named(TARGET).rules.most_tools
-    for name, bundle in bundles.items():
-        if request.config.k is None and most is not None and len(bundle.table.routes) > most:
-            raise ConfigError(
-                f"the toolset {name} has {len(bundle.table.routes)} tools, and endpoints take "
-                f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
-            )
-    judged = [query for query in read_queries(request.queries) if query.gold]
-    kept = with_gold_among(judged, bundles[AS_IT_IS].catalog.by_id, request.skip_unknown)
-    kept = kept[: request.first]
-    if not kept:
-        raise ConfigError(
-            f"no query of {request.queries} has a gold answer in the bundle's catalog; give ids of "
-            "its tools under `gold`"
-        )
-    phi = read_relabelling(request.bundle).phi
-    return _Prepared(bundles, {AS_IT_IS: kept, MERGED: relabelled(kept, phi)})
-
-
-def _toolset(
-    name: str,
-    bundle: ServedBundle,
-    request: AgentRequest,
-    settings: Settings,
-    notice: Callable[[str], None],
-) -> AgentToolset:
-    _, launches = launches_of(bundle, request.configurations, request.servers)
-    gateway = GatewayConfig(launches, request.limits, notice=notice)
-    return AgentToolset(name, bundle, gateway, _choice(bundle, request.config.k, settings))
-
-
-def _choice(bundle: ServedBundle, k: int | None, settings: Settings) -> Choice | None:
-    if k is None:
-        return None
-    from toolscope_core.commands.served_search import tool_search
-
-    search = tool_search(bundle.catalog.tools, settings)
-    return lambda request: search(request, k)
+def _pair(request: AgentRequest) -> ToolsetPair:
+    queries = read_queries(request.queries)
+    return read_toolset_pair(
+        request.bundle, queries, request.config, request.first, request.skip_unknown
+    )
 
 
 def _run_key(request: AgentRequest, model: ToolCallingModel) -> str:

@@ -10,11 +10,10 @@ from pathlib import Path
 from toolscope_core import __version__
 from toolscope_core.commands.connect_command import read_configurations
 from toolscope_core.config import ConnectionLimits, Settings
-from toolscope_core.connections.launches import Launch, read_launch
-from toolscope_core.connections.server_definitions import ClientConfiguration
 from toolscope_core.errors import ConfigError
 from toolscope_core.gateway.bundle_routes import ServedBundle, read_served_bundle
 from toolscope_core.gateway.call_log import CallLog
+from toolscope_core.gateway.configured_servers import launches_of
 from toolscope_core.gateway.held_tools import OnChange
 from toolscope_core.gateway.http_door import TOKEN_VARIABLE, http_place
 from toolscope_core.gateway.running import (
@@ -24,7 +23,6 @@ from toolscope_core.gateway.running import (
     serve_stdio,
 )
 from toolscope_core.gateway.serve_check import ServerState, check_servers
-from toolscope_core.gateway.server_names import matched_servers
 from toolscope_core.gateway.tool_search import ToolSearch
 from toolscope_core.numbers import quantity
 
@@ -85,7 +83,9 @@ def _prepared(
     request: ServeRequest, settings: Settings, notice: Notice
 ) -> tuple[ServedBundle, GatewayConfig]:
     bundle = read_served_bundle(request.bundle)
-    keys, launches = launches_of(bundle, request.configurations, request.servers)
+    configuration = read_configurations(request.configurations)
+    given = keys_given(request.servers)
+    keys, launches = launches_of(bundle, configuration, given, os.environ)
     for sentence in _beginning(bundle, keys):
         notice(sentence)
     config = GatewayConfig(
@@ -99,27 +99,8 @@ def _prepared(
     return bundle, config
 
 
-def launches_of(
-    bundle: ServedBundle, configurations: Sequence[str], servers: Sequence[str]
-) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
-    """By the catalog's name of each server that calls of the bundle may reach: its key in the
-    configurations, and what reads how it is launched. ``servers`` are texts like ``catalog=key``.
-
-    Raises ``ConfigError`` where a server has no entry.
-    """
-    configuration = read_configurations(configurations)
-    configured = [server.name for server in configuration.servers]
-    keys = matched_servers(bundle.table.servers, configured, _given(servers))
-    return keys, {name: _launch(configuration, key) for name, key in keys.items()}
-
-
-def _launch(configuration: ClientConfiguration, key: str) -> Callable[[], Launch]:
-    """Reads the values of a server when it is called."""
-    definition = next(one for one in configuration.servers if one.name == key)
-    return lambda: read_launch(definition, configuration.entry(key), os.environ)
-
-
-def _given(texts: Sequence[str]) -> dict[str, str]:
+def keys_given(texts: Sequence[str]) -> dict[str, str]:
+    """What ``--server`` says. Raises ``ConfigError`` for a text that is no ``catalog=key``."""
     pairs = [text.partition("=") for text in texts]
     wrong = next((text for text, pair in zip(texts, pairs, strict=True) if not pair[1]), None)
     if wrong is not None:

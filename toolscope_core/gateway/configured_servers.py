@@ -1,10 +1,29 @@
-"""Which server of a configuration is which server of the catalog."""
+"""Which server of a configuration is which server of the catalog, and how it is launched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from toolscope_core.connections.launches import Launch, read_launch
+from toolscope_core.connections.server_definitions import ClientConfiguration
 from toolscope_core.errors import ConfigError
+from toolscope_core.gateway.bundle_routes import ServedBundle
+
+
+def launches_of(
+    bundle: ServedBundle,
+    configuration: ClientConfiguration,
+    given: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
+    """By the catalog's name of each server that calls of the bundle may reach: its key in the
+    configuration (see ``matched_servers``), and what reads how it is launched when it is called.
+
+    Raises ``ConfigError`` where a server has no entry.
+    """
+    configured = [server.name for server in configuration.servers]
+    keys = matched_servers(bundle.table.servers, configured, given)
+    return keys, {name: _launch(configuration, key, environ) for name, key in keys.items()}
 
 
 def matched_servers(
@@ -24,7 +43,7 @@ def matched_servers(
             f"--server was given {unknown[0]!r}; the toolset has {_listed(servers)}, the "
             f"configuration {_listed(configured)}"
         )
-    keys = {name: given.get(name) or _key(name, configured) for name in servers}
+    keys = {name: given.get(name) or likely_key(name, configured) for name in servers}
     missing = [name for name, key in keys.items() if key is None]
     if missing:
         raise ConfigError(
@@ -35,13 +54,21 @@ def matched_servers(
     return {name: key for name, key in keys.items() if key is not None}
 
 
-def _key(name: str, configured: Sequence[str]) -> str | None:
+def likely_key(name: str, configured: Sequence[str]) -> str | None:
+    """The key of a server as ``matched_servers`` finds it, ``None`` where it does not."""
     if name in configured:
         return name
     alike = [key for key in configured if _plain(key) == _plain(name)]
     if not name and len(configured) == 1:
         return configured[0]
     return alike[0] if name and len(alike) == 1 else None
+
+
+def _launch(
+    configuration: ClientConfiguration, key: str, environ: Mapping[str, str]
+) -> Callable[[], Launch]:
+    definition = next(one for one in configuration.servers if one.name == key)
+    return lambda: read_launch(definition, configuration.entry(key), environ)
 
 
 def _plain(name: str) -> str:
