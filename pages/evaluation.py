@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui.evaluation.agent_panel import AGENT_RUNS, agent_panel
 from ui.evaluation.comparison_panel import (
     confusions_panel,
     figures_panel,
@@ -31,7 +32,7 @@ page_frame.analysis()
 catalog_id = page_frame.current().id
 part = st.segmented_control(
     "View",
-    [*PANELS, EXPERIMENTS, GENERATED],
+    [*PANELS, AGENT_RUNS, EXPERIMENTS, GENERATED],
     default="Before and after",
     required=True,
     key="view",
@@ -40,6 +41,8 @@ part = st.segmented_control(
 )
 if part == EXPERIMENTS:
     experiments_panel(catalog_id)
+elif part == AGENT_RUNS:
+    agent_panel(catalog_id)
 elif part == GENERATED:
     generated_panel(catalog_id)
 else:

@@ -11,6 +11,7 @@ from toolscope_core.config import ApiKey, Endpoint, QuestionConfig
 from toolscope_core.datamodel import Catalog, JsonObject
 from toolscope_core.llm import EndpointModel
 from toolscope_core.pipeline import Analysis
+from toolscope_core.prompts.agent_prompt import AGENT_PROMPT
 from toolscope_core.prompts.audit import AuditTask
 from toolscope_core.prompts.augmentation_prompt import AugmentationTask
 from toolscope_core.prompts.judge_prompt import JudgeTask
@@ -24,9 +25,12 @@ from toolscope_core.prompts.synthesis_prompt import SynthesisTask
 from toolscope_core.prompts.worker_prompt import WorkerTask
 from toolscope_core.questioning import Asking
 
-RunKind = Literal["judge", "documents", "quality", "variants", "plan", "siblings", "queries"]
+RunKind = Literal[
+    "judge", "documents", "quality", "variants", "plan", "siblings", "queries", "agent"
+]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
-variants of tools; tools for the jobs of a request; descriptions that tell siblings apart; queries.
+variants of tools; tools for the jobs of a request; descriptions that tell siblings apart; queries;
+an agent at work on queries.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
@@ -36,6 +40,7 @@ _TASKS = {
     "variants": (AugmentationTask(),),
     "siblings": (SiblingsTask(),),
     "queries": (DraftTask(), PolishTask()),
+    "agent": (AGENT_PROMPT,),
     "plan": (RephrasingTask(), WorkerTask(), FilterTask()),
 }
 

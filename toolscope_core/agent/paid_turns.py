@@ -9,10 +9,10 @@ from toolscope_core.asking import Terms
 from toolscope_core.backends import AgentModel, AgentReply, Call, ChatRequest, Ledger
 from toolscope_core.datamodel import JsonObject, canonical_json
 from toolscope_core.errors import PausedError
+from toolscope_core.prompts.agent_prompt import AGENT_PROMPT
 
 MOST_TOKENS = 1_000
 """Of one turn."""
-TASK = "agent run"
 
 
 class PaidTurns:
@@ -64,7 +64,7 @@ class PaidTurns:
     def _line(self, reply: AgentReply) -> Call:
         return Call(
             run=self._terms.run,
-            task=TASK,
+            task=AGENT_PROMPT.name,
             model=self._model.name,
             origin=self._model.origin,
             questions=1,

@@ -82,6 +82,11 @@ class ToolsetPair:
         return {name: len(bundle.table.routes) for name, bundle in self.bundles.items()}
 
     @property
+    def servers(self) -> tuple[str, ...]:
+        """The catalog's names of the servers that calls may reach."""
+        return self.bundles[AS_IT_IS].table.servers
+
+    @property
     def by_id(self) -> dict[str, Query]:
         return {query.id: query for query in self.queries[AS_IT_IS]}
 
@@ -168,8 +173,8 @@ def work_with_both(
                 bundle, originals.configuration, originals.keys, originals.environ
             )
             gateway = GatewayConfig(launches, originals.limits, notice=originals.notice)
-            k = agent.config.k
-            choice = _best(k, agent.searched(bundle.catalog.tools)) if k else None
+            tools, k = bundle.catalog.tools, agent.config.k
+            choice = _best(k, agent.searched(tools)) if k and k < len(tools) else None
             toolsets.append(AgentToolset(name, bundle, gateway, choice))
         run_agents(toolsets, assignments, agent.turn, agent.config, version, keep)
     return agent_report(pair.queries, pair.sizes, episodes)

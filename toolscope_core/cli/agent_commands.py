@@ -22,8 +22,7 @@ from toolscope_core.config import AgentConfig, ConnectionLimits, read_environmen
 from toolscope_core.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.agent.agent_report import AgentReport, WorkFigures
-    from toolscope_core.evaluation.intervals import Interval
+    from toolscope_core.agent.agent_report import AgentReport
 
 DEFAULT = AgentConfig()
 LABEL = 30
@@ -130,31 +129,15 @@ def agent_run(
 
 
 def _table(report: AgentReport) -> list[str]:
-    sides = report.sides
-    rows = [
-        ("", [side.name for side in sides], ""),
-        ("tools", [f"{side.tools:,}" for side in sides], ""),
-        ("exactly the right tools", [_shown(side.correct) for side in sides], report.correct_p),
-        ("needs served", [_shown(side.served) for side in sides], report.served_p),
-        ("calls a request", [f"{side.calls:.2f}" for side in sides], ""),
-        ("  of tools not needed", [f"{side.unneeded_calls:.2f}" for side in sides], ""),
-        ("  that failed", [f"{side.failed_calls:.2f}" for side in sides], ""),
-        ("turns a request", [f"{side.turns:.2f}" for side in sides], ""),
-        ("tokens in a request", [_tokens(side, side.tokens_in) for side in sides], ""),
-        ("tokens out a request", [_tokens(side, side.tokens_out) for side in sides], ""),
-        ("seconds a request", [f"{side.seconds:.2f}" for side in sides], ""),
-        ("requests without an answer", [f"{side.unanswered:,}" for side in sides], ""),
+    from toolscope_core.views.agent_work import WorkRow, work_rows
+
+    names = WorkRow("", tuple(side.name for side in report.sides))
+    return [
+        quantity(report.queries, "request"),
+        *(
+            f"{row.label:{LABEL}}"
+            + "".join(f"{cell:>20}" for cell in row.cells)
+            + ("" if row.p is None else f"   p {row.p:.3f}")
+            for row in (names, *work_rows(report.as_json()))
+        ),
     ]
-    lines = [quantity(report.queries, "request")]
-    for label, cells, p in rows:
-        noted = f"   p {p:.3f}" if isinstance(p, float) else ""
-        lines.append(f"{label:{LABEL}}" + "".join(f"{cell:>20}" for cell in cells) + noted)
-    return lines
-
-
-def _shown(share: Interval) -> str:
-    return f"{share.mean:.3f} [{share.low:.2f}, {share.high:.2f}]"
-
-
-def _tokens(side: WorkFigures, tokens: float) -> str:
-    return f"{'' if side.counted else 'about '}{tokens:,.0f}"

@@ -146,7 +146,9 @@ def ablation_row(row: AblationRow, tools: int) -> JsonObject:
 
 
 def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
-    """The rows of an experiment for a spreadsheet: a query, a level of noise or a value each."""
+    """The rows of an experiment for a spreadsheet: a query, a level of noise, a
+    value, or a query and toolset each.
+    """
     if kind == "comparison":
         return [
             {
@@ -161,6 +163,12 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
             {"toolset": name, **_flat(point, ("recalls", "f1s"))}
             for name, points in result["toolsets"].items()
             for point in points
+        ]
+    if kind == "agent":
+        return [
+            {"query": one["query"], **_flat(side, ("called",)), "called": ", ".join(side["called"])}
+            for one in result["requests"]
+            for side in one["sides"]
         ]
     key = "rows" if kind == "ablation" else "points"
     return [_flat(point, ("recalls", "configuration")) for point in result[key]]

@@ -1,5 +1,17 @@
 """What an agent is told before a request."""
 
+from typing import NamedTuple
+
+
+class PromptVersion(NamedTuple):
+    """Which prompt it is, as a run's configuration names it."""
+
+    name: str
+    version: str
+
+
+AGENT_PROMPT = PromptVersion("agent run", "1")
+
 AGENT = """\
 You carry out the request of a user by calling the tools you are given.
 

@@ -334,6 +334,9 @@ def _figures(experiment: Experiment) -> dict[str, float]:
         for point in points:
             what = f"{name}, {point['noise']} {point['distractors']}: recall"
             figures[what] = point["recall"]["mean"]
+    for agent in result.get("sides", ()):
+        figures |= {f"{agent['name']}: {key}": agent[key]["mean"] for key in ("correct", "served")}
+        figures |= {f"{agent['name']}: {key}": agent[key] for key in ("calls", "tokens_in")}
     for point in result.get("points", ()):
         figures[f"{point['value']:g}: recall"] = point["metrics"]["recall"]["mean"]
         figures[f"{point['value']:g}: tools"] = point["tools"]

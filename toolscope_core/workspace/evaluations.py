@@ -120,9 +120,12 @@ _PARTS = {
     "stress": ("toolsets",),
     "sweep": ("points",),
     "ablation": ("rows",),
+    "agent": ("sides", "requests"),
 }
 """What the result of a finished experiment has."""
-_ASKED = ("queries", "before", "after", "rerank", "split", "knob", "query_count")
+_ASKED = ("queries", "before", "after", "query_count")
+_SEARCHED = ("rerank", "split", "knob")
+"""What the configuration of an experiment has, and that of one that searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +268,8 @@ class Evaluations:
         kept = get_experiment(self._store, number)
         result, asked = kept.result or {}, kept.configuration
         missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
-        missing += [key for key in _ASKED if key not in asked]
+        needed = _ASKED if kept.kind == "agent" else (*_ASKED, *_SEARCHED)
+        missing += [key for key in needed if key not in asked]
         if kept.is_done and missing:
             raise StoreError(
                 f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
@@ -281,7 +285,7 @@ class Evaluations:
         """Whether the catalog and its decisions are those that the experiment measured."""
         return experiment.catalog_id == catalog_id and experiment.configuration.get(
             "decisions"
-        ) == self._decided(catalog_id)
+        ) == self.decided(catalog_id)
 
     def as_json(self, experiment: Experiment) -> str:
         """All of an experiment."""
@@ -380,24 +384,26 @@ class Evaluations:
 
     def _trial(self, catalog_id: int, wanted: Wanted) -> Trial:
         catalog = self._analyses.required(catalog_id).catalog
-        queries: Sequence[Query] = ()
-        if wanted.queries == SYNTHETIC:
-            queries = synthetic_queries(catalog)
-        else:
-            for view in self._queries.sets(catalog_id):
-                queries = view.content.queries if view.name == wanted.queries else queries
-        if not queries:
-            raise ConfigError(f"there is no query set {wanted.queries!r}; choose another")
+        queries = self.queries_of(catalog_id, wanted.queries)
         for side in (wanted.before, wanted.after):
             model = self._model(catalog_id, side)
             if model is not None:
-                queries = [one for one in queries if not model.learned_from(one.text)]
+                queries = tuple(one for one in queries if not model.learned_from(one.text))
         if not queries:
             raise ConfigError(
                 f"the model learned from every query of {wanted.queries!r}; choose a set that was "
                 "added after the training"
             )
         return Trial.of(catalog, queries, request_of(wanted.split), CUTOFFS)
+
+    def queries_of(self, catalog_id: int, name: str) -> tuple[Query, ...]:
+        """The queries of a set in ``query_sets``. Raises ``ConfigError`` where there is none."""
+        if name == SYNTHETIC:
+            return tuple(synthetic_queries(self._analyses.required(catalog_id).catalog))
+        for view in self._queries.sets(catalog_id):
+            if view.name == name:
+                return view.content.queries
+        raise ConfigError(f"there is no query set {name!r}; choose another")
 
     def _side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
         """A toolset by its name in ``sides``, with its plan where it is a merge."""
@@ -522,12 +528,12 @@ class Evaluations:
             "retrieval": asdict(_retrieval(wanted)),
             "embedder": self._searches.embedder.name,
             "tools": len(trial.catalog.tools),
-            "decisions": self._decided(catalog_id),
+            "decisions": self.decided(catalog_id),
             "query_count": len(trial.queries),
             "query_digest": digest(questions),
         }
 
-    def _decided(self, catalog_id: int) -> str:
+    def decided(self, catalog_id: int) -> str:
         """A hash of the decisions and of the merges that follow from them and from the judge."""
         log = [(one.seq, one.action) for one in self._review.log(catalog_id)]
         policies: tuple[AcceptPolicy, ...] = ("auto", "all")

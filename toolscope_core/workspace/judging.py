@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolscope_core.asking import Purse, Terms
-from toolscope_core.backends import Progress, silent
+from toolscope_core.backends import Ledger, Progress, silent
+from toolscope_core.background.jobs import Work
 from toolscope_core.config import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.datamodel import Cluster, Decision, JsonObject, Pair
 from toolscope_core.decision_log import constraints
@@ -64,9 +65,18 @@ from toolscope_core.workspace.memo import Memo
 __all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
 
 OFFLINE = "offline"
-OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants", "siblings", "plan", "queries")
+OF_TOOLS: tuple[RunKind, ...] = ("quality", "variants", "siblings", "plan", "queries", "agent")
 """Runs that ask about tools whatever judge, θ and neighbours the analysis has."""
 _ENDED = "it was ended before it was done; start it again to go on"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccess:
+    """The model within one run: its ledger, and the terms that say what may be spent."""
+
+    model: EndpointModel
+    ledger: Ledger
+    terms: Terms
 
 
 class Judging:
@@ -162,6 +172,33 @@ class Judging:
         if generation is not None:
             run_config = {**run_config, "generation": generation}
         return self._asked(catalog_id, run_config, endpoint, work, progress)
+
+    def in_run(
+        self,
+        catalog_id: int,
+        kind: RunKind,
+        work: Callable[[RunAccess], None],
+        generation: JsonObject,
+    ) -> ModelRun:
+        """Do work that talks with the model by itself, as a run of this kind; ``generation`` is
+        what decides what it says. Raises as ``run``, and what ``work`` does.
+        """
+        catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
+
+        def done(access: RunAccess) -> tuple[RunState, str]:
+            work(access)
+            return "done", ""
+
+        run_config = {**configuration(kind, endpoint, catalog), "generation": generation}
+        return self._recorded(catalog_id, run_config, endpoint, done)
+
+    def in_background(self, catalog_id: int, kind: RunKind, work: Work) -> str:
+        """Start work that asks a model; returns the job's id (that of a running one, if any).
+
+        Raises ``ConfigError`` where no model is set up.
+        """
+        self._endpoints.needed()
+        return self._analyses.background(catalog_id, kind, work)
 
     def known_answers(self) -> Asker | None:
         """What the endpoint answered so far, whatever it is asked; sends nothing. ``None`` without
@@ -330,22 +367,40 @@ class Judging:
         progress: Progress,
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""
+
+        def asked(access: RunAccess) -> tuple[RunState, str]:
+            asking = Asking(access.model, access.ledger, access.terms, progress)
+            work(asking)
+            return asking.state, asking.message
+
+        return self._recorded(catalog_id, run_config, endpoint, asked)
+
+    def _recorded(
+        self,
+        catalog_id: int,
+        run_config: JsonObject,
+        endpoint: Endpoint,
+        work: Callable[[RunAccess], tuple[RunState, str]],
+    ) -> ModelRun:
+        """Do work within the budget of a run; how it ended is kept with it."""
         run = open_run(self._store, uuid.uuid4().hex, catalog_id, run_config["kind"], run_config)
         prices, spent = endpoint.prices, run.cost or 0.0
         if run.cost is None and prices:  # an earlier part had no price
             spent = prices.cost(run.tokens_in, run.tokens_out)
         purse = Purse(endpoint.budget, prices, run.calls, spent)
-        asking = Asking(
+        access = RunAccess(
             EndpointModel(endpoint, self._endpoints.key(endpoint)),
             self._ledger,
             Terms(run.id, purse, endpoint.concurrency),
-            progress,
         )
         state: RunState = "cancelled"
         message = _ENDED
         try:
-            work(asking)
-            state, message = asking.state, asking.message
+            state, message = work(access)
+        except PausedError as error:
+            state, message = "paused", str(error)
+        except ModelStopError as error:
+            state, message = "stopped", str(error)
         except ToolScopeError as error:
             state, message = "failed", str(error)
             raise

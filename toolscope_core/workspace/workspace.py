@@ -8,6 +8,7 @@ from toolscope_core.config import Settings
 from toolscope_core.embedders import embedder_of
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.usage.training import Trainer
+from toolscope_core.workspace.agent_jobs import AgentRuns
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
@@ -113,6 +114,14 @@ class Workspace:
         self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
         self.live_servers = LiveServers(settings, self.store, self.catalogs, self.analyses)
+        self.agent_runs = AgentRuns(
+            self.store,
+            self.review,
+            self.searches,
+            self.judging,
+            self.evaluations,
+            self.live_servers,
+        )
 
     def add_example(self) -> CatalogRecord:
         """Store the bundled example, unless it is there, with its query set."""

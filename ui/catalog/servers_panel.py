@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-from toolscope_core.catalog.hidden import for_terminal
 from toolscope_core.config import ConnectionLimits, ready_within
 from toolscope_core.datamodel import digest
 from toolscope_core.errors import ConfigError, JobError, ToolScopeError
@@ -14,12 +11,12 @@ from toolscope_core.numbers import quantity
 from toolscope_core.workspace.live_servers import (
     ClientConfiguration,
     LiveServers,
-    ServerDefinition,
     ServerOffer,
     ServersRead,
     Survey,
     changed_servers,
 )
+from ui.catalog import server_choice
 from ui.catalog.upload_panel import preview_and_add
 from ui.frame import audience, page_frame, safe_text
 
@@ -48,40 +45,11 @@ def servers_panel() -> None:
             if job is not None and job.message:
                 safe_text.show_error(JobError(job.message))
             before = live.last_read(record.name)
-            configuration = _configuration(live, before)
+            configuration = server_choice.configuration(
+                live, before, "servers", "Read them again to make a new version."
+            )
             if configuration is not None:
                 _choice(live, configuration, before, record.id)
-
-
-def _configuration(live: LiveServers, before: ServersRead | None) -> ClientConfiguration | None:
-    """The servers of the file, the text or the address given; else those of the last reading."""
-    file = st.file_uploader(
-        "Configuration of an MCP client: `mcpServers` of Claude or Cursor, `servers` of VS Code. "
-        "It is not stored. Uploading starts nothing.",
-        type=["json", "jsonc"],
-        key="servers_file",
-    )
-    text = ""
-    if file is None:
-        text = st.text_area(
-            "Or paste a configuration, or the address of a server (https://…)",
-            key="servers_text",
-            height=68,
-        ).strip()
-    if file is None and not text:
-        if before is None:
-            return None
-        st.markdown(
-            f"Last read from {quantity(len(before.servers), 'server')} on "
-            f"{safe_text.clock(before.at)} UTC. Read them again to make a new version."
-        )
-        return before.configuration
-    label, data = (file.name, file.getvalue()) if file else ("The text", text.encode())
-    try:
-        return live.configuration(label, data)
-    except ConfigError as error:
-        safe_text.show_error(error)
-        return None
 
 
 def _choice(
@@ -100,7 +68,7 @@ def _choice(
             with st.container(gap="xsmall", key=f"server_at_{number}"):
                 # a tick is for the command that was shown, not for one that comes in its place
                 key, beside = f"server_{digest(server.as_json())}", others.get(server.name, "")
-                names += [server.name] * _server(server, configuration, key, beside)
+                names += [server.name] * server_choice.tick(server, configuration, key, beside)
                 if server in changed:
                     st.warning("It is started or reached otherwise than at the last reading.")
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -118,30 +86,6 @@ def _choice(
         args=(live, catalog_id, configuration, names, ready_within(seconds)),
         help="Each one ticked is started or reached, its tools are listed, and it is ended.",
     )
-
-
-def _server(
-    server: ServerDefinition, configuration: ClientConfiguration, key: str, beside: str
-) -> bool:
-    """One server, whole but for its secrets, and what it offered ``beside`` tools; whether it is
-    ticked.
-    """
-    missing = server.needs_configuration and configuration.entry(server.name) is None
-    off = " (disabled in its configuration)" if server.disabled else ""
-    ticked = st.checkbox(
-        f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=missing
-    )
-    st.text(for_terminal(server.command_line or server.url))  # each character, line ends too
-    about = [f"in the folder {server.cwd or Path.cwd()}"] if server.command else []
-    about += [f"variables of the file {server.env_file}"] if server.env_file else []
-    for what, values in (("variable", server.variables), ("header", server.headers)):
-        about += [f"{what} {one.name} from {one.source}" for one in values]
-    about += [f"also offers {beside}, not read"] if beside else []
-    if about:
-        st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
-    if missing:
-        st.caption("It has values in its configuration, which is not kept: give that again.")
-    return ticked
 
 
 def _start(

@@ -6,10 +6,11 @@ import streamlit as st
 
 from toolscope_core.datamodel import Experiment
 from toolscope_core.views.experiment_tables import compared_rows
+from ui.evaluation.agent_panel import AGENT_RUNS
 from ui.evaluation.request_panel import KINDS, described
 from ui.frame import page_frame
 
-VIEWS: dict[str, str] = {kind: view for view, kind in KINDS.items()}
+VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent": AGENT_RUNS}
 """The view of each kind of experiment; a comparison's is the first."""
 
 

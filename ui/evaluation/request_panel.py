@@ -150,12 +150,14 @@ def described(experiment: Experiment) -> str:
     if experiment.kind == "sweep":
         names = {value: name for name, value in KNOBS.items()}
         what = f"{names.get(asked.get('knob', 'theta'))} moved, merges: {asked.get('after')}"
+    if experiment.kind == "agent":
+        what = f"{asked.get('model')} at work: {what}"
     if experiment.kind == "ablation":
         what = "reranker, merger and correction on and off"
-    rerank = "" if asked.get("rerank") == "auto" else ", no reranking"
+    rerank = ", no reranking" if asked.get("rerank") == "none" else ""
     splits = {value: name for name, value in SPLITS.items()}
     whole = (
-        "" if asked.get("split") == "rules" else f", split {splits.get(asked.get('split', 'none'))}"
+        "" if asked.get("split", "rules") == "rules" else f", split {splits.get(asked['split'])}"
     )
     queries = quantity(asked.get("query_count", 0), "query")
     return f"{what}: {queries} of {asked.get('queries')}{rerank}{whole}"

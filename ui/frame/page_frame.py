@@ -185,6 +185,7 @@ STAGES = {
     "worker": "Model: choosing what is called",
     "plan filter": "Model: looking through the plan",
     "query drafts": "Model: writing queries",
+    "requests": "Agent: working on requests",
     "query polish": "Model: wording queries as people would",
     "ready": "Preparing (UMAP compiles on first use)",
     "neighbours": "Finding neighbours",

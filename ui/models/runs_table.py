@@ -18,6 +18,7 @@ KINDS = {
     "plan": "plans of requests",
     "siblings": "siblings told apart",
     "queries": "generated queries",
+    "agent": "agent runs",
 }
 TITLES = {
     "asked": "task",

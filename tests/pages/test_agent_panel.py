@@ -1,0 +1,109 @@
+"""Evaluation → Agent runs: asked for with a tick for each server, shown side by side."""
+
+import json
+import time
+
+import pytest
+
+from tests.agent.test_agent_run import QUERIES, scripted
+from tests.gateway.town import configuration, town_catalog
+from tests.model_server import ModelServer
+from tests.workspace.test_agent_jobs import SET
+from toolscope_core.config import Endpoint
+from toolscope_core.datamodel import Pair
+from ui.frame import audience
+
+VIEW = {"view": "Agent runs"}
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        running.turn = scripted
+        yield running
+
+
+@pytest.fixture
+def page(bench, server, monkeypatch):
+    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    page = bench(*town_catalog().tools)
+    work, catalog_id = page.work, page.catalog_id
+    lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
+    work.queries.add(catalog_id, lines.encode(), SET)
+    pair = Pair.of("north/get", "north/read_file")
+    version = work.toolsets.version(catalog_id, (pair.left, pair.right))
+    work.toolsets.relate(catalog_id, pair, "duplicate", version, "ann")
+    return page
+
+
+def given(page, text):
+    page.at.text_area(key="agent_text").set_value(text).run()
+    assert not page.at.exception
+    return page
+
+
+def ticked(page, *names):
+    for name in names:
+        (box,) = [box for box in page.at.checkbox if f"**{name}**" in box.label]
+        box.check().run()
+    assert not page.at.exception
+    return page
+
+
+def table(page, column):
+    return next(frame.value for frame in page.at.dataframe if column in frame.value)
+
+
+def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatch):
+    assert "No model is set up, so no agent can work." in page.open("evaluation", **VIEW).text
+    monkeypatch.setattr(audience, "is_shared", lambda: True)
+    page.at.run()
+    assert "Reading servers is off here" in page.text
+
+
+def test_nothing_starts_before_every_server_is_ticked(page, server, tmp_path):
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    page.open("evaluation", **VIEW)
+    assert "3 requests with two toolsets" in page.text
+    assert not [one for one in page.at.button if one.key == "agent_start"]
+    given(page, configuration(tmp_path))
+    assert "original_stub.py north" in "\n".join(text.value for text in page.at.text)
+    assert page.button("agent_start").disabled
+    ticked(page, "north")
+    assert page.button("agent_start").disabled and not server.received
+    ticked(page, "south")
+    assert not page.button("agent_start").disabled
+
+
+def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    given(page.open("evaluation", **VIEW), configuration(tmp_path))
+    page.at.toggle(key="agent_changes").set_value(True).run()
+    ticked(page, "north", "south").press("agent_start")
+    while page.work.judging.job(page.catalog_id).live:
+        time.sleep(0.05)
+    page.at.run()
+    assert not page.at.exception
+    figures = table(page, "figure").set_index("figure")
+    assert list(figures.loc["tools"][["as it is", "merged"]]) == ["6", "5"]
+    assert figures.loc["exactly the right tools"]["merged"].startswith("0.667")
+    requests = table(page, "request")
+    assert requests.iloc[0]["as it is"] == "✗ get, read_file"
+    assert requests.iloc[0]["merged"] == "✓ get"
+    page.at.session_state["view"] = "Experiments"
+    page.at.run()
+    assert "m at work: as it is against accepted and safe: 3 queries" in str(
+        table(page, "what").iloc[0]["what"]
+    )
+
+
+def test_a_server_of_another_name_is_chosen(page, server, tmp_path):
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    text = json.loads(configuration(tmp_path))
+    text["mcpServers"]["arctic"] = text["mcpServers"].pop("north")
+    given(page.open("evaluation", **VIEW), json.dumps(text))
+    choice = next(one for one in page.at.selectbox if one.label == "Server north")
+    assert choice.value is None and page.button("agent_start").disabled
+    choice.set_value("arctic").run()
+    ticked(page, "arctic", "south")
+    assert not page.button("agent_start").disabled

@@ -1,0 +1,221 @@
+"""An agent at work on a query set, with the toolset as it is and as merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from toolscope_core.config import AgentConfig
+from toolscope_core.datamodel import Experiment, digest
+from toolscope_core.errors import ConfigError, JobError, ToolScopeError
+from toolscope_core.numbers import quantity
+from toolscope_core.views.agent_work import request_rows, work_rows
+from toolscope_core.workspace.agent_jobs import AGENT, AgentEstimate, WantedRun
+from toolscope_core.workspace.evaluations import POLICIES
+from toolscope_core.workspace.live_servers import ClientConfiguration
+from ui.catalog import server_choice
+from ui.frame import audience, page_frame, safe_text
+from ui.models import ask_panel
+
+AGENT_RUNS = "Agent runs"
+FAILED = "agent_run_failed"
+"""Session key: why a run was not started, shown once."""
+ABOUT = (
+    "A model carries out the requests of a query set by calling tools, once with the toolset as it "
+    "is and once as merged, both through a gateway to the real servers. It shows whether the "
+    "merged toolset makes it choose better, and what that costs."
+)
+WITHOUT = "No model is set up, so no agent can work. The search itself is measured without one."
+NO_QUERIES = (
+    "Add a query set whose answers are tools of this catalog on the Catalog page: an agent's "
+    "choices are held against them."
+)
+
+
+def agent_panel(catalog_id: int) -> None:
+    """The form that lets an agent work; what the run of the address, or the newest, came to."""
+    st.caption(ABOUT)
+    finished = page_frame.workspace().agent_runs.finished(catalog_id)
+    named = st.query_params.get("x", "")
+    shown = next((one for one in finished if str(one.number) == named), next(iter(finished), None))
+    box = st.expander(
+        "Let an agent work",
+        expanded=shown is None,
+        key="agent_form",
+        icon=":material/smart_toy:",
+        on_change="rerun",
+    )
+    if box.open:
+        with box:
+            _form(catalog_id)
+    if shown is not None:
+        _results(catalog_id, page_frame.workspace().evaluations.get(shown.number))
+
+
+def _form(catalog_id: int) -> None:
+    runs, live = page_frame.workspace().agent_runs, page_frame.workspace().live_servers
+    if reason := live.why_off(audience.is_shared()):
+        st.info(reason, icon=":material/block:")
+        return
+    if not ask_panel.can_ask(catalog_id, AGENT, WITHOUT):
+        return
+    sets = runs.query_sets(catalog_id)
+    if not sets:
+        st.caption(NO_QUERIES)
+        st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
+        return
+    if failed := st.session_state.pop(FAILED, ""):
+        safe_text.show_error(ConfigError(failed))
+    job = page_frame.workspace().judging.job(catalog_id)
+    if job is not None and job.kind == AGENT and job.message and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+    wanted = _wanted(sets)
+    try:
+        estimate, servers = runs.estimate(catalog_id, wanted), runs.servers(catalog_id, wanted)
+    except ToolScopeError as error:
+        safe_text.show_error(error)
+        return
+    st.markdown(_in_words(estimate))
+    before = live.last_read(page_frame.current().name)
+    configuration = server_choice.configuration(live, before, "agent")
+    if configuration is None:
+        return
+    keys = _servers(servers, configuration)
+    st.button(
+        f"Start {quantity(len(servers), 'server')} and the agent",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="agent_start",
+        disabled=len(keys) < len(servers),
+        on_click=_start,
+        args=(catalog_id, wanted, configuration, keys),
+        help="Tick every server first. All of them are ended with the run.",
+    )
+
+
+def _wanted(sets: tuple[str, ...]) -> WantedRun:
+    """What the person chooses."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        queries = st.selectbox("Queries", sets, key="agent_set", width=190)
+        merges = st.selectbox("Merges to apply", list(POLICIES), 1, key="agent_merges", width=190)
+        first = st.number_input(
+            "Requests", 1, 1_000, 20, key="agent_first", width=120,
+            help="The first so many of the set that need tools of this catalog.",
+        )  # fmt: skip
+        k = st.number_input(
+            "Tools a request", 0, 128, 20, key="agent_k", width=150,
+            help="The agent is given the best so many for each request, found as on the Retrieval "
+            "page. 0 gives it all; endpoints take at most 128.",
+        )  # fmt: skip
+        turns = st.number_input("Turns at most", 1, 50, 8, key="agent_turns", width=140)
+        changes = st.toggle(
+            "Let it change things",
+            key="agent_changes",
+            help="Off, only tools that say that they only read are called; other calls count as "
+            "choices and are not carried out. On, the agent may write, delete and send.",
+        )
+    return WantedRun(queries, merges, int(first), AgentConfig(int(turns), int(k) or None, changes))
+
+
+def _in_words(estimate: AgentEstimate) -> str:
+    toolsets = ", ".join(
+        f"**{name}** {quantity(tools, 'tool')} of {estimate.tokens[name]:,} tokens"
+        for name, tools in estimate.tools.items()
+    )
+    return (
+        f"{quantity(estimate.queries, 'request')} with two toolsets ({toolsets}): at most "
+        f"{quantity(estimate.most_calls, 'call')} of the model."
+    )
+
+
+def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> dict[str, str]:
+    """For each of the catalog's servers which of the configuration it is, where that is ticked."""
+    by_name = {server.name: server for server in configuration.servers}
+    runs, keys = page_frame.workspace().agent_runs, dict[str, str]()
+    for name in servers:
+        likely = runs.likely_key(name, configuration)
+        with st.container(border=True, gap="xsmall"):
+            key = st.selectbox(
+                f"Server {safe_text.untrusted(name or 'of the catalog')}",
+                list(by_name),
+                list(by_name).index(likely) if likely else None,
+                key=f"agent_server_{digest(name, list(by_name))[:12]}",
+                placeholder="Which one of the configuration is it?",
+            )
+            if key is not None:
+                server = by_name[key]
+                # a tick is for the command that was shown, not for one that comes in its place
+                box = f"agent_tick_{digest(name, server.as_json())}"
+                if server_choice.tick(server, configuration, box, ""):
+                    keys[name] = key
+    return keys
+
+
+def _start(
+    catalog_id: int,
+    wanted: WantedRun,
+    configuration: ClientConfiguration,
+    keys: Mapping[str, str],
+) -> None:
+    runs = page_frame.workspace().agent_runs
+    try:
+        runs.start(catalog_id, wanted, configuration, keys, audience.is_shared())
+    except ToolScopeError as error:
+        st.session_state[FAILED] = str(error)
+
+
+def _results(catalog_id: int, run: Experiment) -> None:
+    """The figures side by side, and each request."""
+    asked, result = run.configuration, run.result or {}
+    sides = [str(side["name"]) for side in result["sides"]]
+    about = (
+        f"Experiment {run.number}, {safe_text.clock(run.at)} UTC, {run.seconds:,.0f} s: "
+        f"{quantity(result['queries'], 'request')} of {asked['queries']} by {asked['model']}, "
+        f"merges: {asked['after']}."
+    )
+    st.caption(safe_text.untrusted(about))
+    if not page_frame.workspace().evaluations.is_current(catalog_id, run):
+        st.warning(
+            "The catalog or the decisions have changed since. Let the agent work again for today's "
+            "figures.",
+            icon=":material/history:",
+        )
+    st.dataframe(
+        [
+            {
+                "figure": row.label,
+                **dict(zip(sides, row.cells, strict=True)),
+                "p": "" if row.p is None else f"{row.p:.3f}",
+            }
+            for row in work_rows(result)
+        ],
+        hide_index=True,
+        height="content",
+        column_config={
+            "figure": st.column_config.TextColumn(width=240),
+            "p": st.column_config.TextColumn(
+                width=70, help="Of a paired bootstrap: the chance of such a change where there is "
+                "none."
+            ),
+        },
+        alt="The agent's work with both toolsets",
+    )  # fmt: skip
+    st.markdown("**Requests**, those first that went right with one toolset only")
+    st.dataframe(
+        [
+            {
+                "request": row.text,
+                "needs": row.needed,
+                **{
+                    name: f"{'✓' if right else '✗'} {called}"
+                    for name, called, right in zip(sides, row.called, row.right, strict=True)
+                },
+                **{f"answer, {name}": text for name, text in zip(sides, row.answers, strict=True)},
+            }
+            for row in request_rows(result["requests"])
+        ],
+        hide_index=True,
+        column_config={"request": st.column_config.TextColumn(width=320)},
+        alt="Each request",
+    )
