@@ -139,22 +139,23 @@ class Watch:
 
 def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
-    from toolscope_core import pipeline, similarity
+    from toolscope_core import similarity
     from toolscope_core.catalog import readers
     from toolscope_core.commands import merge_command
     from toolscope_core.merging import group_syntheses
     from toolscope_core.merging.judge import OfflineJudge
+    from toolscope_core.pipeline import analysing, grouping, plan_making
 
     for stage, place, names in (
         ("read", merge_command, "load_paths read_isolated"),
         ("scan", readers, "scan_catalog"),
-        ("embed", pipeline, "embed_cached"),
+        ("embed", analysing, "embed_cached"),
         ("candidates", similarity, "candidates"),
-        ("candidates", pipeline, "_first_copies"),
+        ("candidates", analysing, "_first_copies"),
         ("judge", OfflineJudge, "of pair_probabilities"),
-        ("graph + correct", pipeline, "row_graph correct"),
+        ("graph + correct", grouping, "row_graph correct"),
         ("align + synthesise", group_syntheses, "synthesise guards unit_conflicts"),
-        ("plan", pipeline, "build_clusters accept apply_clusters"),
+        ("plan", plan_making, "build_clusters accept apply_clusters"),
         ("write", merge_command, "bundle_files write_folder"),
     ):
         for name in names.split():
