@@ -188,7 +188,7 @@ def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     assert not work.evaluations.is_current(catalog_id, made)
     newer = work.catalogs.add("Desk", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
     work.analyses.run(newer.id)
-    assert "version 1" in work.evaluations.sides(newer.id)
+    assert "version 1" in work.evaluations.sides.names(newer.id)
     assert not work.evaluations.is_current(newer.id, made)
     number = work.evaluations.run(newer.id, Wanted(before="as it is", after="version 1"))
     assert work.evaluations.get(number).result["after"]["name"] == "version 1"

@@ -58,7 +58,7 @@ def test_nothing_is_learned_where_nothing_was_trained(desk):
 
 def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(desk):
     work, catalog_id = desk
-    sides = work.evaluations.sides(catalog_id)
+    sides = work.evaluations.sides.names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
     wanted = Wanted(queries="logged.jsonl", after="as it is, by usage")

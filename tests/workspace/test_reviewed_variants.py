@@ -10,7 +10,8 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Augmentation
 from toolscope_core.errors import ConfigError, DecisionError
 from toolscope_core.imported_decisions import decisions_in
-from toolscope_core.workspace.evaluations import VARIANT_SIDES, Wanted
+from toolscope_core.workspace.evaluations import Wanted
+from toolscope_core.workspace.measured_sides import VARIANT_SIDES
 from toolscope_core.workspace.searches import Lookup
 
 WRITTEN = Augmentation("Sends a mail to somebody.", ("Write to Ann about lunch",))
@@ -142,10 +143,10 @@ def test_a_file_of_another_catalog_is_refused(own):
 
 def test_they_are_measured_beside_the_toolset_as_it_is(loaded):
     work, catalog_id = loaded
-    assert "with variants" not in work.evaluations.sides(catalog_id)
+    assert "with variants" not in work.evaluations.sides.names(catalog_id)
     work.variants.accept_clean(catalog_id, "ann")
 
-    assert set(VARIANT_SIDES) <= set(work.evaluations.sides(catalog_id))
+    assert set(VARIANT_SIDES) <= set(work.evaluations.sides.names(catalog_id))
     for side in VARIANT_SIDES:
         number = work.evaluations.run(catalog_id, Wanted(after=side))
         assert work.evaluations.get(number).is_done

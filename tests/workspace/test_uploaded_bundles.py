@@ -32,10 +32,12 @@ def unzipped(content):
 def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(opened):
     work, catalog_id = opened
     evaluations = work.evaluations
-    side = evaluations.add_bundle(catalog_id, exported(work, catalog_id), "My bundle (1).zip")
+    side = evaluations.sides.add_bundle(catalog_id, exported(work, catalog_id), "My bundle (1).zip")
     assert side.startswith("bundle My-bundle-1-")
-    assert side in evaluations.sides(catalog_id)
-    again = evaluations.add_bundle(catalog_id, exported(work, catalog_id), "My bundle (1).zip")
+    assert side in evaluations.sides.names(catalog_id)
+    again = evaluations.sides.add_bundle(
+        catalog_id, exported(work, catalog_id), "My bundle (1).zip"
+    )
     assert again == side
     results = [
         evaluations.get(evaluations.run(catalog_id, Wanted(after=after))).result
@@ -53,8 +55,8 @@ def test_bundles_are_those_of_their_catalog(opened):
     work, catalog_id = opened
     other = work.catalogs.add("Other", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
     work.analyses.run(other.id)
-    side = work.evaluations.add_bundle(catalog_id, exported(work, catalog_id), "b.zip")
-    assert side not in work.evaluations.sides(other.id)
+    side = work.evaluations.sides.add_bundle(catalog_id, exported(work, catalog_id), "b.zip")
+    assert side not in work.evaluations.sides.names(other.id)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +71,8 @@ def test_anything_else_is_refused_and_leaves_nothing(opened, files, reason):
     work, catalog_id = opened
     content = b"PK no zip" if files is None else zipped(files)
     with pytest.raises((ConfigError, ExportError), match=reason):
-        work.evaluations.add_bundle(catalog_id, content, "b.zip")
-    assert not [one for one in work.evaluations.sides(catalog_id) if one.startswith("bundle")]
+        work.evaluations.sides.add_bundle(catalog_id, content, "b.zip")
+    assert not [one for one in work.evaluations.sides.names(catalog_id) if one.startswith("bundle")]
 
 
 def test_a_zip_of_damaged_data_is_refused(opened):
@@ -79,8 +81,8 @@ def test_a_zip_of_damaged_data_is_refused(opened):
     for at in range(200, len(content) - 400, 97):
         content[at] ^= 0xFF
     with pytest.raises((ConfigError, ExportError)):
-        work.evaluations.add_bundle(catalog_id, bytes(content), "b.zip")
-    assert not [one for one in work.evaluations.sides(catalog_id) if one.startswith("bundle")]
+        work.evaluations.sides.add_bundle(catalog_id, bytes(content), "b.zip")
+    assert not [one for one in work.evaluations.sides.names(catalog_id) if one.startswith("bundle")]
 
 
 def test_a_bundle_of_other_tools_is_refused(opened):
@@ -91,7 +93,7 @@ def test_a_bundle_of_other_tools_is_refused(opened):
     relabel["entries"] = relabel["entries"][1:]
     files[name] = json.dumps(relabel)
     with pytest.raises(ConfigError, match="says nothing of"):
-        work.evaluations.add_bundle(catalog_id, zipped(files), "b.zip")
+        work.evaluations.sides.add_bundle(catalog_id, zipped(files), "b.zip")
 
 
 def test_a_zip_writes_nowhere_else(opened, counts_folder):
@@ -99,6 +101,6 @@ def test_a_zip_writes_nowhere_else(opened, counts_folder):
     files = unzipped(exported(work, catalog_id))
     home = next(one for one in files if one.endswith("relabel.json")).removesuffix("relabel.json")
     files |= {f"{home}../../evil.json": "{}", f"{home}sub/evil.json": "{}", "/evil.json": "{}"}
-    work.evaluations.add_bundle(catalog_id, zipped(files), "../../b.zip")
+    work.evaluations.sides.add_bundle(catalog_id, zipped(files), "../../b.zip")
     cache = counts_folder.parent
     assert not list(cache.parent.rglob("evil.json"))

@@ -35,9 +35,10 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.run_configuration import RunKind
 from toolscope_core.store import Store, keep_result, open_experiment
-from toolscope_core.workspace.evaluations import ORIGINAL, POLICIES, SYNTHETIC, Evaluations
+from toolscope_core.workspace.evaluations import SYNTHETIC, Evaluations
 from toolscope_core.workspace.judging import Judging, RunAccess
 from toolscope_core.workspace.live_servers import ClientConfiguration, LiveServers
+from toolscope_core.workspace.measured_sides import ORIGINAL, POLICIES
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.searches import Searches

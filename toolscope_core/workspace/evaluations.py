@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from toolscope_core.augmentation.control import noise_matched
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.spreadsheets import csv_bytes
@@ -19,7 +18,6 @@ from toolscope_core.datamodel import (
     Decision,
     Experiment,
     JsonObject,
-    MergePlan,
     Pair,
     Tool,
     digest,
@@ -31,13 +29,6 @@ from toolscope_core.experiments.ablation import Ablation
 from toolscope_core.experiments.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.experiments.confusions import pair_confusions
 from toolscope_core.experiments.encoders import EncoderSweep
-from toolscope_core.experiments.measured_toolsets import (
-    Toolset,
-    as_it_is,
-    augmented,
-    of_plan,
-    of_version,
-)
 from toolscope_core.experiments.merge_effects import MergeEffect, merge_effects
 from toolscope_core.experiments.results import (
     ablation_row,
@@ -47,7 +38,7 @@ from toolscope_core.experiments.results import (
     table_of,
 )
 from toolscope_core.experiments.stress import stress_test
-from toolscope_core.experiments.sweeps import SettingSweep, SweepPoint, plan_at, values_of
+from toolscope_core.experiments.sweeps import SettingSweep, SweepPoint
 from toolscope_core.experiments.synthetic import synthetic_queries
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.store import (
@@ -56,11 +47,9 @@ from toolscope_core.store import (
     delete_experiment,
     get_experiment,
     keep_result,
-    list_catalogs,
     list_experiments,
     open_experiment,
 )
-from toolscope_core.usage.learned_model import LearnedModel
 from toolscope_core.views.experiment_tables import (
     ConfusionRow,
     MergeRow,
@@ -69,37 +58,14 @@ from toolscope_core.views.experiment_tables import (
 )
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.learned_searches import Ranking
 from toolscope_core.workspace.loaded_queries import LoadedQueries
+from toolscope_core.workspace.measured_sides import ORIGINAL, POLICIES, MeasuredSides
 from toolscope_core.workspace.memo import Memo
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.searches import Searches
-from toolscope_core.workspace.uploaded_bundles import PREFIX, UploadedBundles
 
 Kind = Literal["comparison", "stress", "sweep", "ablation"]
 
-ORIGINAL = "as it is"
-POLICIES: dict[str, AcceptPolicy] = {
-    "accepted": "none",
-    "accepted and safe": "auto",
-    "all proposals": "all",
-}
-AUGMENTED = "with variants"
-MERGED_AUGMENTED = "accepted and safe, with variants"
-CONTROL = "with random words"
-VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, CONTROL)
-"""The toolsets that can be compared where document variants were accepted; the control has random
-words of the same length in their place.
-"""
-LEARNED_SIDES: dict[str, tuple[str, Ranking, str]] = {
-    "as it is, by usage": ("before", "usage", ORIGINAL),
-    "as it is, learned": ("before", "learned", ORIGINAL),
-    "accepted and safe, by usage": ("after", "usage", "accepted and safe"),
-    "accepted and safe, learned": ("after", "learned", "accepted and safe"),
-}
-"""Toolsets that a trained model ranks: its side and ranking, and the toolset by itself. They are
-asked only what the model did not learn from.
-"""
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
 MOST_CONFUSIONS = 5_000
@@ -131,7 +97,7 @@ _SEARCHED = ("rerank", "split", "knob")
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
-    ``before`` and ``after`` are toolsets, see ``Evaluations.sides``; ``knob`` is what a sweep
+    ``before`` and ``after`` are toolsets, see ``MeasuredSides``; ``knob`` is what a sweep
     moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
     sentence-transformers models.
     """
@@ -167,12 +133,11 @@ class Evaluations:
         searches: Searches,
     ) -> None:
         self._store = store
-        self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
         self._queries = queries
         self._searches = searches
-        self._bundles = UploadedBundles(searches.cache.folder)
+        self.sides = MeasuredSides(store, catalogs, analyses, review, searches)
         self._costs = Costs()
         self._read: Memo[_Findings] = Memo(most=MOST_READ)
         self._hashes: Memo[str] = Memo()
@@ -190,25 +155,6 @@ class Evaluations:
     def encoder(self) -> str:
         """The name of the encoder that searches."""
         return self._searches.embedder.name
-
-    def sides(self, catalog_id: int) -> tuple[str, ...]:
-        """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
-        at each θ that is swept, and the other versions of the catalog.
-        """
-        analysis = self._analyses.required(catalog_id)
-        thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
-        bundles = self._bundles.names(self._name(catalog_id))
-        written = VARIANT_SIDES if self._searches.variants.accepted(catalog_id) else ()
-        learned = [one for one in LEARNED_SIDES if self._model(catalog_id, one) is not None]
-        others = (*bundles, *thetas, *self._versions(catalog_id))
-        return (ORIGINAL, *POLICIES, *written, *learned, *others)
-
-    def add_bundle(self, catalog_id: int, content: bytes, file: str) -> str:
-        """Keep an exported bundle, as a zip, to be measured; its name in ``sides``. Raises as
-        ``UploadedBundles.add`` does.
-        """
-        catalog = self._analyses.required(catalog_id).catalog
-        return self._bundles.add(catalog, self._name(catalog_id), content, file)
 
     def start(self, catalog_id: int, wanted: Wanted) -> str:
         """Run an experiment in the background; returns the job's id (that of a running one of its
@@ -369,24 +315,11 @@ class Evaluations:
         clusters = self._review.plan(catalog_id, PlanConfig(accept="all")).clusters
         return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
 
-    def _name(self, catalog_id: int) -> str:
-        return next(one.name for one in list_catalogs(self._store) if one.id == catalog_id)
-
-    def _versions(self, catalog_id: int) -> dict[str, int]:
-        """The other versions of the catalog by what they are called."""
-        records = {one.id: one for one in list_catalogs(self._store)}
-        own = records[catalog_id]
-        return {
-            f"version {one.number}": one.id
-            for one in records.values()
-            if one.name == own.name and one.id != own.id
-        }
-
     def _trial(self, catalog_id: int, wanted: Wanted) -> Trial:
         catalog = self._analyses.required(catalog_id).catalog
         queries = self.queries_of(catalog_id, wanted.queries)
         for side in (wanted.before, wanted.after):
-            model = self._model(catalog_id, side)
+            model = self.sides.model(catalog_id, side)
             if model is not None:
                 queries = tuple(one for one in queries if not model.learned_from(one.text))
         if not queries:
@@ -405,57 +338,12 @@ class Evaluations:
                 return view.content.queries
         raise ConfigError(f"there is no query set {name!r}; choose another")
 
-    def _side(self, catalog_id: int, side: str) -> tuple[Toolset, MergePlan | None]:
-        """A toolset by its name in ``sides``, with its plan where it is a merge."""
-        analysis = self._analyses.required(catalog_id)
-        if side == ORIGINAL:
-            return as_it_is(analysis.catalog), None
-        if side in LEARNED_SIDES:
-            model = self._model(catalog_id, side)
-            if model is None:
-                raise ConfigError(f"nothing is learned for {side!r}; train on the Retrieval page")
-            toolset, _ = self._side(catalog_id, LEARNED_SIDES[side][2])
-            return replace(augmented(toolset, model.variants), name=side), None
-        if side in VARIANT_SIDES:
-            return self._with_variants(catalog_id, side), None
-        if side in POLICIES:
-            plan = self._review.plan(catalog_id, PlanConfig(accept=POLICIES[side]))
-        elif side.startswith("θ "):
-            plan = plan_at(analysis, self._review.log(catalog_id), float(side[2:]), "auto")
-        elif side.startswith(PREFIX):
-            bundle = self._bundles.toolset(analysis.catalog, self._name(catalog_id), side)
-            return replace(bundle, name=side), None
-        elif side in (versions := self._versions(catalog_id)):
-            other = self._catalogs.open(versions[side])
-            return of_version(other, analysis.catalog, side), None
-        else:
-            raise ConfigError(f"there is no toolset {side!r}; choose another")
-        return of_plan(plan, side), plan
-
-    def _model(self, catalog_id: int, side: str) -> LearnedModel | None:
-        """The model that ranks a toolset; ``None`` where its texts do."""
-        if side not in LEARNED_SIDES:
-            return None
-        which, ranking, _ = LEARNED_SIDES[side]
-        return self._searches.learned.model(catalog_id, ranking, which)
-
-    def _with_variants(self, catalog_id: int, side: str) -> Toolset:
-        """A toolset whose accepted variants are searched, or as many random words instead."""
-        catalog = self._analyses.required(catalog_id).catalog
-        written = self._searches.variants.accepted(catalog_id)
-        if side == CONTROL:
-            return augmented(as_it_is(catalog, side), noise_matched(catalog, written))
-        if side == AUGMENTED:
-            return augmented(as_it_is(catalog, side), written)
-        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
-        return augmented(of_plan(plan, side), written)
-
     def _compare(
         self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
     ) -> JsonObject:
-        before, _ = self._side(catalog_id, wanted.before)
-        after, plan = self._side(catalog_id, wanted.after)
-        models = [self._model(catalog_id, side) for side in (wanted.before, wanted.after)]
+        before, _ = self.sides.side(catalog_id, wanted.before)
+        after, plan = self.sides.side(catalog_id, wanted.after)
+        models = [self.sides.model(catalog_id, side) for side in (wanted.before, wanted.after)]
         ranker, other = (self._searches.ranker(_retrieval(wanted), one) for one in models)
         if models[0] is models[1]:
             other = ranker  # compared in memory once
@@ -508,7 +396,7 @@ class Evaluations:
         config = replace(_retrieval(wanted), rerank="none")  # the pools are small
         tests = {}
         for side in dict.fromkeys((wanted.before, wanted.after)):
-            toolset, _ = self._side(catalog_id, side)
+            toolset, _ = self.sides.side(catalog_id, side)
             retriever = self._searches.retriever(toolset.tools, config)
             for split in dict.fromkeys(("none", wanted.split)):
                 asked = trial.split_by(split)

@@ -12,8 +12,8 @@ from toolscope_core.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.views.agent_work import request_rows, work_rows
 from toolscope_core.workspace.agent_jobs import AGENT, AgentEstimate, WantedRun
-from toolscope_core.workspace.evaluations import POLICIES
 from toolscope_core.workspace.live_servers import ClientConfiguration
+from toolscope_core.workspace.measured_sides import POLICIES
 from ui.catalog import server_choice
 from ui.frame import audience, page_frame, safe_text
 from ui.models import ask_panel

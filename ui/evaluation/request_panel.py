@@ -10,7 +10,8 @@ from toolscope_core.config import Knob, Split
 from toolscope_core.datamodel import Experiment
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.evaluations import ORIGINAL, SYNTHETIC, Kind, Wanted
+from toolscope_core.workspace.evaluations import SYNTHETIC, Kind, Wanted
+from toolscope_core.workspace.measured_sides import ORIGINAL
 from ui.frame import page_frame, safe_text
 
 EXPERIMENTS = "Experiments"
@@ -30,7 +31,7 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
     """Draw what can be chosen for a part of the page, and the button that measures it."""
     evaluations = page_frame.workspace().evaluations
     kind: Kind = KINDS.get(part, "comparison")
-    sides = evaluations.sides(catalog_id)
+    sides = evaluations.sides.names(catalog_id)
     sets = evaluations.query_sets(catalog_id)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(
@@ -112,7 +113,7 @@ def _upload(catalog_id: int, sides: Sequence[str]) -> None:
         if file is None:
             return
         try:
-            side = page_frame.workspace().evaluations.add_bundle(
+            side = page_frame.workspace().evaluations.sides.add_bundle(
                 catalog_id, file.getvalue(), file.name
             )
         except ToolScopeError as error:
