@@ -1,17 +1,17 @@
 """What tuning the encoder gives: by triplets (§5.1) and for the classifier (§4.2) of Moon et al.
 
-    TOOLSCOPE_DATA=../shared/data python -m benchmarks.encoder_tuning [set …]
+    TOOLSCOPE_DATA=../shared/data python -m benchmarks.encoder_tuning [set …] [--only triplets]
 
 Half of a set's development queries (A, as in ``usage_quality``) is learned from, the other half (B)
-is asked. First dense alone, by the text of the tools and by Tool2Vec, of the embedder as it is and
-as it was tuned on A; then the classifier on the embedder as it is, the one whose encoder was tuned,
+is asked. First the embedder as it is and as it was tuned on A: dense alone, by the text of the tools
+and by Tool2Vec, and the whole search with it (BM25, reranking); then the classifier on the embedder as it is, the one whose encoder was tuned,
 and all together as it searches. Times are wall clock, with everything else of the cache warm.
 """
 
 from __future__ import annotations
 
+import argparse
 import platform
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ from toolscope_core.usage.training import LearnOptions, Trainer, trained_model
 from toolscope_core.usage.training_queries import training_queries
 
 
-def dense(
+def rankings_of(
     name: str,
     tools: Sequence[Tool],
     taught: Sequence[Query],
@@ -50,7 +50,9 @@ def dense(
     embedder: Embedder,
     cache: VectorCache,
 ) -> None:
-    """Rankings by cosine alone: with the tools' texts, and with the means of their queries."""
+    """Rankings by cosine alone, with the tools' texts and with the means of their queries; then
+    those of the search.
+    """
     ids = [tool.id for tool in tools]
     queries = training_queries(taught, {}, ids)
     own = embed_cached([tool_text(tool) for tool in tools], embedder, cache)
@@ -60,6 +62,8 @@ def dense(
         best = np.argsort(-(requests @ vectors.T), axis=1, kind="stable")[:, : max(CUTOFFS)]
         rankings = [[ids[at] for at in row] for row in best.tolist()]
         print(line(f"{kind}, {name}", asked, rankings), flush=True)
+    whole = found(Retriever(tools, embedder, cache), asked, None)
+    print(line(f"the whole search, {name}", asked, whole), flush=True)
 
 
 def by_triplets(
@@ -71,7 +75,7 @@ def by_triplets(
 ) -> None:
     """The embedder as it is, and as it was tuned on the queries that are learned from."""
     cache = VectorCache(settings.cache_dir)
-    dense("as it is", tools, taught, asked, embedder_of(settings), cache)
+    rankings_of("as it is", tools, taught, asked, embedder_of(settings), cache)
     with tempfile.TemporaryDirectory() as place:
         queries = Path(place) / "taught.jsonl"
         write_rows(queries, map(row_of, taught))
@@ -81,7 +85,7 @@ def by_triplets(
         took = time.perf_counter() - start
         print(f"  tuned by {number} triplets in {took:.0f} s")
         tuned = SentenceEmbedder(str(Path(place) / "tuned"))
-        dense("tuned", tools, taught, asked, tuned, cache)
+        rankings_of("tuned", tools, taught, asked, tuned, cache)
 
 
 def row_of(query: Query) -> JsonObject:
@@ -120,17 +124,22 @@ def for_the_classifier(
 
 
 def main() -> None:
-    settings = read_environment()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--only", choices=("triplets", "classifier"))
+    given, settings = parser.parse_args(), read_environment()
     print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
     reference()
     print(f"recall at {CUTOFFS}, interval @5, nDCG at {CUTOFFS[:3]}")
-    for name in sys.argv[1:] or SETS:
+    for name in given.sets:
         folder = Path(settings.data_dir) / name
         catalog = read_isolated(load_paths([folder / "tools.jsonl"]))
         taught, asked = halves(read_queries(folder / "queries.dev.jsonl"))
         print(f"{name}: {len(catalog.tools):,} tools, {len(taught)} learned, {len(asked)} asked")
-        by_triplets(folder, catalog.tools, taught, asked, settings)
-        for_the_classifier(folder, catalog, taught, asked, settings)
+        if given.only != "classifier":
+            by_triplets(folder, catalog.tools, taught, asked, settings)
+        if given.only != "triplets":
+            for_the_classifier(folder, catalog, taught, asked, settings)
 
 
 if __name__ == "__main__":
