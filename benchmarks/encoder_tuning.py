@@ -3,9 +3,10 @@
     TOOLSCOPE_DATA=../shared/data python -m benchmarks.encoder_tuning [set …] [--only triplets]
 
 Half of a set's development queries (A, as in ``usage_quality``) is learned from, the other half (B)
-is asked. First the embedder as it is and as it was tuned on A: dense alone, by the text of the tools
-and by Tool2Vec, and the whole search with it (BM25, reranking); then the classifier on the embedder as it is, the one whose encoder was tuned,
-and all together as it searches. Times are wall clock, with everything else of the cache warm.
+is asked. First the embedder as it is and as it was tuned on A: dense alone, by the text of the
+tools and by Tool2Vec, and the whole search with it (BM25, reranking). Then the classifier on the
+embedder as it is, the one whose encoder was tuned, and all together as it searches. Times are wall
+clock, with everything else of the cache warm.
 """
 
 from __future__ import annotations
