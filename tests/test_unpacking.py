@@ -1,5 +1,6 @@
 """A bundle in a zip is read as its folder is."""
 
+import lzma
 import tempfile
 
 import pytest
@@ -89,6 +90,16 @@ def test_a_file_that_is_no_bundle_is_refused_in_words(tmp_path, content, reason)
     with pytest.raises((ConfigError, ExportError), match=reason) as refused:
         read_served_bundle(path)
     assert "town.zip" in str(refused.value)
+
+
+@pytest.mark.parametrize("error", [lzma.LZMAError("x"), ValueError("y"), IndexError("z")])
+def test_whatever_zipfile_raises_is_a_sentence(archive, monkeypatch, error):
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr("zipfile.ZipFile.read", fail)
+    with pytest.raises(ConfigError, match=r"town.zip cannot be read as a zip"):
+        read_served_bundle(archive)
 
 
 def test_a_zip_that_is_no_baseline_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import re
 import tempfile
 import zipfile
@@ -16,6 +17,17 @@ from toolscope_core.files import MOST_BYTES, read_file
 
 _ANCHOR = "relabel.json"
 _PART = re.compile(r"(?!\.+$)[\w. -]{1,80}")
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    RuntimeError,
+    ValueError,
+    IndexError,
+    EOFError,
+    OSError,
+)
+"""What ``zipfile`` raises for files that are damaged."""
 _REMEDY = "give the zip that Export makes"
 
 
@@ -67,5 +79,5 @@ def bundle_files_in(content: bytes, called: str) -> dict[str, bytes]:
             if sum(one.file_size for one in wanted.values()) > MOST_BYTES:
                 raise ConfigError(f"{called} holds more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
             return {name: archive.read(one) for name, one in wanted.items()}
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
+    except _DAMAGED as error:
         raise ConfigError(f"{called} cannot be read as a zip ({error}); {_REMEDY}") from error

@@ -1,5 +1,6 @@
 """The command agent-run: a scripted endpoint over HTTP, two gateways, and the town's servers."""
 
+import asyncio
 import json
 import re
 
@@ -8,6 +9,7 @@ import pytest
 from tests.gateway.town import NORTH, configuration, write_town
 from tests.model_server import ModelServer
 from tests.test_cli import run
+from toolscope_core.gateway.own_client import result_in_words
 
 QUERIES = [
     {"id": "q1", "query": "Read the file a.txt", "gold": ["north/read_file"]},
@@ -120,6 +122,25 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(agent, endpoi
     assert len(rows(tmp_path)) == 6 and len(endpoint.received) == 5 + 2 * 4
     calls = len(endpoint.received)
     assert agent().output == output and len(endpoint.received) == calls
+
+
+def test_a_line_that_was_not_written_to_its_end_is_done_again(agent, endpoint, tmp_path):
+    agent("--first", 1, "--concurrency", 1)
+    path, calls = tmp_path / "run.jsonl", len(endpoint.received)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    agent("--first", 1, "--concurrency", 1)
+    assert len(rows(tmp_path)) == 2 and len(endpoint.received) == calls + calls // 2
+    assert path.read_bytes().startswith(whole.split(b"\n")[0] + b"\n")
+
+
+def test_a_tool_that_breaks_its_own_schema_is_an_error_for_the_model():
+    class Client:
+        async def call_tool(self, name, arguments):
+            raise RuntimeError(f"Tool {name} has an output schema but did not return that")
+
+    text, is_error = asyncio.run(result_in_words(Client(), "work", {}))
+    assert is_error and text.startswith("work gave a result that cannot be read: Tool work has")
 
 
 def test_a_file_of_another_run_is_kept_as_it_is(agent, endpoint, tmp_path):

@@ -151,11 +151,17 @@ def test_odd_records_are_counted_and_raise_nothing(odd):
     assert len(read_trace(json.dumps(rows).encode(), "t").calls) == 1
 
 
+@pytest.mark.parametrize("outcome", [[], {}, None, 7])
+def test_a_log_with_an_odd_outcome_counts_the_call(outcome):
+    row = json.dumps({**LOG[0], "outcome": outcome}).encode()
+    assert len(read_trace(row, "t").calls) == 1
+
+
 def test_times_have_one_form():
     expected = "2026-01-01T10:00:00+00:00"
     for value in ("2026-01-01T11:00:00+01:00", 1767261600, 1767261600000, "1767261600000000000"):
         assert moment(value) == expected
-    for value in ("yesterday", True, None, {}, 1e300, float("nan")):
+    for value in ("yesterday", True, None, {}, 1e300, float("nan"), "0001-01-01T00:00:00+05:00"):
         assert moment(value) == ""
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from toolscope_core.agent.agent_loop import Episode, MadeCall
-from toolscope_core.datamodel import canonical_json
+from toolscope_core.datamodel import JsonObject, canonical_json
 from toolscope_core.errors import ConfigError, ExportError
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.json_lines import read_rows
+from toolscope_core.files import read_file
+from toolscope_core.json_lines import rows_in
 
 Episodes = dict[tuple[str, str], Episode]
 """By the id of the query and the name of the toolset."""
@@ -29,9 +30,7 @@ class EpisodeFile:
         Raises ``ConfigError`` for a file of another run, or that holds something else.
         """
         episodes: Episodes = {}
-        if not self._path.exists():
-            return episodes
-        for line, row in read_rows(self._path):
+        for line, row in self._rows():
             if row.get("run") != self._run:
                 raise ConfigError(
                     f"{self._path}, line {line} is of another run: another bundle, model, query or "
@@ -41,6 +40,18 @@ class EpisodeFile:
             if query is not None and row.get("text") == query.text:
                 episodes[query.id, str(row.get("toolset"))] = self._episode(row, line)
         return episodes
+
+    def _rows(self) -> Iterator[tuple[int, JsonObject]]:
+        """The rows, without a last line that was not written to its end."""
+        if not self._path.exists():
+            return iter(())
+        try:
+            content = read_file(self._path)
+        except OSError as error:
+            raise ConfigError(
+                f"{self._path} cannot be read: {error.strerror}; give another file with --out"
+            ) from error
+        return rows_in(content[: content.rfind(b"\n") + 1], str(self._path))
 
     def add(self, query: Query, toolset: str, episode: Episode) -> None:
         """Write a line at once. Raises ``ExportError`` where it cannot be written."""
@@ -52,7 +63,9 @@ class EpisodeFile:
             **asdict(episode),
         }
         try:
-            with self._path.open("ab") as file:
+            with self._path.open("ab+") as file:
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)  # what was not written to its end
                 file.write((canonical_json(row) + "\n").encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise ExportError(

@@ -136,6 +136,8 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 def _ending(log: CallLog) -> list[str]:
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []
+    if log.unwritten:
+        lines.append(f"{quantity(log.unwritten, 'call')} could not be written to the log")
     return lines + [
         f"{name} was called by its old name {quantity(number, 'time')}"
         for name, number in sorted(log.old_names.items())

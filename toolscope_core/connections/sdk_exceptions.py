@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 _MODULES = ("mcp", "mcp_types", "httpx2", "httpcore2", "anyio", "pydantic_core")
+_STAND_INS = (
+    "Session terminated",
+    "Server returned an error response",
+    "Unexpected content type",
+    "Failed to parse",
+    "SSE stream",
+    "server answered a request with 202",
+)
+"""How errors begin that the SDK makes of replies over HTTP."""
 _CLOSED = ("ClosedResourceError", "BrokenResourceError", "EndOfStream")
 
 
@@ -31,14 +40,36 @@ def is_timeout(error: BaseException) -> bool:
     from mcp_types import REQUEST_TIMEOUT
 
     late = isinstance(error, TimeoutError) or type(error).__name__.endswith("Timeout")
-    return late or _code(error) == REQUEST_TIMEOUT
+    return late or _is_of_sdk(error, REQUEST_TIMEOUT, "timed out")
 
 
 def is_closed(error: BaseException) -> bool:
     """Whether the connection ended while an answer was waited for."""
     from mcp_types import CONNECTION_CLOSED
 
-    return _code(error) == CONNECTION_CLOSED or type(error).__name__ in _CLOSED
+    closed = _is_of_sdk(error, CONNECTION_CLOSED, "Connection closed")
+    return closed or type(error).__name__ in _CLOSED
+
+
+def is_forgotten(error: BaseException, status: int) -> bool:
+    """Whether a server at an address does not know the session any more: ``status`` is that of its
+    reply, 404 also of one that does not know what it is asked for.
+    """
+    from mcp import MCPError
+    from mcp_types import METHOD_NOT_FOUND
+
+    return status == 404 and isinstance(error, MCPError) and error.code != METHOD_NOT_FOUND
+
+
+def is_answer(error: BaseException) -> bool:
+    """Whether it is an error that the server answered with, and none that the SDK put in its place
+    where the reply was no answer.
+    """
+    from mcp import MCPError
+
+    if not isinstance(error, MCPError) or is_timeout(error) or is_closed(error):
+        return False
+    return not error.error.message.startswith(_STAND_INS)
 
 
 def is_of_http(error: BaseException) -> bool:
@@ -46,5 +77,9 @@ def is_of_http(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in ("httpx2", "httpcore2")
 
 
-def _code(error: BaseException) -> object:
-    return getattr(getattr(error, "error", None), "code", None)
+def _is_of_sdk(error: BaseException, code: int, words: str) -> bool:
+    """Whether the SDK made an error of this code and these words itself: servers use its codes for
+    errors of their own.
+    """
+    own = getattr(error, "error", None)
+    return getattr(own, "code", None) == code and str(getattr(own, "message", "")).endswith(words)

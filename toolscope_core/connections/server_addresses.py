@@ -28,7 +28,8 @@ LONGEST_SILENCE = 24 * 3_600.0
 class HttpRecord:
     """What is seen of a server's replies: the status of the last one, 0 where it was no error;
     where it redirects to; its media type, where that is none of MCP. ``doing`` is what the server
-    is asked for at the moment, in words, ``received`` counts the bytes of its replies.
+    is asked for at the moment, in words, ``received`` counts the bytes of its replies, ``refusal``
+    says why the last one was not read.
     """
 
     doing: str = HANDSHAKE
@@ -36,6 +37,7 @@ class HttpRecord:
     location: str = ""
     media: str = ""
     received: int = 0
+    refusal: str = ""
 
 
 @asynccontextmanager
@@ -80,9 +82,10 @@ def _factory(
     import httpx2
 
     async def note(response: httpx2.Response) -> None:
+        record.refusal = ""
         media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise _refused(name, "a compressed reply, which was not asked for")
+            raise _refused(name, "a compressed reply, which was not asked for", record)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             most = math.inf if media == "text/event-stream" else limits.message_bytes
             response.stream = _counted(response.stream, name, most, record)
@@ -118,7 +121,7 @@ def _counted(
                 size += len(part)
                 record.received += len(part)
                 if size > most:
-                    raise _refused(name, f"a reply of more than {most:,} bytes")
+                    raise _refused(name, f"a reply of more than {most:,} bytes", record)
                 yield part
 
         async def aclose(self) -> None:
@@ -127,5 +130,6 @@ def _counted(
     return Counted()
 
 
-def _refused(name: str, what: str) -> ServerConnectionError:
-    return ServerConnectionError(f"{name} sent {what}; update the server", "garbage")
+def _refused(name: str, what: str, record: HttpRecord) -> ServerConnectionError:
+    record.refusal = f"{name} sent {what}; update the server"
+    return ServerConnectionError(record.refusal, "garbage")

@@ -16,13 +16,14 @@ from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.masked_words import shown_url
 from toolscope_core.connections.sdk_exceptions import (
     is_closed,
+    is_forgotten,
     is_of_connection,
     is_of_http,
     is_timeout,
     leaves_of,
 )
 from toolscope_core.connections.server_addresses import HttpRecord
-from toolscope_core.connections.server_processes import MOST_GARBAGE, ProcessRecord
+from toolscope_core.connections.server_processes import HANDSHAKE, MOST_GARBAGE, ProcessRecord
 from toolscope_core.errors import ServerConnectionError, ToolScopeError
 
 LINES, CHARACTERS = 3, 400
@@ -66,7 +67,7 @@ class Situation:
             return None
         if isinstance(self.record, ProcessRecord):
             return self._of_process(leaves, self.record)
-        return self._of_address(leaves, self.record)
+        return self._of_connection(leaves, self.record) or self._of_address(leaves, self.record)
 
     def late(self) -> ServerConnectionError:
         """The error of a server that gave no answer in time."""
@@ -92,6 +93,19 @@ class Situation:
                 "exit",
             )
         return self._protocol(leaves)
+
+    def _of_connection(
+        self, leaves: Sequence[BaseException], record: HttpRecord
+    ) -> ServerConnectionError | None:
+        if record.refusal:
+            return ServerConnectionError(record.refusal, "garbage")
+        if self.doing != HANDSHAKE and any(is_forgotten(leaf, record.status) for leaf in leaves):
+            return ServerConnectionError(
+                f"{self.launch.name} does not know the connection any more, as after a restart; "
+                "call again",
+                "exit",
+            )
+        return None
 
     def _of_address(
         self, leaves: Sequence[BaseException], record: HttpRecord

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.raw_pages import RawPages
-from toolscope_core.connections.sdk_exceptions import leaves_of
+from toolscope_core.connections.sdk_exceptions import is_forgotten, leaves_of
 from toolscope_core.connections.server_addresses import HttpRecord, Way, server_address
 from toolscope_core.connections.server_definitions import Transport
 from toolscope_core.connections.server_failures import Situation, is_refused, stderr_excerpt
@@ -72,6 +72,19 @@ class OpenServer:
     def stderr(self) -> str:
         """The last lines of its standard error without secrets; empty over HTTP."""
         return stderr_excerpt(self.launch, self.record)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone, or does not write any more."""
+        record = self.record
+        return isinstance(record, ProcessRecord) and (
+            record.closed or record.too_long or record.status is not None
+        )
+
+    def has_forgotten(self, error: Exception) -> bool:
+        """Whether it does not know the session any more; servers at an address say that by 404."""
+        record = self.record
+        return isinstance(record, HttpRecord) and is_forgotten(error, record.status)
 
     async def failure(self, error: BaseException, doing: str) -> ToolScopeError | None:
         """The error to show for what a call raised, ``None`` where it is none of the server's.

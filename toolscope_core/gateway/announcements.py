@@ -13,6 +13,7 @@ from toolscope_core.gateway.callers import Callers
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
     from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 ListKind = Literal["tools", "resources", "prompts"]
@@ -35,17 +36,22 @@ class Announcements:
     _followers: dict[tuple[str, str], set[Hashable]] = field(default_factory=dict)
     _handler: ListenHandler | None = None
 
+    def __post_init__(self) -> None:
+        self.callers.when_gone.append(self._forget)
+
     async def list_changed(self, kind: ListKind) -> None:
         """Tell every client that a list has changed."""
         from mcp.server import subscriptions as events
 
-        for session in self.callers.sessions.values():
+        async def say(session: ServerSession) -> None:
             if kind == "tools":
                 await session.send_tool_list_changed()
             elif kind == "resources":
                 await session.send_resource_list_changed()
             else:
                 await session.send_prompt_list_changed()
+
+        self.callers.tell(say, kind)
         by_kind: dict[ListKind, events.ServerEvent] = {
             "tools": events.ToolsListChanged(),
             "resources": events.ResourcesListChanged(),
@@ -57,10 +63,11 @@ class Announcements:
         """Tell those who follow a server's resource that it changed, by the ``name`` they know."""
         from mcp.server.subscriptions import ResourceUpdated
 
+        async def say(session: ServerSession) -> None:
+            await session.send_resource_updated(name)
+
         followers = self._followers.get((server, uri), set())
-        for key, session in self.callers.sessions.items():
-            if key in followers:
-                await session.send_resource_updated(name)
+        self.callers.tell(say, ("updated", name), followers)
         await self._bus.publish(ResourceUpdated(uri=name))
 
     def follow(self, client: Hashable, server: str, uri: str) -> None:
@@ -78,6 +85,10 @@ class Announcements:
     def followed(self, server: str) -> tuple[str, ...]:
         """The server's resources that clients follow."""
         return tuple(uri for name, uri in self._followers if name == server)
+
+    def _forget(self, client: Hashable) -> None:
+        for server, uri in tuple(self._followers):
+            self.unfollow(client, server, uri)
 
     async def stream(
         self,

@@ -33,7 +33,8 @@ class CallRecord:
 
 
 class CallLog:
-    """Counts calls, and writes them to a file where there is one; each line is written at once.
+    """Counts calls, and writes them to a file where there is one; each line is written at once,
+    and ``unwritten`` are those that could not be.
 
     Arguments are written only if ``with_arguments``. Raises ``ExportError`` where the file cannot
     be opened.
@@ -43,6 +44,7 @@ class CallLog:
         self._with_arguments = with_arguments
         self.outcomes: Counter[str] = Counter()
         self.old_names: Counter[str] = Counter()
+        self.unwritten = 0
         self._descriptor: int | None = None
         if path is not None:
             try:
@@ -60,7 +62,10 @@ class CallLog:
             self.old_names[call.old_name] += 1
         if self._descriptor is not None:
             line = canonical_json(self._row(call)) + "\n"
-            os.write(self._descriptor, line.encode("utf-8", "backslashreplace"))
+            try:
+                os.write(self._descriptor, line.encode("utf-8", "backslashreplace"))
+            except OSError:  # the call was done, and its result is worth more than its line
+                self.unwritten += 1
 
     def close(self) -> None:
         if self._descriptor is not None:

@@ -57,8 +57,12 @@ class ChangeStreams:
         from mcp.server.subscriptions import ResourceUpdated
 
         if uri not in self._followed:
-            self._followed[uri] = anyio.CancelScope()
-            await self._group.start(self._hear, [ResourceUpdated(uri)], self._followed[uri])
+            scope = self._followed[uri] = anyio.CancelScope()
+            try:
+                await self._group.start(self._hear, [ResourceUpdated(uri)], scope)
+            except BaseException:  # given up before the server took it
+                self.unfollow(uri)
+                raise
 
     def unfollow(self, uri: str) -> None:
         """The end of that."""
@@ -88,8 +92,8 @@ class ChangeStreams:
                         else:
                             await self._say_each(events)
                         wait, is_awaited = FIRST_WAIT, False
-                        async for event in stream:
-                            await self._say_each([event])
+                        async for _ in stream:
+                            """The SDK gives each event to the handler of messages, too."""
                 except Exception as error:  # noqa: BLE001 - calls say what is wrong with a server
                     if _is_unknown(error):
                         break

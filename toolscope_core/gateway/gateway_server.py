@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
 NAME = "toolscope"
-PAGE = 500
+PAGE, LONGEST_CURSOR = 500, 12
 """So many tools are in one page of a list."""
 _RAW: ContextVar[dict[str, Any] | None] = ContextVar("result of an original", default=None)
 
@@ -96,7 +96,7 @@ def listed(routes: Mapping[str, Route], held: HeldTools) -> list[JsonObject]:
 
 def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[str, Any]:
     """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
-    start = int(cursor) if cursor and cursor.isdecimal() else 0
+    start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
     page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}
     if start + PAGE < len(records):
         page["nextCursor"] = str(start + PAGE)
@@ -117,6 +117,6 @@ async def _as_it_came(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
     if not isinstance(shaped, dict) or raw is None:
         return shaped
     own = {key: shaped[key] for key in ("resultType", "_meta") if key in shaped}
-    if "_meta" in raw:
+    if isinstance(raw.get("_meta"), dict):
         own["_meta"] = {**raw["_meta"], **own.get("_meta", {})}
     return {**{key: value for key, value in raw.items() if key != "resultType"}, **own}

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from toolscope_core.gateway.callers import asked_by
+
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.context import ServerRequestContext
@@ -58,7 +60,8 @@ async def call_original(
         )
         if result.get("resultType") != "input_required" or not context.session.can_send_request:
             return _unsigned(result)
-        given |= await _answers(server, result)
+        with asked_by(context):
+            given |= await _answers(server, result)
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
 
 

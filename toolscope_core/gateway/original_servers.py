@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
-from toolscope_core.connections.server_processes import ProcessRecord
+from toolscope_core.connections.sdk_exceptions import is_answer, is_closed
 from toolscope_core.connections.sessions import OpenServer, ServerRequests, connected
 from toolscope_core.errors import ServerConnectionError, ToolScopeError
 from toolscope_core.gateway import change_streams
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds until a server that failed is tried again; twice as long after each failure."""
 
+MOST_LOOKS = 3
+"""So often a server is looked at for one call."""
+RELIST_SECONDS = 1.0
+"""The pause between two looks at a server that nobody calls."""
+
 Look = Callable[[str, OpenServer], Awaitable[None]]
 """What is done with a server when it has been opened, before the first call, and each time it says
 that its tools are others now."""
@@ -34,12 +40,16 @@ Tell = Callable[[str, str, object], Awaitable[None]]
 
 @dataclass(slots=True)
 class _Connection:
-    """The state of one server's connection."""
+    """The state of one server's connection; ``is_stale`` while nobody has looked at the server
+    since it said that its tools changed.
+    """
 
     lock: Lock
     server: OpenServer | None = None
     leave: Event | None = None
     streams: ChangeStreams | None = None
+    is_stale: bool = False
+    is_relisting: bool = False
     failures: int = 0
     again_at: float = 0.0
     error: ToolScopeError | None = field(default=None, repr=False)
@@ -70,7 +80,7 @@ class OriginalServers:
         return {
             name: one.server
             for name, one in self._connections.items()
-            if one.server is not None and not _ended(one.server)
+            if one.server is not None and not one.server.has_ended
         }
 
     def streams_of(self, name: str) -> ChangeStreams | None:
@@ -78,24 +88,42 @@ class OriginalServers:
         return self._connections[name].streams
 
     async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
-        """The server with a living connection; a new one answers its requests by ``requests``.
+        """The server with a living connection, looked at since it last said that its tools changed;
+        a new connection answers its requests by ``requests``.
 
-        Raises ``ServerConnectionError`` or ``ConfigError`` where it cannot be opened, at once
-        where it failed a moment ago.
+        Raises ``ServerConnectionError`` or ``ConfigError`` where it cannot be opened or listed, at
+        once where it could not be opened a moment ago.
         """
         connection = self._connections[name]
         async with connection.lock:
-            if connection.server is not None and _ended(connection.server):
+            if connection.server is not None and connection.server.has_ended:
                 self._drop(connection)
-            if connection.server is None:
-                wait = connection.again_at - time.monotonic()
-                if wait > 0 and connection.error is not None:
-                    raise ServerConnectionError(
-                        f"{connection.error}; it is tried again in {max(wait, 0.1):.1f} s",
-                        getattr(connection.error, "kind", "settings"),
-                    )
-                connection.server = await self._open(name, connection, requests)
+            if connection.server is not None:
+                await self._look_while_stale(name, connection, connection.server)
+                return connection.server
+            wait = connection.again_at - time.monotonic()
+            if wait > 0 and connection.error is not None:
+                raise ServerConnectionError(
+                    f"{connection.error}; it is tried again in {max(wait, 0.1):.1f} s",
+                    getattr(connection.error, "kind", "settings"),
+                )
+            connection.server = await self._open(name, connection, requests)
             return connection.server
+
+    async def failure(
+        self, name: str, server: OpenServer, error: Exception, doing: str
+    ) -> Exception:
+        """What to raise for what a request to the server raised: its own error as it is, else what
+        went wrong with it in words. A connection that ended is given up.
+        """
+        if is_answer(error) and not server.has_forgotten(error):
+            return error
+        failure = await server.failure(error, doing)
+        if failure is None:
+            return error
+        if server.has_ended or is_closed(error) or getattr(failure, "kind", "") == "exit":
+            self.lost(name, server)
+        return failure
 
     def lost(self, name: str, server: OpenServer) -> None:
         """The connection broke during a call; the next one opens another."""
@@ -118,7 +146,8 @@ class OriginalServers:
             server: OpenServer = await self._group.start(
                 self._hold, name, requests, connection.leave
             )
-            await self._look(name, server)
+            connection.is_stale = True
+            await self._look_while_stale(name, connection, server)
         except ToolScopeError as error:
             self._drop(connection)
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**connection.failures)
@@ -131,6 +160,35 @@ class OriginalServers:
             raise
         connection.failures, connection.error = 0, None
         return server
+
+    async def _look_while_stale(
+        self, name: str, connection: _Connection, server: OpenServer
+    ) -> None:
+        """Have the server looked at until it says no more that its tools changed; what it says
+        after ``MOST_LOOKS`` is for the next call. A server that cannot be looked at is given up.
+        """
+        import anyio
+
+        seconds = self._limits.start_seconds
+        for _ in range(MOST_LOOKS):
+            if not connection.is_stale:
+                return
+            connection.is_stale = False
+            try:
+                with anyio.fail_after(seconds):
+                    await self._look(name, server)
+            except ToolScopeError:
+                self._drop(connection)
+                raise
+            except Exception as error:
+                self._drop(connection)
+                why = "did not list its tools"
+                late = isinstance(error, TimeoutError)
+                why = f"{why} within {seconds:g} s" if late else f"{why}: {type(error).__name__}"
+                raise ServerConnectionError(
+                    f"{name} {why}; update the server, or ask who maintains it",
+                    "silent" if late else "protocol",
+                ) from error
 
     async def _hold(
         self,
@@ -170,26 +228,33 @@ class OriginalServers:
         """Has the server looked at again when it says that its tools changed, and other messages
         passed on.
         """
+        connection = self._connections[name]
 
         async def messages(message: object) -> None:
             method = str(getattr(message, "method", ""))
-            if method == "notifications/tools/list_changed":
-                self._group.start_soon(self._look_again, name)
-            else:
+            if method != "notifications/tools/list_changed":
                 await self._tell(name, method, message)
+                return
+            connection.is_stale = True
+            if not connection.is_relisting:
+                connection.is_relisting = True
+                self._group.start_soon(self._relist, name, connection)
 
         return messages
 
-    async def _look_again(self, name: str) -> None:
-        server = self._connections[name].server
-        if server is not None:
-            try:
-                await self._look(name, server)
-            except ToolScopeError:
-                self.lost(name, server)
+    async def _relist(self, name: str, connection: _Connection) -> None:
+        """Look at a server that said that its tools changed though nobody calls it, so that clients
+        hear of it; often where it says so again and again, but not without pause.
+        """
+        import anyio
 
-
-def _ended(server: OpenServer) -> bool:
-    """Whether the process of the server is gone, or does not write any more."""
-    record = server.record
-    return isinstance(record, ProcessRecord) and (record.closed or record.status is not None)
+        try:
+            while connection.is_stale:
+                async with connection.lock:
+                    if connection.server is None:  # it is looked at when it is opened
+                        return
+                    with suppress(ToolScopeError):  # the next call says it
+                        await self._look_while_stale(name, connection, connection.server)
+                await anyio.sleep(RELIST_SECONDS)
+        finally:
+            connection.is_relisting = False

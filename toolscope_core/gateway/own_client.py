@@ -40,11 +40,14 @@ async def own_client(
 async def result_in_words(client: Client, name: str, arguments: JsonObject) -> tuple[str, bool]:
     """What a tool answers, as a text, and whether that is an error."""
     from mcp import MCPError
+    from pydantic import ValidationError
 
     try:
         result = await client.call_tool(name, dict(arguments))
     except MCPError as error:
         return error.message, True
+    except (RuntimeError, ValidationError) as error:  # the result is not what its schema says
+        return f"{name} gave a result that cannot be read: {error}", True
     parts = [
         part.text if part.type == "text" else f"[{part.type} that is not shown]"
         for part in result.content

@@ -26,7 +26,7 @@ SEPARATOR = "+"
 """``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
 hold a plus."""
 MOST_PAGES = 100
-LEAVING_SECONDS = 5.0
+LEAVING_SECONDS, ASKING_SECONDS = 5.0, 10.0
 LISTING = "while it listed what it offers beside tools"
 READING = "while it gave what it offers beside tools"
 
@@ -41,6 +41,7 @@ class PassedContent:
     announcements: Announcements
     names: Sequence[str]
     unreachable: dict[str, str] = field(default_factory=dict)
+    _level: str = ""
 
     @property
     def callers(self) -> Callers:
@@ -169,16 +170,21 @@ class PassedContent:
                         await self._unfollow(context, stream, name, uri)
 
     async def opened(self, name: str, server: OpenServer) -> None:
-        """Ask a server that was opened again for what clients follow of it."""
-        from mcp import MCPError
+        """Ask a server that was opened, or is looked at again, for what clients follow of it and
+        the logs that they want; what it refuses or does not answer in time is left.
+        """
+        import anyio
 
         streams = self.servers.streams_of(name)
-        for uri in self.announcements.followed(name):
-            with suppress(MCPError):  # what is gone there is followed no more
-                if streams is not None:
-                    await streams.follow(uri)
-                else:
-                    await _raw(server, "resources/subscribe", {"uri": uri})
+        with anyio.move_on_after(ASKING_SECONDS):
+            if self._level:
+                await self._ask_for_logs(server)
+            for uri in self.announcements.followed(name):
+                with suppress(Exception):  # what is gone there is followed no more
+                    if streams is not None:
+                        await streams.follow(uri)
+                    else:
+                        await _raw(server, "resources/subscribe", {"uri": uri})
 
     async def told(self, name: str, method: str, message: Any) -> None:
         """Pass on what a server says of its resources and prompts."""
@@ -194,12 +200,21 @@ class PassedContent:
     async def set_level(
         self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> dict[str, Any]:
-        """Ask every open server for logs of that level."""
+        """Ask every server for logs of that level, those that are not open when they are."""
+        import anyio
+
         self.callers.heard(context)
-        for server in self.servers.open_now.values():
-            if server.client.server_capabilities.logging is not None:
-                await _raw(server, "logging/setLevel", {"level": params.level})
+        self._level = params.level
+        with anyio.move_on_after(ASKING_SECONDS):
+            async with anyio.create_task_group() as group:
+                for server in self.servers.open_now.values():
+                    group.start_soon(self._ask_for_logs, server)
         return {}
+
+    async def _ask_for_logs(self, server: OpenServer) -> None:
+        if server.client.server_capabilities.logging is not None:
+            with suppress(Exception):  # logs are worth no failure
+                await _raw(server, "logging/setLevel", {"level": self._level})
 
     async def _follow(
         self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
@@ -207,10 +222,14 @@ class PassedContent:
         await self._ready(context, name)
         self.announcements.follow(client, name, uri)
         streams = self.servers.streams_of(name)
-        if streams is not None:
-            await streams.follow(uri)
-        else:
-            await self._asked(context, name, "resources/subscribe", {"uri": uri})
+        try:
+            if streams is not None:
+                await streams.follow(uri)
+            else:
+                await self._asked(context, name, "resources/subscribe", {"uri": uri})
+        except BaseException:
+            self.announcements.unfollow(client, name, uri)
+            raise
 
     async def _unfollow(
         self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
@@ -256,7 +275,7 @@ class PassedContent:
 
         async def look(name: str) -> None:
             try:
-                requests = self.callers.requests(name, context.session)
+                requests = self.callers.requests(name, context)
                 server = await self.servers.ready(name, requests)
             except ToolScopeError as error:
                 self.unreachable[name] = str(error)
@@ -295,21 +314,17 @@ class PassedContent:
     ) -> dict[str, Any]:
         """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
         from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
+        from mcp_types import INTERNAL_ERROR
 
         server = await self._ready(context, name)
         with self.callers.calling(name, context):
             try:
                 return await _raw(server, method, params)
-            except Exception as error:
-                ended = getattr(error, "code", 0) in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
-                if isinstance(error, MCPError) and not ended:
-                    raise
-                failure = await server.failure(error, READING)
-                if failure is None:
-                    raise
-                self.servers.lost(name, server)
-                raise MCPError(INTERNAL_ERROR, str(failure)) from None
+            except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
+                failure = await self.servers.failure(name, server, error, READING)
+                if isinstance(failure, ToolScopeError):
+                    failure = MCPError(INTERNAL_ERROR, str(failure))
+                raise failure from None
 
     async def _ready(self, context: ServerRequestContext[Any, Any], name: str) -> OpenServer:
         """The server, open. Raises ``MCPError`` where it cannot be."""
@@ -317,7 +332,7 @@ class PassedContent:
         from mcp_types import INTERNAL_ERROR
 
         try:
-            return await self.servers.ready(name, self.callers.requests(name, context.session))
+            return await self.servers.ready(name, self.callers.requests(name, context))
         except ToolScopeError as error:
             raise MCPError(INTERNAL_ERROR, str(error)) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from toolscope_core.config import ConnectionLimits
@@ -80,14 +80,13 @@ async def open_gateway(
     import anyio
 
     load_sdk()
-    callers = Callers()
-    announcements = Announcements(callers)
     held = HeldTools(_came_in(bundle), config.limits, config.on_change)
 
     async def look(name: str, server: OpenServer) -> None:
         if await held.read(name, server):
             for sentence in held.sentences(name):
-                config.notice(sentence)
+                with suppress(OSError, ValueError):  # nobody reads it any more
+                    config.notice(sentence)
             await announcements.list_changed("tools")
         await content.opened(name, server)
 
@@ -95,6 +94,8 @@ async def open_gateway(
         await content.told(name, method, message)
 
     async with anyio.create_task_group() as group:
+        callers = Callers(group)
+        announcements = Announcements(callers)
         servers = OriginalServers(group, config.launches, config.limits, look, tell)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
         content = PassedContent(servers, announcements, bundle.table.servers)

@@ -120,9 +120,12 @@ class ToolCalls:
         arguments = dict(original_arguments(route, original, call.arguments, declared))
         with self.callers.calling(original.server, context):
             try:
-                return await call_original(server, original.name, arguments, context, params)
+                result = await call_original(server, original.name, arguments, context, params)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
-                raise await self._failure(original, server, error) from None
+                doing = f"while it ran {original.name}"
+                raise await self.servers.failure(original.server, server, error, doing) from None
+        await self.callers.told(context)  # logs and progress come before the result
+        return result
 
     def _route(self, call: _Call) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
@@ -146,22 +149,8 @@ class ToolCalls:
     async def _server(
         self, original: Original, context: ServerRequestContext[Any, Any]
     ) -> OpenServer:
-        requests = self.callers.requests(original.server, context.session)
+        requests = self.callers.requests(original.server, context)
         return await self.servers.ready(original.server, requests)
-
-    async def _failure(self, original: Original, server: OpenServer, error: Exception) -> Exception:
-        """What to raise for what a call raised."""
-        from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
-
-        if isinstance(error, MCPError) and error.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
-            return error
-        failure = await server.failure(error, f"while it ran {original.name}")
-        if failure is None:
-            return error
-        if getattr(failure, "kind", "") != "silent":
-            self.servers.lost(original.server, server)
-        return failure
 
     def _write(self, call: _Call, outcome: Outcome, seconds: float) -> None:
         original = call.original

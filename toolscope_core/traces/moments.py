@@ -20,6 +20,6 @@ def moment(value: Any) -> str:
             read = datetime.fromtimestamp(seconds, UTC)
         else:
             return ""
+        return read.astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return ""
-    return read.astimezone(UTC).isoformat(timespec="seconds")

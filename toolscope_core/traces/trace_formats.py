@@ -88,10 +88,11 @@ def _traces(records: Iterable[Any]) -> Iterator[CallTrace]:
 
 def _logged(row: Mapping[str, Any]) -> list[TracedCall]:
     """A line of a gateway's log; none for a call that no original got."""
-    if row["outcome"] in _NO_CALL:
+    outcome = str(row["outcome"])
+    if outcome in _NO_CALL:
         return []
     original, tool = str(row.get("original") or ""), str(row["tool"])
-    return [TracedCall(tool, original, row["outcome"] in _FAILED, moment(row.get("at")))]
+    return [TracedCall(tool, original, outcome in _FAILED, moment(row.get("at")))]
 
 
 def _dicts(values: Iterable[Any]) -> list[Mapping[str, Any]]:

@@ -1,0 +1,111 @@
+"""Messages to clients: in order, replaced, and held up by nobody else."""
+
+import asyncio
+from types import SimpleNamespace
+
+import anyio
+import pytest
+
+from toolscope_core.gateway import outboxes
+from toolscope_core.gateway.callers import session_of
+from toolscope_core.gateway.outboxes import Outboxes
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch):
+    monkeypatch.setattr(outboxes, "TAKING_SECONDS", 0.05)
+
+
+def run(use):
+    gone = []
+
+    async def work():
+        async with anyio.create_task_group() as group:
+            await use(Outboxes(group, gone.append))
+        return gone
+
+    return asyncio.run(asyncio.wait_for(work(), 10))
+
+
+def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
+    taken = []
+
+    def saying(text):
+        async def say(session):
+            taken.append((session, text))
+
+        return say
+
+    async def use(boxes):
+        for text, about in (("a", None), ("b", "list"), ("c", "list"), ("d", None)):
+            boxes.post("client", "session", saying(text), about)
+        await boxes.sent("client")
+
+    assert run(use) == []
+    assert [text for _, text in taken] == ["a", "c", "d"]
+
+
+def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_up():
+    taken = []
+
+    async def stalled(session):
+        await anyio.sleep_forever()
+
+    async def say(session):
+        taken.append(session)
+
+    async def use(boxes):
+        boxes.post("a", "stalled", stalled)
+        boxes.post("a", "stalled", say)
+        boxes.post("b", "other", say)
+        await boxes.sent("b")
+        assert taken == ["other"]
+        await boxes.sent("a")
+
+    assert run(use) == ["a"]
+    assert taken == ["other"]
+
+
+def test_a_message_that_cannot_be_sent_is_left_and_the_next_one_goes():
+    taken = []
+
+    async def broken(session):
+        raise ValueError("no such level")
+
+    async def say(session):
+        taken.append(session)
+
+    async def use(boxes):
+        boxes.post("a", "session", broken)
+        boxes.post("a", "session", say)
+
+    assert run(use) == [] and taken == ["session"]
+
+
+def test_so_many_wait_and_the_oldest_makes_room(monkeypatch):
+    monkeypatch.setattr(outboxes, "MOST_WAITING", 3)
+    taken = []
+
+    def saying(number):
+        async def say(session):
+            taken.append(number)
+
+        return say
+
+    async def use(boxes):
+        for number in range(10):
+            boxes.post("a", "session", saying(number))
+
+    run(use)
+    assert taken == [7, 8, 9]
+
+
+def test_requests_without_a_session_over_http_are_clients_of_their_own():
+    def context(headers, session):
+        request = None if headers is None else SimpleNamespace(headers=headers)
+        return SimpleNamespace(request=request, session=session)
+
+    one, other = object(), object()
+    assert session_of(context(None, one)) == session_of(context(None, other)) == ""
+    assert session_of(context({"mcp-session-id": "s"}, one)) == "s"
+    assert session_of(context({}, one)) != session_of(context({}, other))
