@@ -51,6 +51,12 @@ def test_words_of_the_description_tell_where_names_do_not():
     assert slot(one, other)[1] == ("yen", "pesos")
 
 
+def test_servers_tell_before_words_of_descriptions_that_have_nothing_in_common():
+    one = tool("list_files", "attic", "List files. Prefer this to ls, with depth.")
+    other = tool("list_files", "cellar", "List files. Clearly distinguishes folders.")
+    assert slot(one, other) == ("server", ("attic", "cellar"))
+
+
 def test_servers_names_and_ids_tell_where_words_do_not():
     attic, cellar = tool("list_files", "attic"), tool("list_files", "cellar")
     assert slot(attic, cellar) == ("server", ("attic", "cellar"))

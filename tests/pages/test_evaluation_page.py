@@ -6,7 +6,7 @@ import pytest
 
 from tests.workspace.desk import MAIL, WEATHER, by_name, tool
 from toolscope_core.datamodel import Pair
-from toolscope_core.store import keep_result
+from toolscope_core.store import keep_result, open_experiment
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.workspace.evaluations import Wanted
 
@@ -133,6 +133,17 @@ def test_a_half_finished_sweep_is_shown_and_said(page):
     keep_result(page.work.store, number, {}, 1.0, is_done=False)
     page.open("evaluation", view="Sweep")
     assert "No value is measured yet" in page.text
+
+
+@pytest.mark.parametrize("view", ["Before and after", "Queries", "Merges", "Confusions"])
+def test_one_that_is_measured_now_or_was_cancelled_is_not_drawn(page, view):
+    first = measure(page)
+    later = open_experiment(page.work.store, page.catalog_id, "comparison", {"queries": "q.jsonl"})
+    page.open("evaluation", view=view)
+    assert not page.at.exception and f"Experiment {first}," in page.text
+    page.work.evaluations.delete(first)
+    page.open("evaluation", view=view, x=str(later.number))
+    assert not page.at.exception and "Nothing is measured yet" in page.text
 
 
 def test_a_damaged_experiment_is_said_and_not_drawn(through_the_app, page):

@@ -65,24 +65,29 @@ def slot_of(
     """What the slot is called and the value of each tool, in their order, all different.
 
     ``unshared`` are the words of each tool that no other one says, those of its name first. Where
-    words do not tell them apart, the servers do, then names, then ids.
+    words of names do not tell them apart, nor words of one kind, the servers do, then the first
+    words of descriptions, names, ids.
     """
-    values = [_value(tool, words) for tool, words in zip(tools, unshared, strict=True)]
+    named = [_of_name(tool, words) for tool, words in zip(tools, unshared, strict=True)]
+    values = [
+        "_".join((own or list(words))[:_MOST_WORDS])
+        for own, words in zip(named, unshared, strict=True)
+    ]
+    servers = [tool.server for tool in tools]
     if all(values) and _are_distinct(values):
-        return _kind(values), tuple(values)
-    for name, labels in (
-        ("server", [tool.server for tool in tools]),
-        ("variant", [tool.name for tool in tools]),
-    ):
+        told_by_server = all(servers) and _are_distinct(servers)
+        if all(named) or kind_of(values) or not told_by_server:
+            return _kind(values), tuple(values)
+    for name, labels in (("server", servers), ("variant", [tool.name for tool in tools])):
         if all(labels) and _are_distinct(labels):
             return name, tuple(labels)
     return "variant", tuple(tool.id for tool in tools)
 
 
-def _value(tool: Tool, words: Sequence[str]) -> str:
+def _of_name(tool: Tool, words: Sequence[str]) -> list[str]:
+    """Those of the words that its name has."""
     name = split_name(source_name(tool))
-    named = [word for word in words if word in name]
-    return "_".join((named or list(words))[:_MOST_WORDS])
+    return [word for word in words if word in name]
 
 
 def _are_distinct(values: Sequence[str]) -> bool:

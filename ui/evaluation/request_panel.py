@@ -24,6 +24,14 @@ KNOBS: dict[str, Knob] = {
     "what embeds (the encoder)": "encoder",
 }
 SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
+WHAT_IT_DOES: dict[Kind, str] = {
+    "comparison": "*Measure* searches every query in both toolsets; a thousand queries take about "
+    "a minute.",
+    "stress": "*Measure* searches the tools of every query among more and more others.",
+    "sweep": "*Measure* searches every query at each value of the setting.",
+    "ablation": "*Measure* searches every query with parts of the merge and of the search left "
+    "out.",
+}
 RERANKERS = {"automatic": "auto", "off": "none"}
 
 
@@ -125,23 +133,20 @@ def _upload(catalog_id: int, sides: Sequence[str]) -> None:
 
 
 def shown_experiment(catalog_id: int, wanted: Wanted) -> Experiment | None:
-    """The newest experiment of this kind, that of the address before others, with what it measured
-    in a line.
+    """The newest experiment of this kind that has a result, that of the address before others, with
+    what it measured in a line.
     """
     evaluations = page_frame.workspace().evaluations
     mine = [one for one in evaluations.all(catalog_id) if one.kind == wanted.kind]
     named = st.query_params.get("x", "")
-    chosen = next((one for one in mine if str(one.number) == named), mine[0] if mine else None)
-    if chosen is None:
-        st.info(
-            "Nothing is measured yet. *Measure* searches every query in both toolsets; a thousand "
-            "queries take about a minute.",
-            icon=":material/query_stats:",
-        )
-        return None
-    experiment = evaluations.get(chosen.number)
-    _describe(catalog_id, experiment)
-    return experiment
+    mine.sort(key=lambda one: str(one.number) != named)
+    for one in mine:
+        experiment = evaluations.get(one.number)
+        if experiment.result or wanted.kind == "sweep":  # a sweep says that itself
+            _describe(catalog_id, experiment)
+            return experiment
+    st.info(f"Nothing is measured yet. {WHAT_IT_DOES[wanted.kind]}", icon=":material/query_stats:")
+    return None
 
 
 def described(experiment: Experiment) -> str:
