@@ -21,7 +21,7 @@ WISHES = {
     "Repeat the number": {"south_same": {"x": 3}},
     "Work in the south": {
         "south_work": {"act": "x"},
-        "work": {"act": "x", "variant": "south", "depth": 2},
+        "work": {"act": "x", "server": "south", "depth": 2},
     },
 }
 

@@ -35,8 +35,8 @@ async def until(holds):
             await anyio.sleep(0.02)
 
 
-async def work(client, act, variant="north"):
-    return told(await client.call_tool("work", {"act": act, "variant": variant}))
+async def work(client, act, server="north"):
+    return told(await client.call_tool("work", {"act": act, "server": server}))
 
 
 @pytest.mark.parametrize("act", ["change", "change in silence"])

@@ -125,7 +125,7 @@ def test_one_that_restarted_is_named_once_and_opened_again(town, reached, origin
 def test_what_is_no_answer_is_a_tool_error_that_names_it(town, reached, act, words):
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
-        failed = await client.call_tool("work", {"act": act, "variant": "north"})
+        failed = await client.call_tool("work", {"act": act, "server": "north"})
         return failed, told(await client.call_tool("get", {"path": "a"}))
 
     failed, again = through(town, reached, use)

@@ -138,7 +138,7 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(town, servers,
     async def use(client, gateway):
         changed = await text_of(client, "get", {"path": "a"})
         missing = await text_of(client, "work", {"act": "x"})
-        south = told(await client.call_tool("work", {"variant": "south"}))
+        south = told(await client.call_tool("work", {"server": "south"}))
         listed = [tool.name for tool in (await client.list_tools()).tools]
         return changed, missing, south["server"], listed
 

@@ -84,8 +84,8 @@ def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_mor
         heard.append((getattr(message, "method", ""), str(getattr(params, "uri", ""))))
 
     async def use(client, gateway):
-        async def touch(variant):
-            return told(await client.call_tool("work", {"act": "touch", "variant": variant}))
+        async def touch(server):
+            return told(await client.call_tool("work", {"act": "touch", "server": server}))
 
         assert await touch("north") == []
         await client.subscribe_resource("north+file:///a.txt")

@@ -74,7 +74,7 @@ def test_every_merged_call_of_an_old_one_maps_back_to_it():
     catalog = town_catalog()
     cluster = accepted(catalog, "north/work", "south/work", family=True)
     assert cluster.kind == "router"
-    assert cluster.selector == "variant"
+    assert cluster.selector == "server"
 
 
 def test_what_an_export_with_routers_would_add_is_known(tmp_path):

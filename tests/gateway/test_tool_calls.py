@@ -17,7 +17,7 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, serve
     assert [tool.name for tool in tools] == ["get", "same", "work", "south_same"]
     work = tools[2]
     assert work.meta == {"example.com/kept": 1}
-    assert work.input_schema["properties"]["variant"]["enum"] == ["north", "south"]
+    assert work.input_schema["properties"]["server"]["enum"] == ["north", "south"]
     assert open_now == {}
 
 
@@ -29,7 +29,7 @@ def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mo
             for name, arguments in (
                 ("get", {"path": "a"}),
                 ("work", {"act": "x"}),
-                ("work", {"act": "x", "variant": "south", "depth": 2}),
+                ("work", {"act": "x", "server": "south", "depth": 2}),
                 ("same", {"x": 1}),
                 ("south_same", {"x": 2}),
             )
@@ -48,8 +48,8 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, se
     async def use(client, gateway):
         calls = (
             ("get", {}),
-            ("work", {"variant": "west"}),
-            ("work", {"variant": "north", "depth": 1}),
+            ("work", {"server": "west"}),
+            ("work", {"server": "north", "depth": 1}),
             ("gte", {"path": "a"}),
             ("read_file", {"file": "a"}),
         )
@@ -61,7 +61,7 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, se
     assert '"path" is a required property' in missing
     assert '"north"' in value and '"south"' in value
     assert foreign == (
-        "work does not take these arguments: with variant=\"north\", 'depth' is not taken; leave "
+        "work does not take these arguments: with server=\"north\", 'depth' is not taken; leave "
         "it out"
     )
     assert unknown == "there is no tool 'gte'; did you mean get?"

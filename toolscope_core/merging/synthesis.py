@@ -32,6 +32,9 @@ from toolscope_core.merging.units import difference
 
 _WORDS = ("description", "title", "default")
 
+MOST_NAMED = 12
+"""So many values of a selector are named in the description; its schema lists all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
@@ -182,7 +185,12 @@ def _router(canonical: Tool, members: Sequence[Tool], family: bool) -> Synthesis
         )
         for tool in members
     )
-    text = f"{canonical.description.rstrip()} Choose with `{selector}` which one does it.".strip()
+    named = [values[tool.id] for tool in ordered]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    text = (
+        f"{canonical.description.rstrip()} Choose with `{selector}` which one does it: "
+        f"{', '.join(named[:MOST_NAMED])}{more}."
+    ).strip()
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
     return Synthesis("router", canonical.id, document, maps, selector)
 

@@ -11,6 +11,8 @@ from toolscope_core.datamodel import Cluster, MergedTool, Tool
 from toolscope_core.merging.plan import documented
 from toolscope_core.views.map_rows import reachable
 
+MOST_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
@@ -37,6 +39,7 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
     names = ", ".join(title for title, _ in refusals)
     gone = reachable(tools, cluster.arguments)
     lossy = [alpha for alpha in cluster.arguments if not alpha.lossless]
+    surmised = [sentence for alpha in cluster.arguments for sentence in alpha.surmised]
     return (
         DocumentCheck(
             f"{len(MATRIX)} clients take its name, description and schema",
@@ -52,5 +55,10 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
             "Lossless: every old call can be translated there and back",
             not lossy,
             ", ".join(alpha.tool_id for alpha in lossy),
+        ),
+        DocumentCheck(
+            "No argument is only surmised to be the same",
+            not surmised,
+            "; ".join(surmised[:MOST_NAMED]),
         ),
     )

@@ -15,8 +15,8 @@ from toolscope_core.merging.calls import map_call, read_call, sample_arguments, 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
     """``new`` are the arguments of the merged tool, ``back`` what they are to the old one again;
-    ``lost`` have no place; ``problems`` say what the merged schema refuses; ``undone`` whether the
-    way there and back gives the same call.
+    ``lost`` have no place; ``problems`` say what the merged schema refuses, ``objections`` what the
+    old tool itself does; ``undone`` whether the way there and back gives the same call.
     """
 
     new: JsonObject
@@ -24,6 +24,7 @@ class TriedCall:
     lost: tuple[str, ...]
     problems: tuple[str, ...]
     undone: bool
+    objections: tuple[str, ...] = ()
 
 
 def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> TriedCall:
@@ -35,12 +36,14 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
     types = {parameter.name: parameter.type for parameter in tool.parameters}
     back = unmap_call(alpha, mapped.arguments, types)
     same = canonical_json(dict(back)) == canonical_json(dict(arguments))
+    unknown = [f"`{name}` is no argument of it" for name in arguments if name not in types]
     return TriedCall(
         mapped.arguments,
         back,
         mapped.lost,
         refusals(document.schema, mapped.arguments),
         same,
+        (*unknown, *refusals(tool.schema or {}, arguments)),
     )
 
 

@@ -31,6 +31,10 @@ def try_it(card: Card, key: str) -> None:
         except DecisionError as error:
             safe_text.show_error(error)
             return
+        for objection in tried.objections:
+            st.warning(
+                safe_text.untrusted(f"{tool.name} itself does not take this call: {objection}")
+            )
         there, back = st.columns(2)
         for column, title, name, arguments in (
             (there, "Becomes", card.cluster.document.name, tried.new),
@@ -43,5 +47,5 @@ def try_it(card: Card, key: str) -> None:
             st.warning(f"`{safe_text.untrusted(name)}` has no place in the merged tool.")
         for problem in tried.problems:
             st.error(safe_text.untrusted(f"The merged tool refuses it: {problem}"))
-        if tried.undone and not tried.problems:
+        if tried.undone and not tried.problems and not tried.objections:
             st.markdown(":green[:material/check:] There and back gives the same call.")
