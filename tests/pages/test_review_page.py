@@ -253,6 +253,16 @@ def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
     assert page.review.progress(1).accepted == 0
 
 
+def test_undo_takes_back_all_that_was_decided_at_once(page):
+    rows = [("accept", cluster, {}) for cluster in page.review.queue(1)[:2]]
+    page.review.decide_each(1, "reviewer", rows)
+    page.at.run()
+    latest = page.review.log(1)[-1].seq
+    assert page.button(f"undo_{latest}").label == "Undo 2"
+    page.press(f"undo_{latest}")
+    assert page.review.progress(1).accepted == 0
+
+
 def test_the_undo_of_a_batch_goes_with_the_next_decision(page):
     page.press("accept_safe").press("take_safe_")
     assert page.button("undo_batch_")

@@ -250,7 +250,8 @@ def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
 
 
 def undo_own(latest: int) -> None:
-    """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn.
+    """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn, and all
+    that was decided at once with it.
 
     A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
     same button does nothing more.
@@ -258,7 +259,7 @@ def undo_own(latest: int) -> None:
     standing = page_frame.workspace().review.standing(page_frame.current().id)
     own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
     if own is not None and own.seq >= latest:
-        undo((own.seq,), own)
+        undo(together_with(own, standing), own)
 
 
 def notice() -> None:
@@ -275,11 +276,19 @@ def notice() -> None:
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
 
 
+def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...]:
+    """A decision (its seq) and those that stand of what was decided at once with it."""
+    batch = one.detail.get("batch") if one.action != "flag" else None
+    others = (d for d in standing if batch and d.action != "flag" and d.reviewer == one.reviewer)
+    return tuple({one.seq: None} | {d.seq: None for d in others if d.detail.get("batch") == batch})
+
+
 def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
     """Take back what the reviewer decided last, also by the key U."""
     own = next((one for one in standing if one.reviewer == page_frame.reviewer()), None)
+    number = len(together_with(own, standing)) if own else 0
     st.button(
-        "Undo",
+        f"Undo {number}" if number > 1 else "Undo",
         key=f"undo_{own.seq if own else 'nothing'}",
         shortcut=shortcuts.letter("undo", by_key),
         disabled=own is None,
