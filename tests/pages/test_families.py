@@ -266,7 +266,7 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
     assert "family: the same operation for another provider or value" in page.text
     assert "Same job 0.00" in page.text and "Family 0.70" in page.text
-    assert r"Neither could serve the callers of the other as it is\." in page.text
+    assert r"Neither could take every call of the other as it is\." in page.text
     assert r"Only get\_positions\_fidelity says fidelity\." in page.text
     assert "Families, the same operation for another provider or value: **4**" in page.text
     page.at.session_state["pair_more"] = "Signals"

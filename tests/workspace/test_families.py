@@ -159,14 +159,14 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
     assert family.verdict.outcome == "family"
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
-        "Neither could serve the callers of the other as it is.",
+        "Neither could take every call of the other as it is.",
         "Only get_positions_fidelity says fidelity.",
         "Only get_positions_robinhood says robinhood.",
     )
     assert family.family_at == work.analyses.get(i).judge.weights.family_at
     same = work.pairs.view(i, Pair.of("fetch_recipe", "get_recipe")).relation
     assert same[1:] == (
-        "Either could serve every caller of the other.",
+        "By their arguments, each could take every call of the other.",
         "Each says all that the other says.",
     )
     near = {n.id: n.verdict for n in family.neighbours[0]}

@@ -65,7 +65,8 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
         case "duplicate":
             return f"{perhaps} the same job."
         case "subsumes":
-            return f"{perhaps} the same job, one of them for more callers."
+            more = "" if verdict.serves == "none" else ", one of them for more callers"
+            return f"{perhaps} the same job{more}."
         case "parametric":
             slot, values = slot_of(tools, verdict.differs)
             return f"The same operation for another {slot}: {' / '.join(values)}."
@@ -76,13 +77,17 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
-    """Who could serve the callers of whom, in a sentence."""
+    """Which takes the calls of which by their arguments, in a sentence; empty for two jobs."""
+    if verdict.relation in ("related", "different"):
+        return ""
     one, other = names_of(tools)
     return {
-        "both": "Either could serve every caller of the other.",
-        "left": f"{one} could serve every caller of {other}, not the other way round.",
-        "right": f"{other} could serve every caller of {one}, not the other way round.",
-        "none": "Neither could serve the callers of the other as it is.",
+        "both": "By their arguments, each could take every call of the other.",
+        "left": f"By its arguments, {one} could take every call of {other}, not the other way "
+        "round.",
+        "right": f"By its arguments, {other} could take every call of {one}, not the other way "
+        "round.",
+        "none": "Neither could take every call of the other as it is.",
     }[verdict.serves]
 
 

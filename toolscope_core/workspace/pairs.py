@@ -91,10 +91,15 @@ class Pairs:
             decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
             card=cluster_with(plan, (pair.left, pair.right)),
             version=version_of([tool.fingerprint for tool in tools], log),
-            relation=(
-                relation_of(verdict, tools),
-                serving_of(verdict, tools),
-                *apart_of(verdict, tools),
+            relation=tuple(
+                filter(
+                    None,
+                    (
+                        relation_of(verdict, tools),
+                        serving_of(verdict, tools),
+                        *apart_of(verdict, tools),
+                    ),
+                )
             ),
             family_at=analysis.judge.weights.family_at,
         )

@@ -95,10 +95,16 @@ def _figures(view: TrainedView) -> None:
         for way, m in side.figures.metrics.items()
     ]
     st.dataframe(rows, hide_index=True, alt="What each ranking reaches on held-out queries")
-    if not before.helps:
+    if idle := [name for name, side in sides.items() if not side.helps]:
+        both = len(idle) == len(sides)
+        where = "" if both else f" {idle[0]} the merge"
+        more = "" if both else (
+            " The other side is ranked by what was learned, so a tool may change its place for "
+            "that, and not for the merge."
+        )  # fmt: skip
         st.warning(
-            "Nothing that was learned clearly helps on these queries, so tools are still ranked by "
-            "their text. More queries may change that.",
+            f"Nothing that was learned clearly helps{where} on these queries, so tools are still "
+            f"ranked by their text{where}. More queries may change that.{more}",
             icon=":material/info:",
         )
     stale = sum(side.stale for side in sides.values())

@@ -67,7 +67,7 @@ def request_panel(catalog_id: int) -> Asked | None:
         key="q",
         type="search",
         bind="query-params",
-        placeholder="Find a flight and a hotel, then note both",
+        placeholder="Find a flight and a hotel, then write both to a file",
         icon=":material/search:",
         help="What an agent is asked. Enter searches.",
     )
