@@ -245,16 +245,19 @@ def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision
 
 
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
-    """The latest canonical choice and the merged document edit of each edited member set.
+    """The latest canonical choice and the merged document edit of each edited member set; what an
+    accepted merge kept is such a choice.
 
     Later edits override field by field. Members that left the catalog are left out of the set; a
-    changed member suspends the edit.
+    changed member suspends an edit, but not what was kept: nobody said that it turned round.
     """
     locate = _Locator(catalog, log)
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
         present, changed = locate(item)
-        if item.action not in ("edit", "canonical") or changed or not present:
+        kept = item.action == "accept" and "canonical" in item.detail
+        said = item.action in ("edit", "canonical") and not changed
+        if not (kept or said) or not present:
             continue
         key = frozenset(present.values())
         edit = chosen.get(key, Edit())

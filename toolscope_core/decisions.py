@@ -130,6 +130,8 @@ ASKING: tuple[Action, ...] = (*HOLDING, "recut")
 BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag", "note")
 """The actions that change no merge: what is decided on merges neither builds on them nor waits."""
 
+_KEPT = "canonical"
+"""In the detail of *canonical* which member is kept from now on, of *accept* which one was."""
 LONGEST_OWNER = 200
 LONGEST_NOTE = 1_000
 
@@ -170,8 +172,8 @@ def check_form(decision: Decision) -> None:
     if decision.action in check:
         check[decision.action](decision)
     elif (
-        decision.action == "canonical" and decision.detail.get("canonical") not in decision.members
-    ):
+        decision.action == "canonical" or (decision.action == "accept" and _KEPT in decision.detail)
+    ) and decision.detail.get(_KEPT) not in decision.members:
         raise DecisionError(
             f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
             f"{id_list(decision.ids)}"

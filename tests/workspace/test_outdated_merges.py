@@ -127,7 +127,7 @@ def test_keep_merged_records_what_was_shown_and_leaves_the_list(banks):
     assert item.doubtful == tuple(sorted(set(BANKS) - {item.cluster.canonical}))
     work.review.decide(i, "accept", item.cluster, "ann")
     assert work.review.look_again(i) == ()
-    assert work.review.standing(i)[0].detail == {"relation": item.cluster.relation}
+    assert work.review.standing(i)[0].detail["relation"] == item.cluster.relation
     assert by_name(work, i, item.cluster.document.name).state == "accepted"
     work.review.undo(i, "ann")
     assert members(work.review.look_again(i)) == {tuple(BANKS)}, "and comes back"

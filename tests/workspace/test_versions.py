@@ -48,6 +48,18 @@ def test_what_a_new_version_would_change_is_told_before_and_after(work):
     assert work.versions.since(record, earlier) == ahead
 
 
+def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
+    i = first(work).id
+    shown = by_name(work, i, "send_mail")
+    other = next(one for one in shown.members if one != shown.canonical)
+    work.review.decide(i, "accept", replace(shown, canonical=other), "ann")
+    assert by_name(work, i, "send_mail").canonical == other
+    record = work.catalogs.add("Desk", catalog(*NEXT))
+    work.analyses.run(record.id)
+    waiting = by_name(work, record.id, "send_mail")
+    assert (waiting.state, waiting.canonical) == ("stale", other)
+
+
 def test_decisions_on_changed_tools_are_named_before_and_after(work):
     i = first(work).id
     for name in ("send_mail", "get_weather"):

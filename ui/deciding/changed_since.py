@@ -18,10 +18,11 @@ def on_card(cluster: Cluster) -> None:
     """The decisions on a stale cluster, each with what changed since."""
     record = page_frame.current()
     for decision in page_frame.workspace().versions.waiting_on(record, cluster)[-SHOWN:]:
-        done = decision_words.in_words(decision)
+        done, whom = decision_words.in_words(decision), decision_words.by_whom(decision)
+        kept = "canonical" in decision.detail and decision.action == "accept"
+        still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if kept else ""
         st.warning(
-            f"{done} ({decision_words.by_whom(decision)}). A tool has changed since, so this waits "
-            "for another look.",
+            f"{done} ({whom}). A tool has changed since, so this waits for another look.{still}",
             icon=":material/update:",
         )
         changed_tools(decision)
