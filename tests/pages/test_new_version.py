@@ -48,6 +48,19 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     assert "<ins" in marked and "now" in marked
 
 
+def test_a_merge_that_lost_a_tool_is_listed_as_gone(monkeypatch, work):
+    (first,) = work.catalogs.newest()
+    merged = by_name(work, first.id, "get_weather")
+    work.review.decide(first.id, "accept", merged, "ann")
+    left = [tool for tool in TOOLS if tool.id != merged.members[0]]
+    record = work.catalogs.add("Desk", catalog(*left))
+    work.analyses.wait(work.analyses.start(record.id))
+    app = open_page(monkeypatch, work)
+    assert "0 decisions hold; 1 names tools that are gone." in words(app)
+    assert "Decisions on tools that are gone (1)" in {one.label for one in app.expander}
+    assert "decision 1, Accepted" in words(app)
+
+
 def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
     next_version(work)
     app = open_page(monkeypatch, work, "review", since="again")

@@ -21,8 +21,8 @@ class StandingDecisions:
     """The decisions in force on the tools of a version, oldest first; notes and flags left out, and
     those that were made again on tools that had changed.
 
-    ``wait`` are suspended, as a tool that they name has changed; ``gone`` name tools none of which
-    is left.
+    ``wait`` are suspended, as a tool that they name has changed; ``gone`` name tools of which none
+    is left, or one alone where they put tools together or keep them apart.
     """
 
     hold: tuple[Decision, ...]
@@ -51,7 +51,7 @@ def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDec
         if one.seq in suspended:
             if not _is_made_again(catalog, one, in_force[place + 1 :]):
                 wait.append(one)
-        elif one.members and prints.isdisjoint(one.members):
+        elif one.members and len(prints & set(one.members)) < (2 if one.action in LINKING else 1):
             gone.append(one)
         else:
             hold.append(one)

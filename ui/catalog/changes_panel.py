@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.datamodel import Catalog
+from toolscope_core.datamodel import Catalog, Decision
 from toolscope_core.errors import JobError
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.version_changes import Changes, Doubt
-from ui.deciding import changed_since, queue_panel
+from ui.deciding import changed_since, decision_words, queue_panel
 from ui.frame import page_frame, safe_text
 
 SHOWN = 10
@@ -46,6 +46,13 @@ def changes_panel(first: DeltaGenerator) -> None:
             if len(earlier) > 1:
                 st.selectbox("Compare with version", list(earlier), key=key, width=160)
             _changes(changes)
+        if gone := versions.standing(record).gone:
+            label = f"Decisions on tools that are gone ({len(gone):,})"
+            with st.expander(label, icon=":material/delete_sweep:"):
+                st.caption("Nothing is left of them to merge or to keep apart.")
+                lines = [f"- {_decided(one)}" for one in gone[:SHOWN]]
+                st.markdown("\n".join(lines))
+                _rest(len(gone), "decisions")
         if changes.doubts:
             label = f"Decisions that wait ({len(changes.doubts):,}), and what changed since"
             with st.expander(label, icon=":material/history:"):
@@ -160,6 +167,12 @@ def _changes(changes: Changes) -> None:
 
 def _in_words(doubt: Doubt) -> str:
     return f"{doubt.seq}, {safe_text.untrusted(doubt.summary)}"
+
+
+def _decided(decision: Decision) -> str:
+    done, whom = decision_words.in_words(decision), decision_words.by_whom(decision)
+    tools = safe_text.untrusted(", ".join(decision.ids))
+    return f"decision {decision.seq}, {done} ({whom}): {tools}"
 
 
 def _rest(count: int, what: str) -> None:
