@@ -36,6 +36,8 @@ def test_hostile_text_that_would_go_out_is_said(monkeypatch, bench):
     (error,) = page.open("export").at.error
     assert r"odd/note" in error.value
     assert "Merge them in Review" in error.value
+    page.at.toggle(key="fix").set_value(True).run()
+    assert not page.at.error, "the fix takes it out"
 
 
 def test_the_policy_decides_what_goes_out(page):

@@ -69,7 +69,10 @@ def reasons_against(
     if group.family:  # 2
         yield f"a family: {_values(synthesis)}; no member serves the callers of another"
     elif synthesis.kind == "router":
-        yield "no member's own schema serves every call, so a gateway is needed"
+        yield (
+            "the kept tool's own schema does not take every call of the others, so a gateway is "
+            "needed"
+        )
     yield from differences.words  # 3
     yield from differences.arguments  # 4
     for alpha in synthesis.arguments:

@@ -165,7 +165,7 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
         refusals=refusals(plan, shape, fix),
-        hostile=_hostile(plan),
+        hostile=_hostile(with_fixes(plan, shape or plan.catalog.format) if fix else plan),
         edited=len(plan.edited),
         held_back=plan.held_back,
         removed=plan.removed,

@@ -63,9 +63,10 @@ def _sentences(overlap: Twins) -> list[str]:
     lines = [
         f"**{twins:,}** of {tools:,} tools ({twins / tools:.0%}) have a duplicate on another "
         f"server; {servers:,} of {len(overlap.servers):,} servers are affected.",
-        f"The most replaceable server is {safe_text.untrusted(first.server)}: {first.twins:,} of "
-        f"its {first.tools:,} tools ({first.share:.0%}) have a duplicate elsewhere, mostly on "
-        f"{safe_text.untrusted(first.most)}.",
+        f"The server with the largest share of them is {safe_text.untrusted(first.server)}: "
+        f"{first.twins:,} of its {first.tools:,} tools ({first.share:.0%}) have a duplicate "
+        f"elsewhere, mostly on {safe_text.untrusted(first.most)}. Whether it can be switched off "
+        "is for Review: a duplicate may need a gateway.",
     ]
     sizes = {row.server: row.tools for row in overlap.servers}
     return lines + [_overlap(pair, sizes) for pair in overlap.pairs[:NAMED]]
