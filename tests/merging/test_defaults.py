@@ -32,6 +32,14 @@ def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
     assert changes(left, right) == ()
 
 
+def test_a_declared_value_beside_a_declared_nothing_is_told_of():
+    dated = tool("a", "f", day=text(default="2019-03-01"))
+    today = tool("b", "g", day=text(default=None))
+    assert changes(dated, today) == ('left out, `day` of a is "2019-03-01" and `day` of b null',)
+    open_ended = tool("c", "h", day=text(default="dontcare"))
+    assert changes(open_ended, today) == changes(dated, tool("d", "k", day=text())) == ()
+
+
 def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
     unset = tool("a", "f", paid={"type": "boolean", "default": None})
     off = tool("b", "g", paid={"type": "boolean", "default": False})

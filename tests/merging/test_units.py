@@ -31,7 +31,13 @@ TABLE = [
     ("since", "Unix time in milliseconds", "since", "Unix timestamp", "milliseconds since 1970"),
 ]
 
+CITY_STATE = "The city, in the format of 'City, State', such as 'San Francisco, CA'."
+CITY_COUNTRY = "In the format 'City, Country' (e.g., 'Paris, France')."
+TABLE += [("city", CITY_STATE, "city", CITY_COUNTRY, "city and state, not city and country")]
+
 SAME = [
+    ("city", "In the format 'City, State' or 'City, Country'.", "city", CITY_COUNTRY),
+    ("city", CITY_STATE, "city", "Such as 'Paris, France'."),
     ("temperature", "in Celsius", "temp", "degrees Celsius (°C)"),
     ("temperature", "", "temperature", "in Celsius"),
     ("unit", "Celsius or Fahrenheit", "unit", "given in Celsius"),

@@ -39,7 +39,8 @@ def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, .
 
 def _other_default(source: Parameter, target: Parameter) -> tuple[str, str] | None:
     """The two defaults as JSON where both state one and they differ. A schema that states *null*
-    states nothing, but for a switch, which then is in neither position.
+    states nothing, but for a switch, which then is in neither position, and beside a value of the
+    other's schema.
     """
     if source.required:
         return None
@@ -49,9 +50,15 @@ def _other_default(source: Parameter, target: Parameter) -> tuple[str, str] | No
     else:
         values = [_default(source), _default(target)]
         stated = values[1] is not None and (values[0] is not None or _is_open(source))
+        stated |= _limits(values[0]) and {"default"} <= source.schema.keys() & target.schema.keys()
     if not stated or _spelled(values[0]) == _spelled(values[1]):
         return None
     return canonical_json(values[0]), canonical_json(values[1])
+
+
+def _limits(value: Any) -> bool:
+    """Whether a default is a value, and none that leaves everything open."""
+    return value not in (None, [], {}) and str(value).casefold() not in _NO_LIMIT
 
 
 def _default(parameter: Parameter) -> Any:

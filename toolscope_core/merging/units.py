@@ -103,6 +103,11 @@ _FORMATS = {
     "unix-time": "seconds since 1970",
     "timestamp": "seconds since 1970",
 }
+_SHOWN = re.compile(
+    r"\bformats?\b(?:\s+of)?[\s:]*"
+    r"((?:['\"`][A-Z][a-z]+(?:\s*[,/]\s*[A-Z][a-z]+)+['\"`](?:\s*(?:,|or|and)\s*)*)+)"
+)
+"""Forms in quotes with the names of their parts, as *in the format 'City, State'*."""
 _WIDTHS = frozenset("int32 int64 uint32 uint64 float double number integer string".split())
 
 
@@ -117,7 +122,17 @@ def difference(one: Parameter, other: Parameter) -> str:
     for dimension, unit in ours:
         if theirs.get(dimension, unit) != unit:
             return f"{unit}, not {theirs[dimension]}"
+    parts, other_parts = _parts(one.description), _parts(other.description)
+    if parts and other_parts and not (parts <= other_parts or other_parts <= parts):
+        return f"{' and '.join(sorted(parts))}, not {' and '.join(sorted(other_parts))}"
     return ""
+
+
+@lru_cache(maxsize=65_536)
+def _parts(description: str) -> frozenset[str]:
+    """The parts that a value is written of, from all forms that are shown: *City, State*."""
+    shown = " ".join(_SHOWN.findall(description))
+    return frozenset(word.casefold() for word in re.findall(r"[A-Z][a-z]{2,}", shown))
 
 
 def _measured(parameter: Parameter) -> tuple[tuple[str, str], ...]:
