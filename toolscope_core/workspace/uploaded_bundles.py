@@ -69,6 +69,6 @@ class UploadedBundles:
         if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
             raise ConfigError(
                 f"{called} says nothing of {foreign[0]}; give a bundle that was exported from this "
-                "catalog"
+                "version of the catalog"
             )
         return of_bundle(read_isolated(load_paths([folder])), relabelling, called)
