@@ -306,6 +306,7 @@ def test_an_earlier_version_is_restored(page):
         page.press("save_")
     first = page.review.log(1)[0].seq
     page.press(f"restore_{first}_")
+    assert "Restored the document of" in page.text
     assert by_name(page.work, 1, "send_mail").document.description == "First."
     assert len(page.review.log(1)) == 3, "restoring is an edit of its own"
 

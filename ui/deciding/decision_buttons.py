@@ -311,12 +311,19 @@ def take_back_button(settled: SettledCluster | None) -> None:
     )
 
 
-def save(cluster: Cluster, draft: Draft, then: Callable[[], None] | None = None) -> None:
-    """Store an edited document; on success call ``then``, which discards the unsaved text."""
+def save(
+    cluster: Cluster,
+    draft: Draft,
+    then: Callable[[], None] | None = None,
+    done: str = "Saved the document of",
+) -> None:
+    """Store an edited document, and say that it is ``done``; on success call ``then``, which
+    discards the unsaved text.
+    """
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     saved = attempt(
         lambda: review.edit(catalog_id, cluster, draft, page_frame.reviewer()),
-        f"Saved the document of {draft.document.name}",
+        f"{done} {draft.document.name}",
     )
     if saved and then:
         then()

@@ -37,7 +37,7 @@ def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None
                     disabled=same,
                     help="It is what stands." if same else None,
                     on_click=decision_buttons.save,
-                    args=(cluster, version.draft, then),
+                    args=(cluster, version.draft, then, "Restored the document of"),
                 )
             st.html(
                 safe_text.word_diff(cluster.document.description, document.description, dim=True)
