@@ -15,6 +15,10 @@ st.html(
     "<style>[data-testid='stMainBlockContainer'] {padding: 3.75rem 2rem 2rem} "
     "[data-testid='stBottomBlockContainer'] {padding: .5rem 2rem} "
     "h1 {padding: 0 0 .25rem !important}"
+    # A long link, or a long row of choices, goes on in the next line and is not cut.
+    "[data-testid='stPageLink'] a span, [data-testid='stPageLink'] a p "
+    "{white-space: normal !important; overflow: visible !important} "
+    "[data-testid='stButtonGroup'] > div {flex-wrap: wrap; overflow: visible}"
     "@media (max-width: 1250px) {.st-key-beside [data-testid='stColumn'] {min-width: 100%}}"
     "@media (max-width: 1100px) {"  # a small screen, or a large one at 150 %
     "[data-testid='stSidebar'][style*='width: 300px'] {width: 210px !important} "
