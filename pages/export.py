@@ -70,7 +70,11 @@ for column, (label, before, after) in zip(
     st.columns(3),
     (
         ("Tools", figures.tools_before, figures.tools_after),
-        (f"Tokens per prompt ({figures.counted})", figures.tokens_before, figures.tokens_after),
+        (
+            f"Tokens per prompt as {figures.tokens[0].shape} ({figures.counted})",
+            figures.tokens_before,
+            figures.tokens_after,
+        ),
         ("Merges", 0, len(figures.merges)),
     ),
     strict=True,

@@ -31,8 +31,8 @@ st.markdown(
     f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
     f"**{candidates.total:,}**. The judge expects about {candidates.expected:,} of them to do the "
     f"same job ({candidates.expected / candidates.total:.0%}) and proposes to merge "
-    f"**{candidates.merges:,}**. Families, the same operation for another provider or value: "
-    f"**{candidates.families:,}**."
+    f"**{candidates.merges:,}**. Pairs of a family, the same operation for another provider or "
+    f"value: **{candidates.families:,}**."
 )
 
 

@@ -111,7 +111,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
 
 
 def test_tokens_are_labelled_and_given_by_shape(page):
-    assert "Tokens per prompt (estimate)" in figures(page)
+    assert "Tokens per prompt as openai-chat (estimate)" in figures(page)
     assert "Tokens: estimate" in page.text
     shapes = table(page, "shape", "before")
     assert list(shapes["shape"]) == [

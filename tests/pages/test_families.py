@@ -268,7 +268,7 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert "Same job 0.00" in page.text and "Family 0.70" in page.text
     assert r"Neither could take every call of the other as it is\." in page.text
     assert r"Only get\_positions\_fidelity says fidelity\." in page.text
-    assert "Families, the same operation for another provider or value: **4**" in page.text
+    assert "Pairs of a family, the same operation for another provider or value: **4**" in page.text
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     assert not page.at.exception

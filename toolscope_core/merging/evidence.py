@@ -97,11 +97,12 @@ def _on_relation(compared: Compared) -> Iterator[str]:
         slot, values = slot_of(compared.tools, compared.unshared)
         yield f"The same operation for another {slot}: {' / '.join(values)}."
     elif compared.relation in ("duplicate", "subsumes"):
+        one, other = _who(left, right), _who(right, left)
         yield {
-            "both": "The same job: either could serve the callers of the other.",
-            "left": f"{_who(left, right)} could serve every caller of {_who(right, left)}.",
-            "right": f"{_who(right, left)} could serve every caller of {_who(left, right)}.",
-            "none": "The same job, but neither takes all that callers of the other pass.",
+            "both": "By their arguments each takes every call of the other.",
+            "left": f"By its arguments {one} takes every call of {other}.",
+            "right": f"By its arguments {other} takes every call of {one}.",
+            "none": "By their arguments neither takes every call of the other.",
         }[compared.serves]
     elif compared.relation == "related":
         yield "They have to do with each other, but they are not one job."
