@@ -29,7 +29,7 @@ ACTIONS: Mapping[Action, ActionRule] = {
     "accept": ActionRule(
         "Accepted",
         "two tools or more",
-        "They are one tool, of the relation that was shown.",
+        "They are one tool, of the relation that was shown, and keep the member that was.",
     ),
     "reject": ActionRule(
         "Never merge",
