@@ -255,9 +255,9 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     chosen: dict[frozenset[str], Edit] = {}
     for item in active(log):
         present, changed = locate(item)
-        kept = item.action == "accept" and "canonical" in item.detail
-        said = item.action in ("edit", "canonical") and not changed
-        if not (kept or said) or not present:
+        keeps_one = item.action == "accept" and "canonical" in item.detail
+        is_edit = item.action in ("edit", "canonical") and not changed
+        if not (keeps_one or is_edit) or not present:
             continue
         key = frozenset(present.values())
         edit = chosen.get(key, Edit())

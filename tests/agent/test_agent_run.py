@@ -134,6 +134,14 @@ def test_a_line_that_was_not_written_to_its_end_is_done_again(agent, endpoint, t
     assert path.read_bytes().startswith(whole.split(b"\n")[0] + b"\n")
 
 
+@pytest.mark.parametrize("text", ["my notes", '{"a": 1}', '{"a": ', "x\n{"])
+def test_a_file_that_is_none_of_a_run_stays_as_it_is(agent, endpoint, tmp_path, text):
+    path = tmp_path / "run.jsonl"
+    path.write_text(text)
+    agent("--first", 1, code=2)
+    assert path.read_text() == text and not endpoint.received
+
+
 def test_a_tool_that_breaks_its_own_schema_is_an_error_for_the_model():
     class Client:
         async def call_tool(self, name, arguments):

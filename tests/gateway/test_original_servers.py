@@ -1,14 +1,17 @@
 """Original servers that die, hang, flood and change: an answer in words, and the others go on."""
 
+import asyncio
 import json
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import anyio
 import pytest
 
 from tests.gateway.town import QUICK, through, told
 from toolscope_core.gateway import original_servers
+from toolscope_core.gateway.original_servers import OriginalServers
 
 
 async def text_of(client, name, arguments):
@@ -147,3 +150,25 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(town, servers,
     assert missing == "north has no tool 'work' any more"
     assert south == "south"
     assert listed == ["same", "work", "south_same"]
+
+
+def test_a_look_that_was_given_up_is_still_to_be_made():
+    looks = []
+
+    async def look(name, server):
+        looks.append(name)
+        await anyio.sleep(1 if len(looks) == 1 else 0)
+
+    async def work():
+        async with anyio.create_task_group() as group:
+            servers = OriginalServers(group, {"north": None}, QUICK, look, look)
+            connection = servers._connections["north"]
+            connection.server, connection.is_stale = SimpleNamespace(has_ended=False), True
+            with anyio.move_on_after(0.05) as given_up:
+                await servers.ready("north", None)
+            assert given_up.cancelled_caught
+            await servers.ready("north", None)
+            await servers.ready("north", None)
+
+    asyncio.run(work())
+    assert looks == ["north", "north"]

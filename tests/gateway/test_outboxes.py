@@ -66,6 +66,23 @@ def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_u
     assert taken == ["other"]
 
 
+def test_nobody_waits_for_a_client_that_is_always_told_more():
+    ended = []
+
+    async def use(boxes):
+        async def again(session):
+            await anyio.sleep(0.01)
+            if not ended:
+                boxes.post("a", "session", again)
+
+        boxes.post("a", "session", again)
+        with anyio.fail_after(2):
+            await boxes.sent("a")
+        ended.append(True)
+
+    assert run(use) == []
+
+
 def test_a_message_that_cannot_be_sent_is_left_and_the_next_one_goes():
     taken = []
 

@@ -16,6 +16,8 @@ from toolscope_core.json_lines import rows_in
 
 Episodes = dict[tuple[str, str], Episode]
 """By the id of the query and the name of the toolset."""
+_BEGINNING = b'{"answer":'
+"""Of each line; what begins otherwise is nothing that was written here."""
 
 
 class EpisodeFile:
@@ -23,6 +25,8 @@ class EpisodeFile:
 
     def __init__(self, path: Path, run: str) -> None:
         self._path, self._run = path, run
+        self._whole: int | None = None
+        """How many bytes lines that were written to their end have, where others follow."""
 
     def read(self, queries: Mapping[str, Query]) -> Episodes:
         """What is there of these queries, by id; empty where there is no file.
@@ -42,7 +46,7 @@ class EpisodeFile:
         return episodes
 
     def _rows(self) -> Iterator[tuple[int, JsonObject]]:
-        """The rows, without a last line that was not written to its end."""
+        """The rows, without a last line of ours that was not written to its end."""
         if not self._path.exists():
             return iter(())
         try:
@@ -51,7 +55,11 @@ class EpisodeFile:
             raise ConfigError(
                 f"{self._path} cannot be read: {error.strerror}; give another file with --out"
             ) from error
-        return rows_in(content[: content.rfind(b"\n") + 1], str(self._path))
+        end = content.rfind(b"\n") + 1
+        rest = content[end:]
+        if rest and (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
+            self._whole, content = end, content[:end]
+        return rows_in(content, str(self._path))
 
     def add(self, query: Query, toolset: str, episode: Episode) -> None:
         """Write a line at once. Raises ``ExportError`` where it cannot be written."""
@@ -63,9 +71,10 @@ class EpisodeFile:
             **asdict(episode),
         }
         try:
-            with self._path.open("ab+") as file:
-                file.seek(0)
-                file.truncate(file.read().rfind(b"\n") + 1)  # what was not written to its end
+            with self._path.open("ab") as file:
+                if self._whole is not None:
+                    file.truncate(self._whole)
+                    self._whole = None
                 file.write((canonical_json(row) + "\n").encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise ExportError(

@@ -67,7 +67,7 @@ class ConfiguredAgent:
 
     turn: Turn
     config: AgentConfig
-    searched: Callable[[Sequence[Tool]], Search]
+    search_of: Callable[[Sequence[Tool]], Search]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def work_with_both(
             )
             gateway = GatewayConfig(launches, originals.limits, notice=originals.notice)
             tools, k = bundle.catalog.tools, agent.config.k
-            choice = _best(k, agent.searched(tools)) if k and k < len(tools) else None
+            choice = _best(k, agent.search_of(tools)) if k and k < len(tools) else None
             toolsets.append(AgentToolset(name, bundle, gateway, choice))
         run_agents(toolsets, assignments, agent.turn, agent.config, version, keep)
     return agent_report(pair.queries, pair.sizes, episodes)

@@ -82,12 +82,12 @@ def run_agent(
         file = EpisodeFile(request.out, _run_key(request, model))
         turns = PaidTurns(model, access.ledger, access.terms)
 
-        def searched(tools: Sequence[Tool]) -> Search:
+        def search_of(tools: Sequence[Tool]) -> Search:
             from toolscope_core.commands.served_search import tool_search
 
             return tool_search(tools, settings)
 
-        agent = ConfiguredAgent(turns, request.config, searched)
+        agent = ConfiguredAgent(turns, request.config, search_of)
         try:
             return work_with_both(pair, originals, agent, file, __version__, progress)
         except (PausedError, ModelStopError) as error:

@@ -93,7 +93,7 @@ class ChangeStreams:
                             await self._say_each(events)
                         wait, is_awaited = FIRST_WAIT, False
                         async for _ in stream:
-                            """The SDK gives each event to the handler of messages, too."""
+                            pass  # the SDK gives each event to the handler of messages, too
                 except Exception as error:  # noqa: BLE001 - calls say what is wrong with a server
                     if _is_unknown(error):
                         break

@@ -180,6 +180,9 @@ class OriginalServers:
             except ToolScopeError:
                 self._drop(connection)
                 raise
+            except anyio.get_cancelled_exc_class():  # the call was given up, the look not made
+                connection.is_stale = True
+                raise
             except Exception as error:
                 self._drop(connection)
                 why = "did not list its tools"

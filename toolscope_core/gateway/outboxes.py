@@ -56,9 +56,12 @@ class Outboxes:
             del outbox.waiting[next(iter(outbox.waiting))]
 
     async def sent(self, client: str) -> None:
-        """Wait until the client has taken what waits for it, or is told nothing more."""
+        """Wait until the client has taken what waits for it, but no longer than for a message."""
+        import anyio
+
         if client in self._outboxes:
-            await self._outboxes[client].empty.wait()
+            with anyio.move_on_after(TAKING_SECONDS):
+                await self._outboxes[client].empty.wait()
 
     async def _send(self, client: str, outbox: _Outbox) -> None:
         import anyio

@@ -50,7 +50,8 @@ def _other_default(source: Parameter, target: Parameter) -> tuple[str, str] | No
     else:
         values = [_default(source), _default(target)]
         stated = values[1] is not None and (values[0] is not None or _is_open(source))
-        stated |= _limits(values[0]) and {"default"} <= source.schema.keys() & target.schema.keys()
+        both_declare = "default" in source.schema and "default" in target.schema
+        stated |= both_declare and _limits(values[0])
     if not stated or _spelled(values[0]) == _spelled(values[1]):
         return None
     return canonical_json(values[0]), canonical_json(values[1])

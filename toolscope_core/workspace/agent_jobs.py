@@ -157,7 +157,7 @@ class AgentRuns:
             key = digest(kept.number, kept.at, asked)[:16]
             file = EpisodeFile(self._folder / f"{key}.jsonl", key)
             turns = PaidTurns(model, access.ledger, access.terms)
-            agent = ConfiguredAgent(turns, wanted.config, self._searched)
+            agent = ConfiguredAgent(turns, wanted.config, self._search_of)
             originals = OriginalsConfigured(configuration, keys, os.environ)
             report = work_with_both(pair, originals, agent, file, __version__, progress)
             result = {**report.as_json(), "requests": _requests(pair, file.read(pair.by_id))}
@@ -188,7 +188,7 @@ class AgentRuns:
 
         return self._pairs.get(catalog_id, (plan,), read, state=(wanted, queries))
 
-    def _searched(self, tools: Sequence[Tool]) -> Search:
+    def _search_of(self, tools: Sequence[Tool]) -> Search:
         retriever = self._searches.retriever(tools, RetrievalConfig())
 
         def search(request: str, limit: int) -> list[str]:

@@ -278,9 +278,11 @@ def notice() -> None:
 
 def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...]:
     """A decision (its seq) and those that stand of what was decided at once with it."""
-    batch = one.detail.get("batch") if one.action != "flag" else None
-    others = (d for d in standing if batch and d.action != "flag" and d.reviewer == one.reviewer)
-    return tuple({one.seq: None} | {d.seq: None for d in others if d.detail.get("batch") == batch})
+    batch = one.detail.get("batch")
+    if batch is None or one.action == "flag":
+        return (one.seq,)
+    own = (d for d in standing if d.reviewer == one.reviewer and d.action != "flag")
+    return tuple(d.seq for d in own if d.detail.get("batch") == batch)
 
 
 def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
