@@ -68,11 +68,12 @@ if "ui.frame.page_frame" not in sys.modules:  # first visit, not started by `pyt
 
 # Last, as they take seconds: name and menu stand before.
 from toolscope_core.errors import ToolScopeError  # noqa: E402
-from ui.frame import page_frame, safe_text, sign_in, tool_selection  # noqa: E402
+from ui.frame import audience, page_frame, safe_text, sign_in, tool_selection  # noqa: E402
 from ui.tools import tool_drawer  # noqa: E402
 
 starting.empty()
 try:
+    audience.refuse_strangers()
     sign_in.required()
     page_frame.frame(page.title)
     tool_selection.restore()

@@ -8,28 +8,54 @@ The options are those of ``streamlit run``.
 
 import contextlib
 import sys
+from collections.abc import AsyncIterator
 from importlib import import_module
 from pathlib import Path
 
+import click
+import streamlit as st
+from starlette.middleware import Middleware
 from streamlit.web import cli
 
 from toolscope_core.errors import ToolScopeError
-from ui.frame import page_frame
+from ui.frame import audience, page_frame, request_guard, sign_in, start_token
 
-ROOT = Path(__file__).parents[1]
+APP = Path(__file__).parents[1] / "app.py"
 NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
 """What Streamlit imports only when a page asks for it, and every page does."""
+OPEN_TO_OTHERS = (
+    "WARNING: other machines can reach this app, and it asks nobody for a login: whoever reaches "
+    "it can read and change every catalog. Starting servers from the app is off."
+)
 
 
-def main() -> None:
+@click.command()
+@cli.configurator_options
+def main(**options: object) -> None:
+    """Serve the app."""
     for path in sorted(Path(__file__).parent.glob("*/*.py")):
         import_module(f"ui.{path.parent.name}.{path.stem}")
     for name in NEEDED_BY_STREAMLIT:
         import_module(name)
     with contextlib.suppress(ToolScopeError):  # the page will say it
         page_frame.open_first_catalog()
-    sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
-    cli.main()
+    sys.argv = [str(APP)]  # beside it Streamlit looks for its configuration
+    given = {
+        name.replace("_", ".", 1): value
+        for name, value in options.items()
+        if value not in (None, ())
+    }
+    guard = Middleware(request_guard.RequestGuard)
+    st.App(APP, middleware=[guard], lifespan=_announce).run(config=given)
+
+
+@contextlib.asynccontextmanager
+async def _announce(_app: object) -> AsyncIterator[None]:
+    """Say in the terminal what a user has to know of this start."""
+    if audience.is_bound_to_others() and not sign_in.is_configured():
+        click.secho(OPEN_TO_OTHERS, fg="red", bold=True, err=True)
+    start_token.start_token()
+    yield
 
 
 if __name__ == "__main__":

@@ -120,6 +120,11 @@ class Watched:
             self.page.wait_for_timeout(20)
         return self.settled()
 
+    def refused(self, message):
+        """What the page was not allowed to load."""
+        if "Content Security Policy" in message.text:
+            self.trouble.append(message.text)
+
     def connected(self, socket):
         """Follow what the page asks the server, and what that has answered."""
         self.requests.append(socket.url)
@@ -199,8 +204,8 @@ def launched():
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
 
-        def launch():
-            return playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        def launch(*flags):
+            return playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*FLAGS, *flags])
 
         browsers = [launch()]
         yield browsers, launch
@@ -225,6 +230,7 @@ def watched(server, chromium):
     page.on("request", lambda request: seen.requests.append(request.url))
     page.on("websocket", seen.connected)
     page.on("pageerror", lambda error: seen.trouble.append(f"error: {error}"))
+    page.on("console", seen.refused)
     page.on("dialog", lambda dialog: (seen.trouble.append(dialog.message), dialog.dismiss()))
     yield seen
     context.close()

@@ -11,9 +11,10 @@ from tests.model_server import ModelServer
 from tests.workspace.test_agent_jobs import SET
 from toolscope_core.config import Endpoint
 from toolscope_core.datamodel import Pair
-from ui.frame import audience
+from ui.frame import audience, start_token
 
 VIEW = {"view": "Agent runs"}
+asks_for_token = start_token.asks_for_token
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def server():
 @pytest.fixture
 def page(bench, server, monkeypatch):
     monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
     page = bench(*town_catalog().tools)
     work, catalog_id = page.work, page.catalog_id
     lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
@@ -59,6 +61,14 @@ def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatc
     monkeypatch.setattr(audience, "is_shared", lambda: True)
     page.at.run()
     assert "Reading servers is off here" in page.text
+
+
+def test_it_asks_for_the_token_of_this_start(page, server, monkeypatch):
+    monkeypatch.setattr(start_token, "asks_for_token", asks_for_token)
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    page.open("evaluation", **VIEW)
+    assert page.at.text_input(key="start_token")
+    assert not [one for one in page.at.text_area if one.key == "agent_text"]
 
 
 def test_nothing_starts_before_every_server_is_ticked(page, server, tmp_path):

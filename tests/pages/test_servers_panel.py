@@ -1,6 +1,7 @@
 """A catalog from servers on the Catalog page."""
 
 import json
+import re
 import time
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import pytest
 from tests.connections.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages.screen import open_page, words
 from toolscope_core.workspace.live_servers import ServerOffer, Survey
-from ui.frame import audience
+from ui.frame import audience, start_token
 
 EVIL = "![x](http://evil.test/a) <b>"
 
@@ -27,8 +28,9 @@ def still(shared):
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Nobody else reaches the app."""
+    """Nobody else reaches the app, and this visitor has given the token."""
     monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
 
 
 @pytest.fixture
@@ -182,6 +184,32 @@ def test_it_is_off_where_others_reach_the_app(monkeypatch, still, inert):
     app = open_page(monkeypatch, still)
     assert "TOOLSCOPE_VISITORS_START_SERVERS=1" in words(app)
     assert not [area for area in app.text_area if area.key == "servers_text"]
+
+
+def test_it_asks_for_the_token_that_the_terminal_shows(monkeypatch, still, inert, capsys):
+    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    start_token.start_token.cache_clear()
+    app = open_page(monkeypatch, still)
+    (printed,) = re.findall(r"asks for: (\S+)", capsys.readouterr().err)
+    assert not [area for area in app.text_area if area.key == "servers_text"]
+    assert printed not in shown(app)
+    for wrong in ("", printed[:-1], "ü"):
+        app.text_input(key="start_token").set_value(wrong)
+        app.button(key="start_token_continue").click().run()
+        assert "not the token" in words(app)
+        assert not [area for area in app.text_area if area.key == "servers_text"]
+    app.text_input(key="start_token").set_value(f" {printed}")
+    app.button(key="start_token_continue").click().run()
+    assert tick(paste(app, text_of(good=entry("good"))), "good").value is False
+    again = open_page(monkeypatch, still)
+    assert again.text_input(key="start_token"), "another visitor has given none"
+    assert capsys.readouterr().err.count("asks for") == 0, "one token a start"
+
+
+def test_where_people_sign_in_no_token_is_asked_for(monkeypatch, still, inert):
+    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(start_token.sign_in, "is_configured", lambda: True)
+    assert not start_token.asks_for_token()
 
 
 def listen(monkeypatch, address="localhost", headers=None, signs_in=False):

@@ -18,7 +18,7 @@ from toolscope_core.workspace.live_servers import (
 )
 from ui.catalog import server_choice
 from ui.catalog.upload_panel import preview_and_add
-from ui.frame import audience, page_frame, safe_text
+from ui.frame import audience, page_frame, safe_text, start_token
 
 HEIGHT = 420
 NAMED = 6
@@ -41,7 +41,7 @@ def servers_panel() -> None:
             page_frame.job_panel(job.id)
         elif survey is not None:
             _survey(live, survey, record.id)
-        else:
+        elif not start_token.asks_for_token():
             if job is not None and job.message:
                 safe_text.show_error(JobError(job.message))
             before = live.last_read(record.name)

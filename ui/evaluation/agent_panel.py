@@ -15,7 +15,7 @@ from toolscope_core.workspace.agent_jobs import AGENT, AgentEstimate, WantedRun
 from toolscope_core.workspace.live_servers import ClientConfiguration
 from toolscope_core.workspace.measured_sides import POLICIES
 from ui.catalog import server_choice
-from ui.frame import audience, page_frame, safe_text
+from ui.frame import audience, page_frame, safe_text, start_token
 from ui.models import ask_panel
 
 AGENT_RUNS = "Agent runs"
@@ -57,6 +57,8 @@ def _form(catalog_id: int) -> None:
     runs, live = page_frame.workspace().agent_runs, page_frame.workspace().live_servers
     if reason := live.why_off(audience.is_shared()):
         st.info(reason, icon=":material/block:")
+        return
+    if start_token.asks_for_token():
         return
     if not ask_panel.can_ask(catalog_id, AGENT, WITHOUT):
         return

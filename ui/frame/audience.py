@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.frame import sign_in
+from ui.frame import request_guard, sign_in
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")
 
 
@@ -15,7 +14,24 @@ def is_shared() -> bool:
     people sign in.
     """
     return (
-        st.get_option("server.address") not in LOOPBACK
+        is_bound_to_others()
         or any(header in st.context.headers for header in FORWARDED)
         or sign_in.is_configured()
     )
+
+
+def is_bound_to_others() -> bool:
+    """Whether the app listens on an address that other machines can reach."""
+    return st.get_option("server.address") not in request_guard.LOOPBACK
+
+
+def refuse_strangers() -> None:
+    """Stop a page whose browser names a foreign host or comes from a foreign page.
+
+    ``python -m ui`` refuses such requests before Streamlit sees them; ``streamlit run app.py`` has
+    no such guard in front.
+    """
+    host = st.context.headers.get("Host")
+    if host and (reason := request_guard.refusal(host, st.context.headers.get("Origin"))):
+        st.text(reason)
+        st.stop()

@@ -1,0 +1,65 @@
+"""Pages of other origins, over the real socket and in a browser whose names they chose."""
+
+import http.client
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import running
+
+pytestmark = pytest.mark.browser
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "Sec-WebSocket-Protocol": "streamlit",
+}
+
+
+def status(server, path, **headers):
+    """The status with which the app answers a request that has these headers."""
+    port = urlsplit(server.url).port
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request("GET", path, headers={"Host": f"localhost:{port}", **headers})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_over_the_socket_only_the_app_itself_is_let_in(server):
+    port = urlsplit(server.url).port
+    own = f"http://localhost:{port}"
+    foreign = (
+        {"Host": f"evil.test:{port}"},
+        {"Host": f"evil.test:{port}", "Origin": f"http://evil.test:{port}"},
+        {"Origin": "http://evil.test"},
+        {"Origin": f"http://localhost:{port + 1}"},
+        {"Origin": "null"},
+    )
+    for headers in foreign:
+        for path in ("/", "/_stcore/health", "/static/index.html"):
+            assert status(server, path, **headers) == 403, (path, headers)
+        assert status(server, "/_stcore/stream", **UPGRADE, **headers) == 403, headers
+    assert status(server, "/") == 200
+    assert status(server, "/_stcore/stream", **UPGRADE, Origin=own) == 101
+
+
+@pytest.mark.parametrize("start", [(), ("streamlit", "run", "app.py")])
+def test_a_name_mapped_to_this_machine_shows_nothing(launched, tmp_path, start):
+    _, launch = launched
+    with running(tmp_path, *start, prepared=True) as server:
+        port = urlsplit(server.url).port
+        mapped = launch("--host-resolver-rules=MAP evil.test 127.0.0.1")
+        try:
+            page = mapped.new_page()
+            page.goto(f"http://evil.test:{port}/")
+            expect(page.get_by_text(re.compile("does not answer to the host"))).to_be_visible()
+            expect(page.get_by_text("Example")).to_have_count(0)
+            expect(page.get_by_text("Add a catalog")).to_have_count(0)
+        finally:
+            mapped.close()

@@ -1,0 +1,120 @@
+"""Which requests the app answers: those that name this machine or a configured host, and come from
+the app's own pages.
+
+A page of another site can have its name resolve to 127.0.0.1 (DNS rebinding). The browser then
+sends the app requests that name that site as their host, and lets the page read the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import SplitResult, urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SECURITY_HEADERS = {
+    # Streamlit's page has inline styles and one inline script; Plotly and its charts compile code,
+    # and its components are loaded from blobs.
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'self'",
+            "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self' data: blob:",
+            "worker-src 'self' blob:",
+            "frame-src 'self' blob:",
+            "frame-ancestors 'none'",
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+        )
+    ),
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+_POLICY_VIOLATION = 1008
+"""The code with which a WebSocket is closed that should not have been opened (RFC 6455, 7.4.1)."""
+
+
+def refusal(host: str, origin: str | None) -> str:
+    """Why a request is refused, in a sentence with the remedy; empty where it is answered.
+
+    ``host`` and ``origin`` are its headers: where the browser believes to be, and which page asks.
+    A host is loopback, or listed in Streamlit's ``server.allowedHosts``, where ``*.`` stands for
+    any name before and ``*`` for any host. An origin is the host itself, with its port, or listed
+    in ``server.corsAllowedOrigins``.
+    """
+    address = _address(f"//{host}")
+    if address is None or not _is_allowed(address.hostname or ""):
+        return (
+            f"ToolScope does not answer to the host {host!r}. Open it as http://localhost with its "
+            "port, or allow the host: --server.allowedHosts NAME"
+        )
+    if origin is None or origin in _option("server.corsAllowedOrigins"):
+        return ""
+    page = _address(origin)
+    if page is None or page.netloc.lower() != address.netloc.lower():
+        return (
+            f"ToolScope does not answer to pages of {origin!r}, only to its own. Allow that origin "
+            "if it is yours: --server.corsAllowedOrigins ORIGIN"
+        )
+    return ""
+
+
+class RequestGuard:
+    """ASGI middleware: refused requests and WebSockets go no further (403), and every answer tells
+    the browser what a page of the app may load.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        reason = refusal(",".join(headers.getlist("host")), headers.get("origin"))
+        if not reason:
+            await self._app(scope, receive, send_with_headers)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": ""})
+        else:
+            answer = PlainTextResponse(reason, status_code=403)
+            await answer(scope, receive, send_with_headers)
+
+
+def _address(url: str) -> SplitResult | None:
+    """The parts of an address that names a host and nothing after it; else ``None``."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where that is no number of a port
+    except ValueError:
+        return None
+    rest = parts.username, parts.password, parts.path, parts.query, parts.fragment
+    return parts if parts.hostname and not any(rest) else None
+
+
+def _is_allowed(hostname: str) -> bool:
+    name = hostname.rstrip(".")
+    return name in LOOPBACK or any(
+        pattern in ("*", name) or (pattern.startswith("*.") and name.endswith(pattern[1:]))
+        for pattern in (host.strip().lower() for host in _option("server.allowedHosts"))
+    )
+
+
+def _option(name: str) -> Sequence[str]:
+    return st.get_option(name) or ()
