@@ -1,0 +1,99 @@
+"""What people and scripts rely on stays: commands and options, variables, requirements, the two
+commands of the README, files and fields of a bundle. More may come; nothing of ``contract.json``
+goes.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from toolscope_core.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT = json.loads(Path(__file__).with_name("contract.json").read_text("utf-8"))
+
+
+def options(command):
+    """The options and the arguments, as a user writes them."""
+    return {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+
+
+@pytest.mark.parametrize("name", CONTRACT["commands"])
+def test_every_command_keeps_its_options(name):
+    commands = typer.main.get_command(app).commands
+    assert set(CONTRACT["commands"][name]) <= options(commands[name])
+
+
+def test_the_package_is_a_program():
+    command = [sys.executable, "-m", "toolscope_core", "--help"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "merge" in answer.stdout
+
+
+def test_every_variable_is_still_read():
+    source = "".join(path.read_text("utf-8") for path in ROOT.glob("toolscope_core/**/*.py"))
+    read = set(re.findall(r"\b(?:TOOLSCOPE|OPENAI|TIKTOKEN)_[A-Z_]*[A-Z]\b", source))
+    assert set(CONTRACT["variables"]) <= read
+
+
+def test_every_package_that_was_fixed_is_required():
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    required = {re.split(r"[\[=<>~! ]", line)[0] for line in lines if not line.startswith("#")}
+    assert set(CONTRACT["packages"]) <= required
+
+
+def test_make_has_its_targets():
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(CONTRACT["targets"]) <= set(targets)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory, vector_cache):
+    """The example merged by the command, with one decision of a person."""
+    place = tmp_path_factory.mktemp("contract")
+    environ = {
+        "TOOLSCOPE_STORE_URL": f"sqlite:///{place / 'store.db'}",
+        "TOOLSCOPE_CACHE_DIR": str(vector_cache),
+    }
+    decision = {
+        "action": "reject",
+        "ids": ["pinboard-notes/tag_note", "pinboard-notes/untag_note"],
+        "reviewer": "ann",
+    }
+    (place / "decisions.jsonl").write_text(json.dumps(decision))
+    command = ["merge", str(ROOT / "examples" / "catalog.json"), "--out", str(place / "bundle")]
+    command += ["--accept", "all", "--routers", "--decisions", str(place / "decisions.jsonl")]
+    answer = CliRunner(env=environ).invoke(app, command)
+    assert answer.exit_code == 0, answer.output
+    return place / "bundle"
+
+
+def test_every_file_of_a_bundle_is_written(bundle):
+    written = {path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file()}
+    assert set(CONTRACT["bundle"]) <= written
+
+
+@pytest.mark.parametrize("name", [name for name, fields in CONTRACT["bundle"].items() if fields])
+def test_every_field_of_a_file_is_written(bundle, name):
+    text = (bundle / name).read_text("utf-8")
+    content = [json.loads(line) for line in text.splitlines()] if name[-1] == "l" else text
+    present = set(paths(json.loads(text) if content is text else content))
+    assert set(CONTRACT["bundle"][name]) <= present
+
+
+def paths(value, before=""):
+    """Where each field stands, lists left out; ``*`` stands for the key of a map as well."""
+    if isinstance(value, list):
+        for one in value:
+            yield from paths(one, before)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            for name in (key, "*"):
+                yield before + name
+                yield from paths(one, f"{before}{name}.")
