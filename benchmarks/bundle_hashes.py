@@ -1,0 +1,74 @@
+"""Whether the bundles of whole catalogs are, byte for byte, those that were committed.
+
+    python -m benchmarks.bundle_hashes [--write] [--catalogs example bfcl]
+
+Moves and renames leave them as they are. A commit that means to change them writes the hashes anew
+and says what changed. Similarities are floats: another kind of processor may give other last
+digits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.held_out import FILES, source
+from toolscope_core.bundle import bundle_files
+from toolscope_core.cache import VectorCache
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.pipeline import analyse, plan_merge
+from toolscope_core.providers import SentenceEmbedder
+
+HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "catalog.json"
+CATALOGS = ("example", *FILES)
+WAYS = {"auto": PlanConfig("auto"), "all": PlanConfig("all", routers=True)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="commit to today's hashes")
+    parser.add_argument("--catalogs", nargs="*", default=CATALOGS, choices=CATALOGS)
+    options = parser.parse_args()
+    committed = json.loads(HASHES.read_text("utf-8")) if HASHES.exists() else {}
+    current = {name: bundle_hashes(name) for name in options.catalogs}
+    changed = [
+        f"{name} {way}: {file}"
+        for name, ways in current.items()
+        for way, files in ways.items()
+        for file in sorted(files.keys() | committed.get(name, {}).get(way, {}).keys())
+        if files.get(file) != committed.get(name, {}).get(way, {}).get(file)
+    ]
+    print("\n".join(changed) or f"{len(current)} catalogs, no file changed")
+    if options.write:
+        HASHES.write_text(json.dumps(committed | current, indent=1, sort_keys=True) + "\n", "utf-8")
+    elif changed:
+        sys.exit(1)
+
+
+def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
+    """The hash of each file of a catalog's bundles, for each way of merging.
+
+    ``manifest.json`` is left out: it names versions of packages, and the hashes of the others.
+    """
+    catalog = read_catalog(load_paths([EXAMPLE if name == "example" else source(name)]))
+    cache = VectorCache(read_environment().cache_dir)
+    analysis = analyse(catalog, AnalysisConfig(), SentenceEmbedder(), cache)
+    return {
+        way: {
+            file: hashlib.sha256(content).hexdigest()[:16]
+            for file, content in bundle_files(
+                analysis, plan_merge(analysis, (), config), (), config
+            ).items()
+            if file != "manifest.json"
+        }
+        for way, config in WAYS.items()
+    }
+
+
+if __name__ == "__main__":
+    main()
