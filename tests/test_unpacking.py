@@ -1,7 +1,11 @@
 """A bundle in a zip is read as its folder is."""
 
+import io
 import lzma
+import struct
 import tempfile
+import tracemalloc
+import zipfile
 
 import pytest
 
@@ -97,7 +101,7 @@ def test_whatever_zipfile_raises_is_a_sentence(archive, monkeypatch, error):
     def fail(*args):
         raise error
 
-    monkeypatch.setattr("zipfile.ZipFile.read", fail)
+    monkeypatch.setattr("zipfile.ZipFile.open", fail)
     with pytest.raises(ConfigError, match=r"town.zip cannot be read as a zip"):
         read_served_bundle(archive)
 
@@ -107,3 +111,104 @@ def test_a_zip_that_is_no_baseline_is_refused(tmp_path):
     path.write_bytes(zipped({"tools.json": b"[]"}))
     with pytest.raises(ConfigError, match=r"old.zip has no relabel.json"):
         read_baseline(path)
+
+
+BOMB = 8 << 20
+DIRECTORY, LOCAL = (b"PK\x01\x02", 24), (b"PK\x03\x04", 22)
+"""Where an entry of each kind has its size: after its mark, by so many bytes."""
+
+
+def with_declared_size(content, name, size):
+    """The zip with the size of a file as it is declared, in both places, replaced."""
+    changed = bytearray(content)
+    for mark, place in (DIRECTORY, LOCAL):
+        at = -1
+        while (at := changed.find(mark, at + 1)) >= 0:
+            header = at + (46 if mark == DIRECTORY[0] else 30)
+            if changed[header : header + len(name)] == name.encode():
+                struct.pack_into("<I", changed, at + place, size)
+    return bytes(changed)
+
+
+def peak_of(work):
+    """The most bytes of memory at once while ``work`` runs, beyond what was there."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("declared", [1, BOMB, 0xFFFFFFF0])
+def test_what_a_file_becomes_is_counted_whatever_the_zip_says(monkeypatch, declared):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    bomb = zipped({"relabel.json": b"{}", "neutral.json": bytes(BOMB)})
+    lying = with_declared_size(bomb, "neutral.json", declared)
+    assert len(lying) < 1 << 14
+
+    def read():
+        with pytest.raises(ConfigError, match=r"holds more than 1 MiB|Bad CRC-32"):
+            bundle_files_in(lying, "town.zip")
+
+    assert peak_of(read) < BOMB
+
+
+def test_what_is_read_is_counted_also_where_zipfile_gives_more_than_is_declared(monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    small = zipped({"relabel.json": b"{}"})
+    monkeypatch.setattr("zipfile.ZipFile.open", lambda *args: io.BytesIO(bytes(BOMB)))
+    with pytest.raises(ConfigError, match="holds more than 1 MiB"):
+        bundle_files_in(small, "town.zip")
+
+
+def test_files_together_are_counted(monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    half = {"relabel.json": b"{}", "a.json": bytes(600_000)}
+    assert len(bundle_files_in(zipped(half), "town.zip")["a.json"]) == 600_000
+    with pytest.raises(ConfigError, match="holds more than 1 MiB"):
+        bundle_files_in(zipped({**half, "b.json": bytes(600_000)}), "town.zip")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_way_to_compress_that_cannot_be_counted_is_refused(method):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("relabel.json", bytes(BOMB))
+
+    def read():
+        with pytest.raises(ConfigError, match="in another way than deflate"):
+            bundle_files_in(buffer.getvalue(), "town.zip")
+
+    assert peak_of(read) < BOMB
+
+
+def with_empty_files(number, said):
+    """A zip of that many empty files, whose end says it has ``said``."""
+    entry = struct.pack("<4s4B4HL2L5H2L", DIRECTORY[0], 20, 3, 20, 0, *([0] * 7), 5, *([0] * 6))
+    files = b"".join(entry + b"%05x" % one for one in range(number))
+    return files + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, said, said, len(files), 0, 0)
+
+
+@pytest.mark.parametrize("said", [1, 20_000])
+def test_many_empty_files_are_refused_before_they_are_looked_at(monkeypatch, said):
+    opened = []
+    monkeypatch.setattr("zipfile.ZipInfo.__init__", lambda *args: opened.append(args))
+    with pytest.raises(ConfigError, match=r"town.zip .*the list of its files is too long"):
+        bundle_files_in(with_empty_files(200_000, said), "town.zip")
+    assert opened == []
+
+
+def test_more_files_than_a_bundle_has_are_refused():
+    few, many = (with_empty_files(number, 1) for number in (10, unpacking.MOST_FILES + 1))
+    with pytest.raises(ConfigError, match=r"town.zip has no relabel.json"):
+        bundle_files_in(few, "town.zip")
+    with pytest.raises(ConfigError, match=r"town.zip has more than 10,000 files; give the zip"):
+        bundle_files_in(many, "town.zip")
+
+
+def test_a_zip_in_a_zip_stays_a_file(monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    inner = zipped({"relabel.json": b"[]", "a.json": bytes(BOMB)})
+    kept = bundle_files_in(zipped({"relabel.json": b"{}", "inner.zip": inner}), "town.zip")
+    assert kept == {"relabel.json": b"{}", "inner.zip": inner}

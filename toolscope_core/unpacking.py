@@ -1,4 +1,7 @@
-"""A bundle's files out of the zip that the Export page makes."""
+"""A bundle's files out of the zip that the Export page makes.
+
+What a zip says of itself may be a lie, so the bytes that it becomes are counted.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,11 @@ _DAMAGED = (
 )
 """What ``zipfile`` raises for files that are damaged."""
 _REMEDY = "give the zip that Export makes"
+MOST_FILES = 10_000
+MOST_AT_ONCE = 1 << 20
+"""So many bytes of a zip are read in one go, the list of its files among them."""
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""Others become any size in one step."""
 
 
 @contextmanager
@@ -55,14 +63,15 @@ def bundle_files_in(content: bytes, called: str) -> dict[str, bytes]:
     """The files that lie beside or below φ in a zip, by their path from there; what has a name
     that the program gives to no file is left out.
 
-    Raises ``ConfigError`` where there is no φ, the zip is damaged, or its files are over
-    ``MOST_BYTES`` together.
+    Raises ``ConfigError`` where there is no φ, the zip is damaged, has more than ``MOST_FILES``, or
+    they are over ``MOST_BYTES`` together.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = {
-                PurePosixPath(one.filename): one for one in archive.infolist() if not one.is_dir()
-            }
+        with zipfile.ZipFile(_Zip(content)) as archive:
+            members = archive.infolist()
+            if len(members) > MOST_FILES:
+                raise ConfigError(f"{called} has more than {MOST_FILES:,} files; {_REMEDY}")
+            entries = {PurePosixPath(one.filename): one for one in members if not one.is_dir()}
             home = next((path.parent for path in entries if path.name == _ANCHOR), None)
             if home is None:
                 raise ConfigError(f"{called} has no {_ANCHOR}; {_REMEDY}")
@@ -71,13 +80,40 @@ def bundle_files_in(content: bytes, called: str) -> dict[str, bytes]:
                 for path, one in entries.items()
                 if path.is_relative_to(home)
             }
-            wanted = {
-                str(path): one
-                for path, one in inside.items()
-                if all(map(_PART.fullmatch, path.parts))
-            }
-            if sum(one.file_size for one in wanted.values()) > MOST_BYTES:
-                raise ConfigError(f"{called} holds more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
-            return {name: archive.read(one) for name, one in wanted.items()}
+            files: dict[str, bytes] = {}
+            left = MOST_BYTES
+            for path, one in inside.items():
+                if all(map(_PART.fullmatch, path.parts)):
+                    files[str(path)] = _inflated(archive, one, left, called)
+                    left -= len(files[str(path)])
+            return files
     except _DAMAGED as error:
         raise ConfigError(f"{called} cannot be read as a zip ({error}); {_REMEDY}") from error
+
+
+class _Zip(io.BytesIO):
+    """The bytes of a zip, for ``zipfile``, which reads the whole list of files in one go, as long
+    as the zip says it is.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MOST_AT_ONCE:
+            raise zipfile.BadZipFile("the list of its files is too long")
+        return super().read(size)
+
+
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, called: str) -> bytes:
+    """The content of a file in a zip. Raises ``ConfigError`` once it is over ``most`` bytes."""
+    if member.compress_type not in _METHODS:
+        raise zipfile.BadZipFile(f"{member.filename!r} is compressed in another way than deflate")
+    too_large = ConfigError(f"{called} holds more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
+    if member.file_size > most:  # enough to refuse it, not to take it
+        raise too_large
+    parts: list[bytes] = []
+    with archive.open(member) as file:
+        while part := file.read(MOST_AT_ONCE):
+            most -= len(part)
+            if most < 0:
+                raise too_large
+            parts.append(part)
+    return b"".join(parts)
