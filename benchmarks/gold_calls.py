@@ -70,7 +70,7 @@ def survives(call: Call, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
     ):
         return False
     types = {parameter.name: parameter.type for parameter in old.parameters}
-    return unmap_call(alpha, mapped.arguments, types) == call.arguments
+    return unmap_call(alpha, mapped.arguments, types).arguments == call.arguments
 
 
 def _valid(schema: JsonObject | None, arguments: JsonObject) -> bool:

@@ -232,7 +232,7 @@ def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops
             assert (mapped.lost, mapped.arguments["provider"]) == ((), shop)
             Draft202012Validator(schema).validate(mapped.arguments)
             types = {parameter.name: parameter.type for parameter in tool.parameters}
-            assert unmap_call(arguments[tool.id], mapped.arguments, types) == call
+            assert unmap_call(arguments[tool.id], mapped.arguments, types).arguments == call
 
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])

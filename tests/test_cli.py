@@ -478,7 +478,7 @@ def check_calls(queries, catalog, relabelling, toolset):
         if valid(old.schema, call["arguments"]):
             assert valid(schemas[alpha.to], mapped.arguments), call
         types = {p.name: p.type for p in old.parameters}
-        assert unmap_call(alpha, mapped.arguments, types) == call["arguments"]
+        assert unmap_call(alpha, mapped.arguments, types).arguments == call["arguments"]
 
 
 def valid(schema, value):

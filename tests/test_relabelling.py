@@ -81,3 +81,22 @@ def test_a_damaged_file_is_a_sentence(bundle, tmp_path, text):
     (tmp_path / "relabel.json").write_bytes(text)
     with pytest.raises(ExportError, match=r"relabel.json"):
         read_relabelling(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "touched",
+    [
+        {"args": [{"from": "a", "to": "c"}, {"from": "b", "to": "c"}]},
+        {"args": [{"from": "a", "to": "c"}, {"from": "a", "to": "d"}]},
+        {"args": [{"from": "a", "to": "c"}], "constants": {"c": 1}},
+        {"args": [{"from": "a", "to": "c"}], "dropped": {"a": "no place"}},
+    ],
+)
+def test_two_arguments_that_would_be_one_are_refused(bundle, tmp_path, touched):
+    shutil.copy(bundle / "relabel.json", tmp_path / "relabel.json")
+    maps = json.loads((bundle / "arguments.json").read_text("utf-8"))
+    moves = [{**move, "op": "rename"} for move in touched["args"]]
+    maps["maps"]["x"] = {"to": "y", "constants": {}, "dropped": {}, **touched, "args": moves}
+    (tmp_path / "arguments.json").write_text(json.dumps(maps), "utf-8")
+    with pytest.raises(ExportError, match=r"maps '[ac]' of x twice; export the bundle again"):
+        read_relabelling(tmp_path)

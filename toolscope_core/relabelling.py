@@ -71,6 +71,8 @@ def read_relabelling(path: Path) -> Relabelling:
     names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
     used = Counter(name for name, _ in names)
     alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
+    for alpha in alphas.values():
+        _check_one_to_one(alpha, path)
     return Relabelling(phi, alphas, {name: tool for name, tool in names if used[name] == 1})
 
 
@@ -116,3 +118,14 @@ def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
     )
     nested = tuple(NestedRename(item["from"], item["to"]) for item in row.get("nested", ()))
     return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"], nested=nested)
+
+
+def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
+    """Raises ``ExportError`` where two arguments would be one, on either side of the map."""
+    given = [*alpha.dropped, *(move.source for move in alpha.moves)]
+    taken = [*alpha.constants, *(move.target for move in alpha.moves)]
+    twice = [name for names in (given, taken) for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ExportError(
+            f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
+        )

@@ -1,6 +1,7 @@
 """The routing table, and which original a call means, without any server."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from tests.gateway.town import accepted, town_catalog, write_town
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Tool
 from toolscope_core.errors import ConfigError, ExportError
 from toolscope_core.gateway.bundle_routes import read_served_bundle
-from toolscope_core.gateway.call_mapping import chosen_original, original_arguments
+from toolscope_core.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.gateway.configured_servers import matched_servers
 from toolscope_core.gateway.http_door import http_place
 from toolscope_core.gateway.passed_content import PassedContent
@@ -57,9 +58,27 @@ def test_the_selector_chooses_and_arguments_go_back_through_alpha():
     chosen = chosen_original(route, {"q": "a", "where": "s", "limit": "3"})
     assert (chosen.server, chosen.name) == ("s", "seek")
     arguments = {"q": "a", "where": "s", "limit": "3"}
-    assert original_arguments(route, chosen, arguments, south) == {"text": "a", "most": 3}
+    assert original_call(route, chosen, arguments, south).arguments == {"text": "a", "most": 3}
     assert table.old_names["seek"].route == "find"
     assert table.servers == ("n", "s")
+
+
+@pytest.mark.parametrize("name", ["text", "most", "new"])
+def test_what_the_original_declares_is_given_by_the_merged_tool_alone(name):
+    table, south = family()
+    route = table.routes["find"]
+    chosen = chosen_original(route, {"where": "s"})
+    updated = replace(south, schema=schema_of(text="string", most="integer", new="string"))
+    for arguments in ({"q": "a", name: "b", "where": "s"}, {"where": "s", name: "b", "q": "a"}):
+        call = original_call(route, chosen, arguments, updated)
+        assert (call.arguments, call.lost) == ({"text": "a"}, (name,))
+
+
+def test_a_tool_without_a_map_takes_what_it_declares(town):
+    route = read_served_bundle(town).table.routes["same"]
+    tool = Tool("north/same", "same", schema=schema_of(x="integer", deep="string"))
+    call = original_call(route, route.originals[0], {"x": 1, "deep": "a", "free": 2}, tool)
+    assert (call.arguments, call.lost) == ({"x": 1, "free": 2}, ("deep",))
 
 
 def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(town):

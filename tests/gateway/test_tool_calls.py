@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.gateway.town import through, told
+from tests.gateway.town import through, told, write_town
 from toolscope_core.gateway.tool_search import ToolSearch
 
 
@@ -66,6 +66,67 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, se
     )
     assert unknown == "there is no tool 'gte'; did you mean get?"
     assert old.startswith("there is no tool 'read_file'")
+
+
+def renamed(bundle, **more):
+    """The bundle with the argument ``x`` of *same* in the north called ``number``."""
+    maps = json.loads((bundle / "arguments.json").read_text())
+    move = {"from": "x", "to": "number", "op": "rename"}
+    one = {"to": "north/same", "args": [move], "constants": {}, "dropped": {}}
+    maps["maps"]["north/same"] = one
+    (bundle / "arguments.json").write_text(json.dumps(maps))
+    for file, key in (("neutral.json", "parameters"), ("toolset.json", "inputSchema")):
+        content = json.loads((bundle / file).read_text())
+        for part in content if isinstance(content, list) else [content]:
+            for tool in part["tools"]:
+                if (tool.get("server") or part.get("server"), tool["name"]) == ("north", "same"):
+                    properties = {"number": {"type": "integer", "maximum": 9}}
+                    tool[key] = {"type": "object", "properties": properties, **more}
+        (bundle / file).write_text(json.dumps(content))
+    return bundle
+
+
+UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
+
+
+@pytest.mark.parametrize(
+    ("more", "other"),
+    [
+        ({}, None),
+        ({"additionalProperties": False}, "Additional properties are not allowed"),
+        ({"additionalProperties": False, **UNREAD}, "same has no argument 'other'; leave it out"),
+    ],
+)
+def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
+    tmp_path, servers, more, other
+):
+    (tmp_path / "bundle").mkdir()
+    bundle = renamed(write_town(tmp_path / "bundle"), **more)
+
+    async def use(client, gateway):
+        return [
+            await client.call_tool("same", arguments)
+            for arguments in (
+                {"number": 1},
+                {"number": 1, "other": 3},
+                {"number": 1, "x": 20},
+                {"x": 20, "number": 1},
+                {"x": 20},
+            )
+        ]
+
+    right, undeclared, *hidden = through(bundle, servers, use)
+    assert told(right)["arguments"] == {"x": 1}
+    if other is None:
+        assert told(undeclared)["arguments"] == {"x": 1, "other": 3}
+    else:
+        assert undeclared.is_error and other in undeclared.content[0].text
+    assert all(result.is_error for result in hidden)
+    assert not any("20" in result.content[0].text for result in hidden)
+    if more.get("additionalProperties") is not False:
+        assert {result.content[0].text for result in hidden} == {
+            "same does not take these arguments: same has no argument 'x'; leave it out"
+        }
 
 
 def test_an_old_name_answers_where_it_was_asked_for(town, servers):

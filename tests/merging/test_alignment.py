@@ -110,7 +110,7 @@ def test_a_lossless_map_keeps_every_valid_call_valid_and_maps_it_back(left, data
     mapped = map_call(alpha, arguments)
     assert valid(right.schema, mapped.arguments)
     types = {p.name: p.type for p in left.parameters}
-    assert unmap_call(alpha, mapped.arguments, types) == arguments
+    assert unmap_call(alpha, mapped.arguments, types).arguments == arguments
 
 
 def test_a_value_in_the_name_becomes_a_constant():
@@ -143,7 +143,7 @@ def test_operations(own, target, op, value, mapped):
     alpha = argument_map(left, right)
     assert [m.op for m in alpha.moves] == [op]
     assert map_call(alpha, {"unit": value}).arguments == {"unit": mapped}
-    back = unmap_call(alpha, {"unit": mapped}, {"unit": own["type"]})
+    back = unmap_call(alpha, {"unit": mapped}, {"unit": own["type"]}).arguments
     assert back == {"unit": value}
 
 
@@ -508,7 +508,7 @@ def test_real_calls_mapped_by_a_real_map_are_valid_and_map_back(labelled_tools, 
         assert not mapped.lost
         assert valid(schema, mapped.arguments)
         types = {p.name: p.type for p in left.parameters}
-        assert unmap_call(one, mapped.arguments, types) == arguments
+        assert unmap_call(one, mapped.arguments, types).arguments == arguments
 
 
 def a_tool(name, parameter, description):

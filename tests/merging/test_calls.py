@@ -1,7 +1,12 @@
-import pytest
+import json
+from typing import get_args
 
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove
-from toolscope_core.merging.calls import relabel_query
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolscope_core.datamodel import ArgumentMap, ArgumentMove, NestedRename, Operation
+from toolscope_core.merging.calls import MappedCall, map_call, relabel_query, unmap_call
 
 PHI = {"a": "b", "b": "b", "c": "c"}
 ALPHAS = {
@@ -124,3 +129,93 @@ def test_calls_that_are_not_understood_are_counted(call):
 def test_gold_and_calls_that_are_no_lists_are_counted(row, unread):
     done = relabel_query(row, PHI, ALPHAS, NAMES)
     assert (done.row, done.unread, done.changed) == (row, unread, False)
+
+
+NAMES_THAT_MEET = st.sampled_from("abcdefgh")
+CALLS = st.lists(NAMES_THAT_MEET, unique=True).map(lambda names: {one: {one: 1} for one in names})
+
+
+@st.composite
+def maps(draw):
+    """Argument maps of few names, which meet in any way; each side of a move occurs once."""
+    sources = draw(st.lists(NAMES_THAT_MEET, unique=True, max_size=4))
+    size = {"min_size": len(sources), "max_size": len(sources)}
+    targets = draw(st.lists(NAMES_THAT_MEET, unique=True, **size))
+    operations = draw(st.lists(st.sampled_from(get_args(Operation)), **size))
+    constants = draw(st.sets(NAMES_THAT_MEET, max_size=2)) - set(targets)
+    dropped = draw(st.sets(NAMES_THAT_MEET, max_size=2)) - set(sources)
+    return ArgumentMap(
+        "old",
+        "new",
+        tuple(map(ArgumentMove, sources, targets, operations)),
+        dict.fromkeys(constants, "constant"),
+        dict.fromkeys(dropped, "no place"),
+    )
+
+
+def giver(value):
+    """The argument that a value of ``CALLS`` was given as, after any operation."""
+    while not isinstance(value, dict):
+        value = json.loads(value) if isinstance(value, str) else value[0]
+    return next(iter(value))
+
+
+def check_places(moves, done, call, taken):
+    """Each argument has one place: that of its move, or its own where only it may have that."""
+    places = {giver(value): name for name, value in done.arguments.items() if value != "constant"}
+    assert len(places) == sum(value != "constant" for value in done.arguments.values())
+    assert places.keys().isdisjoint(done.lost)
+    assert places.keys() | set(done.lost) == call.keys()
+    for argument, place in places.items():
+        assert place == moves.get(argument, argument)
+        assert argument in moves or argument not in taken
+    assert set(done.lost) == (call.keys() & taken) - moves.keys()
+
+
+@given(maps(), CALLS, st.randoms())
+def test_no_argument_comes_under_the_name_of_another_in_any_order(alpha, call, random):
+    shuffled = dict(random.sample(list(call.items()), len(call)))
+    forth = {move.source: move.target for move in alpha.moves}
+    back = {move.target: move.source for move in alpha.moves}
+    old = dict.fromkeys([*forth, *alpha.dropped], "any")
+
+    there, again = (map_call(alpha, one) for one in (call, shuffled))
+    assert (there.arguments, set(there.lost)) == (again.arguments, set(again.lost))
+    check_places(forth, there, call, {*back, *alpha.constants, *alpha.dropped})
+
+    there, again = (unmap_call(alpha, one, old) for one in (call, shuffled))
+    assert (there.arguments, set(there.lost)) == (again.arguments, set(again.lost))
+    own = {name: value for name, value in call.items() if name not in alpha.constants}
+    check_places(back, there, own, old.keys())
+
+
+@given(st.permutations(["x", "y", "z"]), st.integers(0, 3), st.booleans())
+def test_no_property_comes_under_the_name_of_another_in_any_order(names, size, is_listed):
+    places = ("/a/*/x", "/a/*/y") if is_listed else ("/a/x", "/a/y")
+    alpha = ArgumentMap("old", "new", nested=(NestedRename(*places),))
+    inside = {name: f"was {name}" for name in names[:size]}
+    call = {"a": [inside] if is_listed else inside}
+    for done, old, new, place in (
+        (map_call(alpha, call), "x", "y", places[1]),
+        (unmap_call(alpha, call, {}), "y", "x", places[0]),
+    ):
+        kept = {name: value for name, value in inside.items() if name != new}
+        expected = {new if name == old else name: value for name, value in kept.items()}
+        assert done.arguments == {"a": [expected] if is_listed else expected}
+        assert done.lost == ((place,) if new in inside else ())
+
+
+@pytest.mark.parametrize("call", [{"a": 1, "b": 2}, {"b": 2, "a": 1}])
+def test_of_two_arguments_with_one_place_the_first_of_the_map_has_it(call):
+    alpha = ArgumentMap("old", "new", (ArgumentMove("a", "c"), ArgumentMove("b", "c")))
+    assert map_call(alpha, call) == MappedCall("new", {"c": 1}, ("b",))
+    turned = ArgumentMap("old", "new", (ArgumentMove("c", "a"), ArgumentMove("c", "b")))
+    assert unmap_call(turned, call, {}) == MappedCall("old", {"c": 1}, ("b",))
+
+
+@pytest.mark.parametrize("text", ["", "abc", "[1]", '{"a":1}', "NaN", "1e999", "9" * 5_000])
+def test_a_text_that_is_no_number_stays_a_text_for_the_old_tool_to_refuse(text):
+    alpha = ArgumentMap("old", "new", (ArgumentMove("n", "n", "cast"),))
+    for kind in ("integer", "number", "boolean"):
+        assert unmap_call(alpha, {"n": text}, {"n": kind}).arguments == {"n": text}
+        assert unmap_call(alpha, {"n": "-7"}, {"n": kind}).arguments == {"n": -7}

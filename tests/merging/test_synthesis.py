@@ -40,7 +40,7 @@ def test_every_members_calls_are_served_and_can_be_told_apart(group, data):
         mapped = map_call(alpha, arguments)
         assert valid(made.document.schema, mapped.arguments)
         types = {p.name: p.type for p in member.parameters}
-        assert unmap_call(alpha, mapped.arguments, types) == arguments
+        assert unmap_call(alpha, mapped.arguments, types).arguments == arguments
 
 
 @given(members())

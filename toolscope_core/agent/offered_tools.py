@@ -86,7 +86,7 @@ class OfferedTools:
             return ToolResult("error", "The arguments are no JSON object.", tool_id)
         if not (offer.only_reads or self._changes):
             return ToolResult("not carried out", NOT_CARRIED_OUT, tool_id)
-        arguments = dict(unmap_call(offer.alpha, call.arguments, {}))
+        arguments = unmap_call(offer.alpha, call.arguments, {}).arguments
         text, failed = await self._call_tool(offer.route.name, arguments)
         return ToolResult("error" if failed else "ok", text, tool_id)
 

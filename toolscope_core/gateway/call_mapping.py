@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from toolscope_core.datamodel import ArgumentMap, JsonObject, Tool, canonical_json
+from toolscope_core.datamodel import ArgumentMap, ArgumentMove, JsonObject, Tool, canonical_json
 from toolscope_core.gateway.routing import Original, Route
-from toolscope_core.merging.calls import unmap_call
+from toolscope_core.merging.calls import MappedCall, unmap_call
 
 
 def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
@@ -23,17 +24,28 @@ def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
     return None
 
 
-def original_arguments(
+def original_call(
     route: Route, original: Original, arguments: JsonObject, declared: Tool | None
-) -> JsonObject:
-    """The arguments as the original takes them. ``declared`` is the tool as its server has it
-    now, from which the types of its parameters are read.
+) -> MappedCall:
+    """The call with the arguments as the original takes them. ``declared`` is the tool as its
+    server has it now, from which the types of its parameters are read.
+
+    ``lost`` are those that the merged tool does not declare and the original would take for its
+    own; where the merged schema is closed, all that it does not declare.
     """
-    alpha = route.alphas.get(original.tool_id)
-    if alpha is None:
-        return arguments
+    own = _properties(route)
+    alpha = route.alphas.get(original.tool_id) or ArgumentMap(
+        original.tool_id, route.tool_id, tuple(ArgumentMove(name, name) for name in own)
+    )
     types = {one.name: one.type for one in declared.parameters} if declared else {}
-    return unmap_call(alpha, arguments, types)
+    call = unmap_call(alpha, arguments, types)
+    if (
+        route.schema.get("additionalProperties") is False
+        and "patternProperties" not in route.schema
+    ):
+        undeclared = (name for name in arguments if name not in own)
+        call = replace(call, lost=tuple(dict.fromkeys((*call.lost, *undeclared))))
+    return call
 
 
 def misplaced_arguments(
@@ -49,7 +61,7 @@ def misplaced_arguments(
     choice = ", ".join(
         f"{name}={canonical_json(value)}" for name, value in sorted(alpha.constants.items())
     )
-    declared_here = route.schema.get("properties") or {}
+    declared_here = _properties(route)
     foreign = [
         f"with {choice}, {name!r} is not taken; leave it out"
         for name in arguments
@@ -71,7 +83,7 @@ def choices(route: Route) -> Sequence[JsonObject]:
 
 
 def _has_constants(route: Route, alpha: ArgumentMap, arguments: JsonObject) -> bool:
-    properties = route.schema.get("properties") or {}
+    properties = _properties(route)
 
     def value(name: str) -> Any:
         schema = properties.get(name)
@@ -82,3 +94,9 @@ def _has_constants(route: Route, alpha: ArgumentMap, arguments: JsonObject) -> b
         canonical_json(value(name)) == canonical_json(constant)
         for name, constant in alpha.constants.items()
     )
+
+
+def _properties(route: Route) -> JsonObject:
+    """What the merged schema declares; nothing where it is odd."""
+    properties = route.schema.get("properties")
+    return properties if isinstance(properties, dict) else {}

@@ -14,7 +14,7 @@ from toolscope_core.gateway.call_mapping import (
     choices,
     chosen_original,
     misplaced_arguments,
-    original_arguments,
+    original_call,
 )
 from toolscope_core.gateway.callers import Callers
 from toolscope_core.gateway.held_tools import HeldTools
@@ -117,7 +117,11 @@ class ToolCalls:
         against = misplaced_arguments(route, original, call.arguments, declared)
         if against:
             raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
-        arguments = dict(original_arguments(route, original, call.arguments, declared))
+        there = original_call(route, original, call.arguments, declared)
+        if there.lost:
+            names = (f"{route.name} has no argument {name!r}; leave it out" for name in there.lost)
+            raise _Refused(_sentences(f"{route.name} does not take these arguments", names))
+        arguments = dict(there.arguments)
         with self.callers.calling(original.server, context):
             try:
                 result = await call_original(server, original.name, arguments, context, params)

@@ -7,8 +7,10 @@ move too, which is what the argument maps are for.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from toolscope_core.datamodel import (
@@ -22,7 +24,7 @@ from toolscope_core.datamodel import (
 
 @dataclass(frozen=True, slots=True)
 class MappedCall:
-    """A call to the merged tool; ``lost`` names the arguments that have no place there."""
+    """A call on the other side of α; ``lost`` names the arguments that have no place there."""
 
     tool: str
     arguments: JsonObject
@@ -68,46 +70,71 @@ _SAMPLES: dict[str, Any] = {
 }
 
 
+class _NewName(str):
+    """The name of a property that a rename gave it: what is called so in a call is another one.
+    Places may overlap, so a rename meets properties that have their new name already.
+    """
+
+    __slots__ = ()
+
+
 def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
     """The call to ``alpha.to`` that does what ``arguments`` asked of ``alpha.tool_id``.
 
     Arguments that the old tool never declared are passed on under their own name, unless that
     name is taken.
     """
-    mapped: dict[str, Any] = {}
-    lost: list[str] = []
-    moves = {move.source: move for move in alpha.moves}
-    for name, value in arguments.items():
-        move = moves.get(name)
-        if move is not None:
-            mapped[move.target] = _forward(move, value)
-    targets = {move.target for move in alpha.moves} | set(alpha.constants)
-    for name, value in arguments.items():
-        if name in alpha.dropped or (name not in moves and name in targets):
-            lost.append(name)
-        elif name not in moves:
-            mapped[name] = value
+    moves = {move.source: (move.target, partial(_forward, move)) for move in alpha.moves}
+    taken = {move.target for move in alpha.moves} | alpha.constants.keys() | alpha.dropped.keys()
+    mapped, lost = _moved(arguments, moves, taken)
     for rename in alpha.nested:
         mapped = renamed_inside(mapped, rename.source, rename.target, lost)
-    return MappedCall(alpha.to, {**mapped, **alpha.constants}, tuple(lost))
+    return MappedCall(alpha.to, {**mapped, **alpha.constants}, tuple(dict.fromkeys(lost)))
 
 
-def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, str]) -> JsonObject:
-    """The old arguments again, where α is lossless.
+def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, str]) -> MappedCall:
+    """The call to the old tool again, with its arguments where α is lossless.
 
     ``types`` gives the JSON type of the old parameters by name: what ``cast`` turns text back to.
+    Arguments that the merged tool never declared are passed on under their own name, unless the
+    old tool has a parameter of that name.
     """
+    lost: list[str] = []
     for rename in reversed(alpha.nested):
-        arguments = renamed_inside(arguments, rename.target, rename.source, [])
-    back: dict[str, Any] = {}
-    moves = {move.target: move for move in alpha.moves}
+        arguments = renamed_inside(arguments, rename.target, rename.source, lost)
+    moves = {
+        move.target: (move.source, partial(_backward, move, kind=types.get(move.source, "any")))
+        for move in alpha.moves
+    }
+    taken = {move.source for move in alpha.moves} | alpha.dropped.keys() | types.keys()
+    own = {name: value for name, value in arguments.items() if name not in alpha.constants}
+    back, left = _moved(own, moves, taken)
+    return MappedCall(alpha.tool_id, back, tuple(dict.fromkeys((*lost, *left))))
+
+
+def _moved(
+    arguments: JsonObject,
+    moves: Mapping[str, tuple[str, Callable[[Any], Any]]],
+    taken: Collection[str],
+) -> tuple[dict[str, Any], list[str]]:
+    """The arguments under the names that ``moves`` lead to, and those that have no place: only a
+    move may give what is ``taken``, and of two that give the same the first.
+    """
+    givers: dict[str, str] = {}
+    for name, (target, _) in moves.items():
+        if name in arguments:
+            givers.setdefault(target, name)
+    moved: dict[str, Any] = {}
+    lost: list[str] = []
     for name, value in arguments.items():
-        move = moves.get(name)
-        if move is not None:
-            back[move.source] = _backward(move, value, types.get(move.source, "any"))
-        elif name not in alpha.constants:
-            back[name] = value
-    return back
+        if name not in moves and name not in taken:
+            moved[name] = value
+        elif name in moves and givers[moves[name][0]] == name:
+            target, carried = moves[name]
+            moved[target] = carried(value)
+        else:
+            lost.append(name)
+    return moved, lost
 
 
 def renamed_inside(
@@ -115,8 +142,8 @@ def renamed_inside(
 ) -> dict[str, Any]:
     """The arguments with the property at the pointer ``source`` called as in ``target``.
 
-    Where a call also has a property of the new name, which nothing declares, that one goes, and
-    ``lost`` gets its pointer.
+    A property that has the new name already, which nothing declares, goes, and ``lost`` gets its
+    pointer.
     """
     steps = [step.replace("~1", "/").replace("~0", "~") for step in source.split("/")[1:]]
     new = target.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
@@ -132,11 +159,11 @@ def renamed_inside(
                 key: renamed(inner, depth + 1) if step in ("*", key) else inner
                 for key, inner in value.items()
             }
-        if step not in value:
-            return value
-        if new in value:
+        given = {key for key in value if key == new and not isinstance(key, _NewName)}
+        if given:
             lost.append(target)
-        return {new if k == step else k: inner for k, inner in value.items() if k != new}
+        kept = {key: inner for key, inner in value.items() if key not in given}
+        return {_NewName(new) if key == step else key: inner for key, inner in kept.items()}
 
     return dict(renamed(dict(arguments), 0))
 
@@ -312,6 +339,16 @@ def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
         return value[0] if isinstance(value, list) and len(value) == 1 else value
     if move.op == "unwrap":
         return [value]
-    if move.op == "cast" and isinstance(value, str):
-        return json.loads(value) if kind in ("integer", "number", "boolean") else value
+    if move.op == "cast" and isinstance(value, str) and kind in ("integer", "number", "boolean"):
+        return _plain_value(value)
     return value
+
+
+def _plain_value(text: str) -> Any:
+    """The number or truth value that is written so; the text itself where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    is_plain = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_plain else text

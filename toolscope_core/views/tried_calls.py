@@ -34,7 +34,7 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
     arguments = called_with(text)
     mapped = map_call(alpha, arguments)
     types = {parameter.name: parameter.type for parameter in tool.parameters}
-    back = unmap_call(alpha, mapped.arguments, types)
+    back = unmap_call(alpha, mapped.arguments, types).arguments
     same = canonical_json(dict(back)) == canonical_json(dict(arguments))
     unknown = [f"`{name}` is no argument of it" for name in arguments if name not in types]
     return TriedCall(
