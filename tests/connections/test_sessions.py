@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from mcp import MCPError
@@ -12,7 +13,9 @@ from tests.connections.stub_http import stub_http
 from tests.connections.stubs import MARK, QUICK, launch, living, new_mark
 from toolscope_core.connections.launches import read_launch
 from toolscope_core.connections.offers import ServerOffer, read_offer
+from toolscope_core.connections.raw_pages import RawPages
 from toolscope_core.connections.server_definitions import read_configuration
+from toolscope_core.connections.server_processes import ProcessRecord
 from toolscope_core.connections.sessions import connected, load_sdk
 from toolscope_core.errors import ServerConnectionError
 
@@ -48,10 +51,11 @@ def test_a_server_that_dies_in_a_call_is_named_with_its_last_words():
 def test_a_failure_can_be_had_in_words_while_the_connection_is_open():
     async def call():
         async with connected(launch("dies-in-call"), QUICK) as server:
-            try:
-                await server.client.call_tool("read", {"path": "a"})
-            except MCPError as error:
-                return str(await server.failure(error, "while it ran read"))
+            with server.request() as request:
+                try:
+                    await server.client.call_tool("read", {"path": "a"})
+                except MCPError as error:
+                    return str(await server.failure(error, "while it ran read", request))
 
     assert "stub ended with status 3 while it ran read; it says" in asyncio.run(call())
 
@@ -136,3 +140,31 @@ def test_a_secure_address_that_is_none():
         offer = offer_at(base.replace("http:", "https:") + "/mcp")
     assert offer.kind == "tls"
     assert "the secure connection to 127.0.0.1:" in offer.failure
+
+
+def test_whole_lines_since_a_request_began_are_quoted():
+    record = ProcessRecord(stderr=bytearray(b"one\ntwo tok"), stderr_bytes=11)
+    earlier = replace(record)
+    assert record.since(earlier).stderr == b""
+    record.stderr += b"en\nthree\n"
+    record.stderr_bytes += 9
+    assert record.since(earlier).stderr == b"three\n"
+    assert record.since(ProcessRecord()).stderr == record.stderr
+    record.used_by("a")
+    assert record.since(earlier).stderr == b"three\n"
+    record.used_by("b")
+    record.used_by("b")
+    assert record.since(ProcessRecord()).stderr == b""
+
+
+def test_the_result_of_a_call_is_no_page_of_tools():
+    results = [{"tools": [1]}, {"tools": [2], "content": []}, {"tools": 3}, None]
+
+    class Stream:
+        async def receive(self):
+            return SimpleNamespace(message=SimpleNamespace(result=results.pop(0)))
+
+    pages = RawPages(Stream())
+    for _ in range(4):
+        asyncio.run(pages.receive())
+    assert pages.last == {"tools": [1]}

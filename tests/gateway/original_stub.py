@@ -36,6 +36,21 @@ def die(number, params, arguments, answer):
     os._exit(3)
 
 
+def babble(number, params, arguments, answer):
+    sys.stdout.write(f"not a message for {arguments['params']}\n")
+    sys.stdout.flush()
+    whisper(number, params, arguments, answer)
+
+
+def whisper(number, params, arguments, answer):
+    sys.stderr.write(f"working for {arguments['params']}\n")
+    sys.stderr.flush()
+    if arguments.get("size"):
+        time.sleep(0.2)
+        os._exit(arguments["size"])
+    said(number, answer)
+
+
 def sleep(number, params, arguments, answer):
     time.sleep(arguments["seconds"])
     said(number, answer)
@@ -127,6 +142,8 @@ def cancelled(number, params, arguments, answer):
 
 ACTS = {
     "die": die,
+    "babble": babble,
+    "whisper": whisper,
     "sleep": sleep,
     "huge": huge,
     "progress": progress,

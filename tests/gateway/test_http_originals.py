@@ -2,11 +2,12 @@
 
 import json
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.gateway.town import NORTH, through, told
+from tests.gateway.town import NORTH, QUICK, through, told
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -55,6 +56,12 @@ class Original(BaseHTTPRequestHandler):
         if act == "busy":
             self.reply(503)
             return
+        if act == "moved":
+            self.reply(307, Location="http://127.0.0.1:1/for/the-first")
+            return
+        if act == "silent":
+            self.server.over.wait()
+            return
         if act == "page":
             self.reply(200, b"<html>", "text/html")
             return
@@ -74,9 +81,11 @@ class Original(BaseHTTPRequestHandler):
 def original():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Original)
     server.session, server.forgotten = "", None
+    server.over = threading.Event()
     server.handle_error = lambda request, address: None
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
+    server.over.set()
     server.shutdown()
     server.server_close()
 
@@ -131,3 +140,14 @@ def test_what_is_no_answer_is_a_tool_error_that_names_it(town, reached, act, wor
     failed, again = through(town, reached, use)
     assert failed.is_error and "north" in failed.content[0].text
     assert words in failed.content[0].text and again == ""
+
+
+@pytest.mark.parametrize(("act", "words"), [("moved", "the-first"), ("busy", "503")])
+def test_a_reply_to_one_call_says_nothing_of_another(town, reached, act, words):
+    async def use(client, gateway):
+        calls = ({"act": one, "server": "north"} for one in (act, "silent"))
+        return [(await client.call_tool("work", call)).content[0].text for call in calls]
+
+    own, other = through(town, reached, use, limits=replace(QUICK, answer_seconds=0.5))
+    assert words in own
+    assert other.startswith("north did not answer within 0.5 s while it ran work")

@@ -8,10 +8,13 @@ from types import SimpleNamespace
 
 import anyio
 import pytest
+from mcp_types import Implementation
 
-from tests.gateway.town import QUICK, through, told
-from toolscope_core.gateway import original_servers
+from tests.gateway.town import QUICK, client_of, gateway_config, through, told
+from toolscope_core.connections.sessions import ServerRequests
+from toolscope_core.gateway import callers, original_servers
 from toolscope_core.gateway.original_servers import OriginalServers
+from toolscope_core.gateway.own_client import own_client
 
 
 async def text_of(client, name, arguments):
@@ -33,6 +36,94 @@ def test_a_server_that_dies_in_a_call_is_named_and_started_again(town, servers):
         "see why"
     )
     assert others == ["south", "north"]
+
+
+SECOND = Implementation(name="second", version="1")
+
+
+async def ends_with(client, act, words):
+    """What a client is told of a server that writes these words and ends."""
+    return await text_of(client, "work", {"act": act, "params": words, "size": 3})
+
+
+@pytest.mark.parametrize(
+    ("act", "quoted"),
+    [("babble", "'not a message for the second call'"), ("whisper", "working for the second call")],
+)
+def test_only_what_a_server_wrote_during_a_call_is_quoted(town, servers, act, quoted):
+    async def use(client, gateway):
+        told(await client.call_tool("work", {"act": act, "params": "the first call"}))
+        own = await ends_with(client, act, "the second call")
+        told(await client.call_tool("work", {"act": act, "params": "the third call"}))
+        return own, await text_of(client, "work", {"act": "die"})
+
+    own, later = through(town, servers, use)
+    assert quoted in own and "the first call" not in own
+    assert later == (
+        "north ended with status 3 while it ran work; it says: out of memory; start it by hand to "
+        "see why"
+    )
+
+
+@pytest.fixture
+def two_clients(town, servers, monkeypatch):
+    """Runs ``use`` with two clients of a gateway that are told apart as those over HTTP are."""
+
+    def session_of(context):
+        return context.session.client_params.client_info.name
+
+    monkeypatch.setattr(callers, "session_of", session_of)
+
+    def run(use, text=servers):
+        async def work():
+            async with (
+                client_of(town, gateway_config(text)) as (first, gateway),
+                own_client(gateway, "1", client_info=SECOND) as second,
+            ):
+                return await use(first, second)
+
+        return asyncio.run(asyncio.wait_for(work(), 60))
+
+    return run
+
+
+@pytest.mark.parametrize("act", ["babble", "whisper"])
+def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clients, act):
+    async def use(first, second):
+        told(await first.call_tool("work", {"act": act, "params": "the first client"}))
+        texts = [await ends_with(second, act, "the second client")]
+        alone = await ends_with(second, act, "one client")
+        told(await second.call_tool("work", {"act": act, "params": "the second client"}))
+        return [*texts, await text_of(first, "work", {"act": "die"})], alone
+
+    texts, alone = two_clients(use)
+    assert "one client" in alone, "of a server that no other client has used it is"
+    for text in texts:
+        assert "client" not in text and "memory" not in text
+    assert (
+        texts[0]
+        == {
+            "babble": "north writes what is no message on its standard output; it has to keep that for "
+            "MCP (does its command need an option such as --stdio?)",
+            "whisper": "north ended with status 3 while it ran work; start it by hand to see why",
+        }[act]
+    )
+
+
+def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
+    two_clients, servers, monkeypatch
+):
+    monkeypatch.setattr(original_servers, "FIRST_WAIT", 30)
+    broken = json.loads(servers)
+    code = "import sys; sys.stderr.write('words for one'); sys.exit(3)"
+    broken["mcpServers"]["north"]["args"] = ["-I", "-S", "-c", code]
+
+    async def use(first, second):
+        return [await text_of(one, "get", {"path": "a"}) for one in (first, first, second)]
+
+    opened, again, other = two_clients(use, json.dumps(broken))
+    assert "words for one" in opened and again.startswith(opened)
+    assert other.startswith("north could not be opened; it is tried again in ")
 
 
 def test_a_result_without_end_ends_in_words(town, servers):
@@ -163,12 +254,15 @@ def test_a_look_that_was_given_up_is_still_to_be_made():
         async with anyio.create_task_group() as group:
             servers = OriginalServers(group, {"north": None}, QUICK, look, look)
             connection = servers._connections["north"]
-            connection.server, connection.is_stale = SimpleNamespace(has_ended=False), True
+            connection.server, connection.is_stale = (
+                SimpleNamespace(has_ended=False, used_by=print),
+                True,
+            )
             with anyio.move_on_after(0.05) as given_up:
-                await servers.ready("north", None)
+                await servers.ready("north", ServerRequests())
             assert given_up.cancelled_caught
-            await servers.ready("north", None)
-            await servers.ready("north", None)
+            await servers.ready("north", ServerRequests())
+            await servers.ready("north", ServerRequests())
 
     asyncio.run(work())
     assert looks == ["north", "north"]

@@ -151,6 +151,34 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
     assert [answer["server"] for answer in answers] == ["north", "south"]
 
 
+def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, config):
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+
+    async def said(url, mode, **arguments):
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=20) as http,
+            Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+        ):
+            return (await client.call_tool("work", arguments)).content[0].text
+
+    async def run(url):
+        texts = []
+        for mode in ("legacy", "auto"):
+            await said(url, mode, act="babble", params="the first")
+            texts.append(await said(url, mode, act="babble", params="the second", size=3))
+        return texts
+
+    with served_over_http(town, config[0]) as (url, _):
+        texts = asyncio.run(run(url))
+    assert all(
+        text.startswith("north writes what is no message on its standard output; it has to keep")
+        for text in texts
+    )
+
+
 @pytest.mark.nightly
 def test_a_gateway_that_is_told_to_end_ends_its_servers(town, config):
     path, mark = config

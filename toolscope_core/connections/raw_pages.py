@@ -58,6 +58,7 @@ class RawPages:
 
     def _seen(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         result = None if isinstance(item, Exception) else getattr(item.message, "result", None)
-        if isinstance(result, dict) and isinstance(result.get("tools"), list):
+        is_call = isinstance(result, dict) and "content" in result  # it may have any field
+        if isinstance(result, dict) and not is_call and isinstance(result.get("tools"), list):
             self.last = result
         return item

@@ -9,6 +9,7 @@ _STAND_INS = (
     "Session terminated",
     "Server returned an error response",
     "Unexpected content type",
+    "Redirect to",
     "Failed to parse",
     "SSE stream",
     "server answered a request with 202",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,6 +39,12 @@ class HttpRecord:
     media: str = ""
     received: int = 0
     refusal: str = ""
+
+
+REPLY: ContextVar[HttpRecord | None] = ContextVar("reply to a request", default=None)
+"""Where a request notes its own reply: several may be under way. The SDK sends a message in the
+context of who gave it.
+"""
 
 
 @asynccontextmanager
@@ -82,17 +89,18 @@ def _factory(
     import httpx2
 
     async def note(response: httpx2.Response) -> None:
-        record.refusal = ""
+        noting = REPLY.get() or record
+        noting.refusal = ""
         media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise _refused(name, "a compressed reply, which was not asked for", record)
+            raise _refused(name, "a compressed reply, which was not asked for", noting)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             most = math.inf if media == "text/event-stream" else limits.message_bytes
-            response.stream = _counted(response.stream, name, most, record)
+            response.stream = _counted(response.stream, name, most, noting, record)
         if response.request.method in noted:
-            record.status = response.status_code if response.status_code >= 300 else 0
-            record.location = response.headers.get("location", "")
-            record.media = "" if media in MEDIA or response.status_code != 200 else media
+            noting.status = response.status_code if response.status_code >= 300 else 0
+            noting.location = response.headers.get("location", "")
+            noting.media = "" if media in MEDIA or response.status_code != 200 else media
 
     def make(
         headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
@@ -109,9 +117,9 @@ def _factory(
 
 
 def _counted(
-    inner: httpx2.AsyncByteStream, name: str, most: float, record: HttpRecord
+    inner: httpx2.AsyncByteStream, name: str, most: float, noting: HttpRecord, record: HttpRecord
 ) -> httpx2.AsyncByteStream:
-    """The bytes of a stream, counted; an error where there are more than ``most``."""
+    """The bytes of a stream, counted in ``record``; an error where there are more than ``most``."""
     import httpx2
 
     class Counted(httpx2.AsyncByteStream):
@@ -121,7 +129,7 @@ def _counted(
                 size += len(part)
                 record.received += len(part)
                 if size > most:
-                    raise _refused(name, f"a reply of more than {most:,} bytes", record)
+                    raise _refused(name, f"a reply of more than {most:,} bytes", noting)
                 yield part
 
         async def aclose(self) -> None:

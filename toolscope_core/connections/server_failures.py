@@ -170,10 +170,10 @@ class Situation:
         if not record.garbage_lines:
             return None
         many = " and too many more" * (record.garbage_lines > MOST_GARBAGE)
+        line = f": {one_line(self.launch, record.garbage)!r}" if record.garbage else ""
         return ServerConnectionError(
-            f"{name} writes what is no message{many} on its standard output: "
-            f"{one_line(self.launch, record.garbage)!r}; it has to keep that for MCP (does its "
-            "command need an option such as --stdio?)",
+            f"{name} writes what is no message{many} on its standard output{line}; it has to keep "
+            "that for MCP (does its command need an option such as --stdio?)",
             "garbage",
         )
 

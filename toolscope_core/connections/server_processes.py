@@ -10,9 +10,9 @@ import shutil
 import signal
 import sys
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,11 +44,12 @@ MOST_GARBAGE = 10_000
 
 @dataclass(slots=True)
 class ProcessRecord:
-    """What is seen of a server's process: its exit status, the end of its standard error, and the
-    first line on its standard output that is no message. ``received`` counts the bytes of its
-    output. ``doing`` is what it is asked for at
-    the moment, in words; ``closed`` says that its output has ended, ``ending`` that it is ended
-    here, so that its status says nothing.
+    """What is seen of a server's process: its exit status, the end of its standard error, of which
+    there were ``stderr_bytes``, and the last line on its standard output that is no message.
+    ``received`` counts the bytes of its output. ``doing`` is what it is asked for at the moment, in
+    words; ``closed`` says that its output has ended, ``ending`` that it is ended here, so that its
+    status says nothing. ``client`` used it last; once it ``is_shared`` by several, nobody can say
+    whom its words are about.
     """
 
     doing: str = HANDSHAKE
@@ -56,10 +57,34 @@ class ProcessRecord:
     closed: bool = False
     ending: bool = False
     stderr: bytearray = field(default_factory=bytearray)
+    stderr_bytes: int = 0
     garbage: str = ""
     garbage_lines: int = 0
     received: int = 0
     too_long: bool = False
+    client: Hashable = None
+    is_shared: bool = False
+
+    def used_by(self, client: Hashable) -> None:
+        """The client uses the server from now on."""
+        self.is_shared = self.is_shared or self.client not in (None, client)
+        self.client = client
+
+    def since(self, earlier: ProcessRecord) -> ProcessRecord:
+        """What was seen after ``earlier``, a copy: of its words whole lines, and none where they
+        may be about another client.
+        """
+        lines = self.garbage_lines - earlier.garbage_lines
+        at = max(0, len(self.stderr) + earlier.stderr_bytes - self.stderr_bytes)
+        before, new = self.stderr[:at], self.stderr[at:]
+        if before and not before.endswith(b"\n"):
+            new = new.partition(b"\n")[2]
+        return replace(
+            self,
+            stderr=bytearray() if self.is_shared else new,
+            garbage=self.garbage if lines and not self.is_shared else "",
+            garbage_lines=lines,
+        )
 
 
 @asynccontextmanager
@@ -193,7 +218,7 @@ def _message(line: bytes, record: ProcessRecord) -> SessionMessage | None:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         record.garbage_lines += 1
-        record.garbage = record.garbage or line[:CHUNK].decode("utf-8", "replace")
+        record.garbage = line[:CHUNK].decode("utf-8", "replace")
         return None
 
 
@@ -224,6 +249,7 @@ async def _write_messages(
 async def _keep_stderr(process: Process, record: ProcessRecord) -> None:
     async for chunk in _chunks(process.stderr):
         record.stderr += chunk
+        record.stderr_bytes += len(chunk)
         del record.stderr[:-KEPT]
 
 

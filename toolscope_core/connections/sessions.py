@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.raw_pages import RawPages
 from toolscope_core.connections.sdk_exceptions import is_forgotten, leaves_of
-from toolscope_core.connections.server_addresses import HttpRecord, Way, server_address
+from toolscope_core.connections.server_addresses import REPLY, HttpRecord, Way, server_address
 from toolscope_core.connections.server_definitions import Transport
 from toolscope_core.connections.server_failures import Situation, is_refused, stderr_excerpt
 from toolscope_core.connections.server_processes import (
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     )
 
 IN_A_CALL = "in a call"
+Seen = ProcessRecord | HttpRecord
+"""What is seen of a server, by how it is reached."""
 WAYS: Mapping[Transport, tuple[Way, ...]] = {
     "stdio": ("stdio",),
     "http": ("http",),
@@ -46,13 +48,16 @@ WAYS: Mapping[Transport, tuple[Way, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
-    """What answers a server that asks its client for something; ``None`` refuses it."""
+    """What answers a server that asks its client for something; ``None`` refuses it. ``client`` is
+    any value that stands for the client.
+    """
 
     sampling: SamplingFnT | None = None
     elicitation: ElicitationFnT | None = None
     roots: ListRootsFnT | None = None
     logging: LoggingFnT | None = None
     messages: MessageHandlerFnT | None = None
+    client: Hashable = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class OpenServer:
     launch: Launch
     client: Client
     pages: RawPages
-    record: ProcessRecord | HttpRecord = field(repr=False)
+    record: Seen = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -81,13 +86,34 @@ class OpenServer:
             record.closed or record.too_long or record.status is not None
         )
 
-    def has_forgotten(self, error: Exception) -> bool:
-        """Whether it does not know the session any more; servers at an address say that by 404."""
-        record = self.record
-        return isinstance(record, HttpRecord) and is_forgotten(error, record.status)
+    def used_by(self, client: Hashable) -> None:
+        """The client uses it from now on; what it writes for one is shown to no other."""
+        if isinstance(self.record, ProcessRecord):
+            self.record.used_by(client)
 
-    async def failure(self, error: BaseException, doing: str) -> ToolScopeError | None:
-        """The error to show for what a call raised, ``None`` where it is none of the server's.
+    @contextmanager
+    def request(self) -> Iterator[Seen]:
+        """While this is open, requests are of one call; ``failure`` takes what is given here, to
+        speak of that call alone.
+        """
+        if isinstance(self.record, ProcessRecord):
+            yield replace(self.record)
+            return
+        token = REPLY.set(reply := HttpRecord(IN_A_CALL))
+        try:
+            yield reply
+        finally:
+            REPLY.reset(token)
+
+    def has_forgotten(self, error: Exception, request: Seen) -> bool:
+        """Whether it does not know the session any more; servers at an address say that by 404."""
+        return isinstance(request, HttpRecord) and is_forgotten(error, request.status)
+
+    async def failure(
+        self, error: BaseException, doing: str, request: Seen
+    ) -> ToolScopeError | None:
+        """The error to show for what a ``request`` raised, ``None`` where it is none of the
+        server's.
 
         ``doing`` completes the sentence: *while it ran delete_file*. The status of a process that
         ended is waited for.
@@ -98,7 +124,9 @@ class OpenServer:
             while isinstance(self.record, ProcessRecord) and self.record.status is None:
                 await anyio.sleep(POLL_SECONDS)
         seconds = self.client.read_timeout_seconds or 0.0
-        return Situation(self.launch, self.record, doing, seconds).failure(error)
+        if isinstance(request, ProcessRecord) and isinstance(self.record, ProcessRecord):
+            request = self.record.since(request)
+        return Situation(self.launch, request, doing, seconds).failure(error)
 
 
 @asynccontextmanager
@@ -145,7 +173,7 @@ async def _opened(
     launch: Launch,
     way: Way,
     limits: ConnectionLimits,
-    record: ProcessRecord | HttpRecord,
+    record: Seen,
     requests: ServerRequests | None,
 ) -> AsyncIterator[OpenServer]:
     if isinstance(record, ProcessRecord):

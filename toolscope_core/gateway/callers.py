@@ -146,6 +146,7 @@ class Callers:
             elicitation=elicitation if can("elicitation") else None,
             roots=roots if can("roots") else None,
             logging=logging,
+            client=_client_of(context),
         )
 
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
@@ -251,6 +252,14 @@ def session_of(context: ServerRequestContext[Any, Any]) -> str:
     if headers is None:
         return ""
     return str(headers.get(SESSION_HEADER) or f"{NO_SESSION}{id(context.session)}")
+
+
+def _client_of(context: ServerRequestContext[Any, Any] | None) -> Hashable:
+    """What stands for the client and is never the same for another one: keys of those that have no
+    session may come again.
+    """
+    key = session_of(context) if context is not None else ""
+    return context.session if context is not None and key.startswith(NO_SESSION) else key
 
 
 def _headers_of(context: ServerRequestContext[Any, Any]) -> Any:

@@ -50,13 +50,14 @@ class HeldTools:
     async def _declared(self, name: str, server: OpenServer) -> DeclaredTools:
         records: Sequence[Mapping[str, object]] = ()
         if server.client.server_capabilities.tools is not None:
-            try:
-                records, _ = await read_tools(server, self._limits)
-            except Exception as error:
-                failure = await server.failure(error, LISTING)
-                if failure is None:
-                    raise
-                raise failure from None
+            with server.request() as request:
+                try:
+                    records, _ = await read_tools(server, self._limits)
+                except Exception as error:
+                    failure = await server.failure(error, LISTING, request)
+                    if failure is None:
+                        raise
+                    raise failure from None
         keys = server.launch.keys
         clean = [without_secrets(record, keys) for record in records] if keys else records
         return declared_tools(name, clean, self._originals.get(name, ()))

@@ -5,7 +5,7 @@ again after a failure, each time a little later.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from toolscope_core.config import ConnectionLimits
 from toolscope_core.connections.launches import Launch
 from toolscope_core.connections.sdk_exceptions import is_answer, is_closed
-from toolscope_core.connections.sessions import OpenServer, ServerRequests, connected
+from toolscope_core.connections.sessions import OpenServer, Seen, ServerRequests, connected
 from toolscope_core.errors import ServerConnectionError, ToolScopeError
 from toolscope_core.gateway import change_streams
 from toolscope_core.gateway.change_streams import ChangeStreams
@@ -41,7 +41,7 @@ Tell = Callable[[str, str, object], Awaitable[None]]
 @dataclass(slots=True)
 class _Connection:
     """The state of one server's connection; ``is_stale`` while nobody has looked at the server
-    since it said that its tools changed.
+    since it said that its tools changed. ``error`` is why it could not be opened for ``client``.
     """
 
     lock: Lock
@@ -53,6 +53,7 @@ class _Connection:
     failures: int = 0
     again_at: float = 0.0
     error: ToolScopeError | None = field(default=None, repr=False)
+    client: Hashable = None
 
 
 class OriginalServers:
@@ -99,26 +100,29 @@ class OriginalServers:
             if connection.server is not None and connection.server.has_ended:
                 self._drop(connection)
             if connection.server is not None:
+                connection.server.used_by(requests.client)
                 await self._look_while_stale(name, connection, connection.server)
                 return connection.server
             wait = connection.again_at - time.monotonic()
             if wait > 0 and connection.error is not None:
+                is_own = connection.client == requests.client  # else it may quote another's words
                 raise ServerConnectionError(
-                    f"{connection.error}; it is tried again in {max(wait, 0.1):.1f} s",
+                    f"{connection.error if is_own else f'{name} could not be opened'}; it is tried "
+                    f"again in {max(wait, 0.1):.1f} s",
                     getattr(connection.error, "kind", "settings"),
                 )
             connection.server = await self._open(name, connection, requests)
             return connection.server
 
     async def failure(
-        self, name: str, server: OpenServer, error: Exception, doing: str
+        self, name: str, server: OpenServer, error: Exception, doing: str, request: Seen
     ) -> Exception:
-        """What to raise for what a request to the server raised: its own error as it is, else what
-        went wrong with it in words. A connection that ended is given up.
+        """What to raise for what a ``request`` to the server raised: its own error as it is, else
+        what went wrong with it in words. A connection that ended is given up.
         """
-        if is_answer(error) and not server.has_forgotten(error):
+        if is_answer(error) and not server.has_forgotten(error, request):
             return error
-        failure = await server.failure(error, doing)
+        failure = await server.failure(error, doing, request)
         if failure is None:
             return error
         if server.has_ended or is_closed(error) or getattr(failure, "kind", "") == "exit":
@@ -146,6 +150,7 @@ class OriginalServers:
             server: OpenServer = await self._group.start(
                 self._hold, name, requests, connection.leave
             )
+            server.used_by(requests.client)
             connection.is_stale = True
             await self._look_while_stale(name, connection, server)
         except ToolScopeError as error:
@@ -153,12 +158,12 @@ class OriginalServers:
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**connection.failures)
             connection.failures += 1
             connection.again_at = time.monotonic() + wait
-            connection.error = error
+            connection.error, connection.client = error, requests.client
             raise
         except BaseException:
             self._drop(connection)
             raise
-        connection.failures, connection.error = 0, None
+        connection.failures, connection.error, connection.client = 0, None, None
         return server
 
     async def _look_while_stale(

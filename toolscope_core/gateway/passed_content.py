@@ -317,11 +317,11 @@ class PassedContent:
         from mcp_types import INTERNAL_ERROR
 
         server = await self._ready(context, name)
-        with self.callers.calling(name, context):
+        with self.callers.calling(name, context), server.request() as request:
             try:
                 return await _raw(server, method, params)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
-                failure = await self.servers.failure(name, server, error, READING)
+                failure = await self.servers.failure(name, server, error, READING, request)
                 if isinstance(failure, ToolScopeError):
                     failure = MCPError(INTERNAL_ERROR, str(failure))
                 raise failure from None

@@ -122,12 +122,13 @@ class ToolCalls:
             names = (f"{route.name} has no argument {name!r}; leave it out" for name in there.lost)
             raise _Refused(_sentences(f"{route.name} does not take these arguments", names))
         arguments = dict(there.arguments)
-        with self.callers.calling(original.server, context):
+        with self.callers.calling(original.server, context), server.request() as request:
             try:
                 result = await call_original(server, original.name, arguments, context, params)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
-                raise await self.servers.failure(original.server, server, error, doing) from None
+                failure = await self.servers.failure(original.server, server, error, doing, request)
+                raise failure from None
         await self.callers.told(context)  # logs and progress come before the result
         return result
 
