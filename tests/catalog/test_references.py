@@ -36,7 +36,7 @@ def test_only_local_references_are_followed(reference):
     root = {"properties": {"a": {"$ref": reference, "type": "string"}}, "$defs": {"list": [PET]}}
     assert settle_references(root)["properties"]["a"] == {
         "type": "string",
-        "x-invalid": {"$ref": reference},
+        "x-invalid": {"reference": reference},
     }
 
 
@@ -50,7 +50,16 @@ def test_only_local_references_are_followed(reference):
 )
 def test_circles_and_endless_chains_are_cut(defs):
     settled = settle_references({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": defs})
-    assert settled["properties"]["x"] == {"x-invalid": {"$ref": "#/$defs/a"}}
+    assert settled["properties"]["x"] == {"x-invalid": {"reference": "#/$defs/a"}}
+
+
+def test_nothing_that_is_set_aside_can_be_followed():
+    wrong = {"properties": {"a": [{"$ref": "#/no"}], "$ref": {}}, "$ref": 5}
+    assert settle_references({"x-invalid": wrong, "not": {"$ref": "#/no"}})["x-invalid"] == {
+        "properties": {"a": [{"reference": "#/no"}], "$ref": {}},
+        "reference": 5,
+        "not": {"x-invalid": {"reference": "#/no"}},
+    }
 
 
 def test_a_tree_may_hold_itself():

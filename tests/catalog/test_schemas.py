@@ -165,7 +165,7 @@ def test_long_values_are_cut_in_reasons():
             {"type": "list", "items": {"type": "int"}},
             {"type": "array", "items": {"type": "integer"}},
         ),
-        ({"$ref": "#/x"}, {"x-invalid": {"$ref": "#/x"}}),
+        ({"$ref": "#/x"}, {"x-invalid": {"reference": "#/x"}}),
         ({"n": "int"}, {"type": "object", "properties": {"n": {"type": "integer"}}}),
     ],
 )

@@ -20,6 +20,8 @@ from toolscope_core.catalog.flaws import below
 from toolscope_core.datamodel import Finding, JsonObject, Tool, canonical_json
 
 INVALID = "x-invalid"
+REFERENCE = "reference"
+"""What ``$ref`` is called under ``INVALID``."""
 COUNTS = (
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     *("minContains", "maxContains"),
@@ -71,7 +73,7 @@ def find_invalid(tool: Tool) -> tuple[Finding, ...]:
 
 
 def _what_is_wrong(wrong: JsonObject) -> str:
-    if wrong.keys() == {"$ref"}:
+    if wrong.keys() == {REFERENCE}:
         return "refers to what is not in the schema, or only to itself ($ref)"
     return f"gives {', '.join(sorted(wrong))} a value that JSON Schema does not allow there"
 

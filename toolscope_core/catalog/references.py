@@ -1,8 +1,9 @@
 """``$ref`` and ``allOf``: only references inside the schema are followed, and circles end.
 
 A reference out of the schema, to nothing, or in a circle that consumes no value is moved under
-``x-invalid``. A reference at the top is replaced by what it names, so that parameters are seen,
-and ``allOf`` is merged where its parts say nothing about the same.
+``x-invalid`` and called ``reference`` there, since some clients follow each ``$ref``. A reference
+at the top is replaced by what it names, so that parameters are seen, and ``allOf`` is merged where
+its parts say nothing about the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from toolscope_core.catalog.budget import ExpansionBudget, Extent, measure
-from toolscope_core.catalog.keywords import INVALID
+from toolscope_core.catalog.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.catalog.negations import drop_narrowed
 from toolscope_core.catalog.pointers import lasting_pointers
@@ -50,7 +51,7 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
     schema = lasting_pointers(schema, resolve)
     checked = drop_narrowed(_check(schema, schema, {}), resolve)
     merger = _Merger(checked, budget or ExpansionBudget())
-    merged = dict(merger.merge(_inline(checked, checked)))
+    merged = dict(_unfollowed(merger.merge(_inline(checked, checked))))
     return shortened(merged, UNMERGED) if merger.refused else merged
 
 
@@ -167,6 +168,20 @@ def _check(value: Any, root: JsonObject, ends: dict[str, bool]) -> Any:
         del checked["$ref"]
         checked[INVALID] = {**checked.get(INVALID, {}), "$ref": reference}
     return checked
+
+
+def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
+    """The value with every ``$ref`` under ``INVALID`` called ``REFERENCE``."""
+    if isinstance(value, list):
+        return [_unfollowed(item, is_invalid) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        REFERENCE
+        if is_invalid and key == "$ref" and not isinstance(sub, dict)
+        else key: _unfollowed(sub, is_invalid or key == INVALID)
+        for key, sub in value.items()
+    }
 
 
 def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[str, ...]) -> bool:
