@@ -94,7 +94,7 @@ async def _calls_at_once(client: Client, calls: int) -> int:
 
     async def call(number: int) -> None:
         nonlocal wrong
-        name, server = (("same", "north"), ("south_same", "south"))[number % 2]
+        name, server = (("north_same", "north"), ("south_same", "south"))[number % 2]
         answer = await _answer(client, name, {"x": number})
         wrong += (answer["server"], answer["arguments"]["x"]) != (server, number)
 

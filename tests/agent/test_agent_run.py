@@ -21,6 +21,7 @@ WISHES = {
     "Repeat the number": {"south_same": {"x": 3}},
     "Work in the south": {
         "south_work": {"act": "x"},
+        "north_work": {"act": "x"},
         "work": {"act": "x", "server": "south", "depth": 2},
     },
 }
@@ -192,7 +193,7 @@ def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path)
         if body["messages"][-1]["role"] == "tool":
             return {"content": "I give up."}
         call = {"name": "teleport", "arguments": "{}"}
-        broken = {"name": "same", "arguments": "{"}
+        broken = {"name": "north_same", "arguments": "{"}
         return {
             "tool_calls": [
                 {"id": "1", "type": "function", "function": call},
@@ -220,7 +221,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, 
     offered = [
         [tool["function"]["name"] for tool in one.body["tools"]] for one in endpoint.received
     ]
-    assert offered == [["same"]] * 6
+    assert offered == [["north_same"]] * 6
 
 
 def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(

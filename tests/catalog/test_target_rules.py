@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
 from toolscope_core.catalog.formats import FORMATS, MATRIX, OUTPUTS, target_named
+from toolscope_core.catalog.shapes import SHAPES, read_record
 from toolscope_core.catalog.target_rules import (
     comparable_name,
     fixed,
     rule_violations,
     violation_counts,
 )
+from toolscope_core.catalog.writers import write_record
 from toolscope_core.datamodel import MergedTool, Tool
 from toolscope_core.errors import ExportError
 
@@ -138,6 +140,52 @@ def test_a_client_counts_its_prefix():
     assert "at its server" in rule_violations(kept(over), "claude-code")[0].remedy
     braces = Tool("1", "t", server="{server}{0}")
     assert told([braces], "claude-code") == []
+
+
+def mcp_tool(**parts):
+    raw = {"name": "store", "description": "", "inputSchema": schema(), **parts}
+    return read_record(raw, SHAPES["mcp"], "lab")
+
+
+@pytest.mark.parametrize("target", ["mcp", "claude-code", "cursor"])
+def test_what_hides_all_tools_from_a_client_of_mcp_is_named(target):
+    store = mcp_tool(inputSchema=schema(readings=True), outputSchema=schema(stored=False))
+    route = replace(mcp_tool(inputSchema=schema(a={"x-mcp-header": "b c"})), id="route", name="r")
+    scan = replace(mcp_tool(outputSchema={"type": "array"}, title=5), id="scan", name="s")
+    assert told([store, route, scan], target) == [
+        ("lab/store", "schema", "readings", "{}"),
+        ("lab/store", "schema", "stored", '{"not":{}}'),
+        ("route", "schema", "x-mcp-header", ""),
+        ("scan", "schema", "title", "left out"),
+        ("scan", "schema", "outputSchema", "left out; the results stay as they are"),
+    ]
+    (held,) = rule_violations(kept(route), target)
+    assert held.remedy == "Mend it at its server, or leave the tool out."
+
+
+def test_a_fixed_record_of_mcp_differs_in_what_was_wrong_only():
+    odd = mcp_tool(
+        inputSchema=schema(readings=True), outputSchema={"type": "array"}, _meta={"a": 1}, icons=5
+    )
+    mended = fixed(kept(odd), "mcp")["lab/store"].tool
+    assert write_record(mended, "mcp", sendable=True) == {
+        "name": "store",
+        "description": "",
+        "inputSchema": schema(readings={}),
+        "_meta": {"a": 1},
+    }
+    assert not rule_violations(kept(mended), "mcp")
+    assert fixed(kept(mended), "mcp") == {}
+
+
+def test_a_record_made_anew_for_mcp_is_one_that_all_clients_read():
+    tool = Tool("1", "f", schema=schema(a=True), returns={"type": "array"})
+    assert told([tool], "mcp") == []
+    assert write_record(tool, "mcp", sendable=True) == {
+        "name": "f",
+        "description": "",
+        "inputSchema": schema(a={}),
+    }
 
 
 def test_targets():

@@ -30,6 +30,10 @@ def said(number, value, **more):
     result(number, {"content": [{"type": "text", "text": text}], **more})
 
 
+def structured(number, params, arguments, answer):
+    said(number, answer, structuredContent=answer)
+
+
 def die(number, params, arguments, answer):
     sys.stderr.write("out of memory\n")
     sys.stderr.flush()
@@ -141,6 +145,7 @@ def cancelled(number, params, arguments, answer):
 
 
 ACTS = {
+    "structured": structured,
     "die": die,
     "babble": babble,
     "whisper": whisper,

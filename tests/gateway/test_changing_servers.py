@@ -117,7 +117,7 @@ def test_a_full_disk_takes_no_result_away(town, servers):
     log = CallLog(Path("/dev/full"))
 
     async def use(client, gateway):
-        return told(await client.call_tool("same", {"x": 1}))["server"]
+        return told(await client.call_tool("north_same", {"x": 1}))["server"]
 
     assert through(town, servers, use, log=log) == "north"
     assert log.unwritten == 1
@@ -131,7 +131,7 @@ def test_a_notice_that_nobody_reads_ends_nothing(town, servers):
     async def use(client, gateway):
         await client.call_tool("work", {"act": "change"})
         held = await text_of(client, "get", {"path": "a"})
-        return held, told(await client.call_tool("same", {"x": 1}))["server"]
+        return held, told(await client.call_tool("north_same", {"x": 1}))["server"]
 
     held, server = through(town, servers, use, notice=closed)
     assert held.startswith(HELD) and server == "north"

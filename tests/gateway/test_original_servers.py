@@ -177,7 +177,7 @@ def test_calls_at_the_same_time_open_one_connection_and_none_is_mixed_up(town, s
         answers = {}
 
         async def call(number):
-            name, of = (("get", "path"), ("same", "x"))[number % 2]
+            name, of = (("get", "path"), ("north_same", "x"))[number % 2]
             value = str(number) if of == "path" else number
             answers[number] = told(await client.call_tool(name, {of: value}))["arguments"][of]
 
@@ -240,7 +240,7 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(town, servers,
     assert "is not what it was" in changed
     assert missing == "north has no tool 'work' any more"
     assert south == "south"
-    assert listed == ["same", "work", "south_same"]
+    assert listed == ["north_same", "work", "south_same"]
 
 
 def test_a_look_that_was_given_up_is_still_to_be_made():

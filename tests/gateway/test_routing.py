@@ -86,7 +86,11 @@ def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(town):
     (original,) = table.routes["get"].originals
     assert (original.server, original.name) == ("north", "get")
     assert set(table.old_names) == {"read_file"}
-    assert table.renamed == {"south/same": "south_same"}
+    assert table.renamed == {
+        f"{one}/same": f"'same' of {one} is called '{one}_same', since {other} has a tool of that "
+        "name too"
+        for one, other in (("north", "south"), ("south", "north"))
+    }
 
 
 def test_every_merged_call_of_an_old_one_maps_back_to_it():
@@ -99,8 +103,10 @@ def test_every_merged_call_of_an_old_one_maps_back_to_it():
 def test_what_an_export_with_routers_would_add_is_known(tmp_path):
     served = read_served_bundle(write_town(tmp_path, routers=False))
     assert served.withheld == (("north/work", "south/work"),)
-    assert set(served.table.routes) == {"get", "same", "south_same", "work", "south_work"}
-    assert served.table.routes["work"].record["inputSchema"]["properties"].keys() == {
+    assert set(served.table.routes) == {
+        *("get", "north_same", "south_same", "north_work", "south_work")
+    }
+    assert served.table.routes["north_work"].record["inputSchema"]["properties"].keys() == {
         "act",
         "seconds",
         "size",

@@ -64,7 +64,7 @@ def test_over_standard_input_and_output(town, config, tmp_path):
             return names, answers, living(mark)
 
     names, answers, while_open = asyncio.run(run())
-    assert names == ["get", "same", "work", "south_same"]
+    assert names == ["get", "north_same", "work", "south_same"]
     assert answers == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
     assert len(while_open) == 1
     assert gone(mark)
@@ -138,7 +138,9 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
                 ("another page", {**right, "Origin": "http://evil.example"}),
             )
         }
-        answers = asyncio.run(call_over_http(url, ("same", {"x": 1}), ("south_same", {"x": 2})))
+        answers = asyncio.run(
+            call_over_http(url, ("north_same", {"x": 1}), ("south_same", {"x": 2}))
+        )
         assert len(living(mark)) == 2
         process.send_signal(signal.SIGKILL)
         assert gone(mark)
@@ -183,7 +185,7 @@ def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, confi
 def test_a_gateway_that_is_told_to_end_ends_its_servers(town, config):
     path, mark = config
     with served_over_http(town, path) as (url, process):
-        asyncio.run(call_over_http(url, ("same", {"x": 1})))
+        asyncio.run(call_over_http(url, ("north_same", {"x": 1})))
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert "calls: 1 ok" in process.stderr.read()
@@ -194,11 +196,15 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["serve", *map(str, arguments)])
 
 
+SHARED = "'same' of north is called 'north_same', since south has a tool of that name too"
+
+
 def test_check_says_what_is_not_as_it_was_exported(town, config, tmp_path):
     path, mark = config
     as_it_was = invoke(town, "--config", path, "--check")
     assert as_it_was.exit_code == 0
     assert "as exported  north: 4 tools" in as_it_was.stdout
+    assert f"    renamed: {SHARED}" in as_it_was.stdout
     north = json.loads((tmp_path / "north.json").read_text())
     north[0]["description"] = "Other."
     new = [{**north[1], "name": "brand_new"}]
@@ -214,6 +220,9 @@ def test_check_says_what_is_not_as_it_was_exported(town, config, tmp_path):
         "missing": ["read_file"],
         "new": ["brand_new"],
         "failure": "",
+        "renamed": [SHARED],
+        "mended": [],
+        "withheld": [],
     }
     assert south["failure"].startswith("south ended with status 1 while")
     assert living(mark) == []

@@ -14,7 +14,7 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, serve
         return tools, gateway.calls.servers.open_now
 
     tools, open_now = through(town, servers, use)
-    assert [tool.name for tool in tools] == ["get", "same", "work", "south_same"]
+    assert [tool.name for tool in tools] == ["get", "north_same", "work", "south_same"]
     work = tools[2]
     assert work.meta == {"example.com/kept": 1}
     assert work.input_schema["properties"]["server"]["enum"] == ["north", "south"]
@@ -30,7 +30,7 @@ def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mo
                 ("get", {"path": "a"}),
                 ("work", {"act": "x"}),
                 ("work", {"act": "x", "server": "south", "depth": 2}),
-                ("same", {"x": 1}),
+                ("north_same", {"x": 1}),
                 ("south_same", {"x": 2}),
             )
         ]

@@ -63,7 +63,7 @@ def run_agents(
                 client = await stack.enter_async_context(own_client(gateway, version))
                 tools[toolset.name] = OfferedTools(
                     partial(result_in_words, client),
-                    tuple(toolset.bundle.table.routes.values()),
+                    toolset.bundle.table.offered,
                     toolset.bundle.catalog.tools,
                     toolset.choice,
                     config.changes,

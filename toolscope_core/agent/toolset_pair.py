@@ -79,7 +79,7 @@ class ToolsetPair:
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {name: len(bundle.table.routes) for name, bundle in self.bundles.items()}
+        return {name: len(bundle.table.offered) for name, bundle in self.bundles.items()}
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -121,9 +121,9 @@ def read_toolset_pair(
     bundles = {AS_IT_IS: read_unmerged_bundle(bundle), MERGED: read_served_bundle(bundle)}
     most = target_named(TARGET).rules.most_tools
     for name, served in bundles.items():
-        if config.k is None and most is not None and len(served.table.routes) > most:
+        if config.k is None and most is not None and len(served.table.offered) > most:
             raise ConfigError(
-                f"the toolset {name} has {len(served.table.routes)} tools, and endpoints take "
+                f"the toolset {name} has {len(served.table.offered)} tools, and endpoints take "
                 f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
             )
     judged = [query for query in queries if query.gold]

@@ -31,6 +31,7 @@ class Rules:
     counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
     ``unique`` says among which tools a name stands once. ``whole_object`` forbids ``anyOf`` and its
     like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
+    ``mcp_record`` asks for a record that the SDKs of MCP read.
     """
 
     name_rule: str = ""
@@ -42,6 +43,7 @@ class Rules:
     parameter_rule: str = ""
     whole_object: bool = False
     typed_items: bool = False
+    mcp_record: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,15 @@ _GEMINI = Rules(
     longest_name=64,
     parameter_rule=r"[A-Za-z_][A-Za-z0-9_]{0,63}",
 )
-_MCP = Rules(name_rule=_DOTTED, longest_name=128, unique="server")
-_CLAUDE_CODE = Rules(name_rule=_DOTTED, longest_name=64, prefix="mcp__{server}__", unique="server")
-_CURSOR = Rules(unique="server", most_tools=40)
+_MCP = Rules(name_rule=_DOTTED, longest_name=128, unique="server", mcp_record=True)
+_CLAUDE_CODE = Rules(
+    name_rule=_DOTTED,
+    longest_name=64,
+    prefix="mcp__{server}__",
+    unique="server",
+    mcp_record=True,
+)
+_CURSOR = Rules(unique="server", most_tools=40, mcp_record=True)
 _VSCODE = Rules(unique="server", most_tools=128)
 
 

@@ -11,9 +11,12 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
 from toolscope_core.catalog.formats import Format, target_named
+from toolscope_core.catalog.mcp_records import may_be_odd, readable_record
 from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
+from toolscope_core.catalog.shapes import SHAPES, read_record
 from toolscope_core.catalog.splitting import parts_in_words, split
+from toolscope_core.catalog.writers import write_record
 from toolscope_core.datamodel import JsonObject, MergedTool, Tool, digest
 from toolscope_core.unicode_forms import normalise
 
@@ -23,6 +26,8 @@ HASH_DIGITS = 8
 AT_SERVER = "mend it at its server."
 TOOL_ROOM = 40
 """So many letters a shorter name of a server leaves to the names of its tools."""
+SHORT_NAME = 64
+"""So many letters of a name every API takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,20 +125,33 @@ def fixed(
             description=_cut(tool.description, row.rules.longest_description),
             schema=schema,
         )
+        if row.rules.mcp_record:
+            result = _as_clients_read_it(result)
         if result != tool:
             changed[tool.id] = FixedTool(result, renamed)
     return changed
 
 
 def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[str, str]:
-    """By id, another name for each tool that MCP refuses, or whose name another tool of any server
-    has; ``reserved`` names are offered to none.
+    """By id, another name for each tool that MCP refuses, or whose name another tool has; where
+    that is of another server, all of them get their server in the name. ``reserved`` names are
+    offered to none.
     """
     mcp = target_named("mcp")
     row = replace(mcp, rules=replace(mcp.rules, unique="toolset"))
     ordered = sorted(tools, key=lambda tool: tool.id)
-    new = _new_names(ordered, row, reserved, frozenset())
-    return {tool_id: name for tool_id, (name, _) in new.items()}
+    servers: defaultdict[str, set[str]] = defaultdict(set)
+    for tool in ordered:
+        servers[comparable_name(tool.name)].add(tool.server)
+    shared = {tool.id for tool in ordered if len(servers[comparable_name(tool.name)]) > 1}
+    taken = servers.keys() | set(map(comparable_name, reserved))
+    prefixed = [
+        replace(tool, name=_with_server(tool, row, taken)) if tool.id in shared else tool
+        for tool in ordered
+    ]
+    new = _new_names(prefixed, row, reserved, shared)
+    renamed = {tool.id: tool.name for tool in prefixed if tool.id in shared}
+    return renamed | {tool_id: name for tool_id, (name, _) in new.items()}
 
 
 def comparable_name(name: str) -> str:
@@ -216,6 +234,10 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
             f"An array does not say what it holds; {target.title} asks for 'items'.",
             "items: {}",
         )
+    if rules.mcp_record and may_be_odd(tool):
+        for fault in readable_record(write_record(tool, "mcp", sendable=True)).faults:
+            remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
+            yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
     names = set(property_names(schema)) if rules.parameter_rule else ()
     refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
     renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
@@ -239,6 +261,24 @@ def _fixed_schema(schema: JsonObject | None, target: Format) -> tuple[JsonObject
     whole: JsonObject = _with_items(plain) if rules.typed_items else plain
     renamed = renaming(whole, rules.parameter_rule) if rules.parameter_rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
+
+
+def _as_clients_read_it(tool: Tool) -> Tool:
+    """The tool as its record says it once what no client of MCP reads is mended."""
+    if not may_be_odd(tool):
+        return tool
+    readable = readable_record(write_record(tool, "mcp", sendable=True))
+    if not readable.faults:
+        return tool
+    read = read_record(readable.record, SHAPES["mcp"], tool.server)
+    return replace(
+        tool,
+        description=read.description,
+        schema=read.schema,
+        returns=read.returns,
+        annotations=read.annotations,
+        raw=readable.record,
+    )
 
 
 def _without(key: str) -> str:
@@ -315,6 +355,15 @@ def _offer(
         f"{plain[: room - HASH_DIGITS - 1]}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count()
     )
     return next(name for name in hashed if free(name))
+
+
+def _with_server(tool: Tool, target: Format, taken: Set[str]) -> str:
+    """The tool's name with its server in front, as short as every API takes it and not taken."""
+    name = _plain(f"{tool.server}_{tool.name}", target)
+    if len(name) <= SHORT_NAME and comparable_name(name) not in taken:
+        return name
+    room = SHORT_NAME - HASH_DIGITS - 1
+    return f"{name[:room]}_{digest(tool.server, tool.name)[:HASH_DIGITS]}"
 
 
 def _plain(name: str, target: Format) -> str:

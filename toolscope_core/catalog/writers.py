@@ -8,6 +8,7 @@ from typing import Any
 
 from toolscope_core.catalog.formats import FORMATS, OUTPUTS
 from toolscope_core.catalog.keywords import INVALID, split_invalid
+from toolscope_core.catalog.mcp_records import readable_record, without_nulls
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schemas import (
     BFCL_WORDS,
@@ -69,12 +70,13 @@ def write_toolset(
     return {"tools": records} if format == "mcp" else records
 
 
-def write_record(tool: Tool, format: str) -> JsonObject:
-    """One tool as a record of the shape, without what may stand around it.
+def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
+    """One tool as a record of the shape, without what may stand around it; ``sendable`` as in
+    ``write_toolset``.
 
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
-    return _write_record(tool, _shape_named(format))
+    return _write_record(tool, _shape_named(format), sendable)
 
 
 def _shape_named(format: str) -> Shape:
@@ -99,6 +101,9 @@ def _write_record(tool: Tool, shape: Shape, sendable: bool = False) -> JsonObjec
         record = _set_part(record, shape, "schema", tool.schema)
     if not original and "id" in shape.places:
         record = {**record, "id": tool.id}
+    if sendable and shape.name == "mcp":
+        record = without_nulls(record)
+        record = record if original else readable_record(record).record
     named = own_server(record, shape)
     if named != tool.server and (named or shape.name == "neutral"):
         record = _put(record, _place(record, shape, "server"), tool.server)
@@ -117,11 +122,13 @@ def _is_taken(original: Tool, shape: Shape) -> bool:
     path, schema = entry
     if not isinstance(schema, dict) or path == ("arguments",):
         return False
-    if str(schema.get("type")).lower() != "object" or f'"{INVALID}"' in canonical_json(
-        original.schema
-    ):
+    text = canonical_json(original.schema)
+    if str(schema.get("type")).lower() != "object" or f'"{INVALID}"' in text:
         return False
-    return _speaks_gemini(schema) if shape.name == "gemini" else split_invalid(schema) is schema
+    if shape.name == "gemini":
+        return _speaks_gemini(schema)
+    reads_null = '"nullable":true' in canonical_json(schema) and '"nullable":true' not in text
+    return not reads_null and split_invalid(schema) is schema
 
 
 def _speaks_gemini(schema: Any) -> bool:

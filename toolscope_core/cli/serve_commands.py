@@ -84,7 +84,7 @@ def serve(
         typer.Option(
             "--check",
             help="Start and list every server, compare it with the bundle, end it; 1 where one "
-            "failed or changed.",
+            "failed or changed, or a tool is held back.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --check: as JSON.")] = False,
@@ -120,16 +120,20 @@ def serve(
         for state in states:
             for line in _shown(state):
                 say(line)
-    wrong = [state for state in states if not state.is_as_exported]
+    wrong = [state for state in states if not state.is_served_whole]
     servers = quantity(len(wrong), "server")
-    fail_for(f"{servers} failed, or changed since the export" if wrong else "")
+    fail_for(
+        f"{servers} failed, changed since the export, or have a tool that is held back"
+        if wrong
+        else ""
+    )
 
 
 def _shown(state: ServerState) -> list[str]:
-    if state.failure:
-        return [f"failed  {state.failure}"]
     lines = [
-        f"{'as exported' if state.is_as_exported else 'changed'}  {state.name}: "
+        f"failed  {state.failure}"
+        if state.failure
+        else f"{'as exported' if state.is_as_exported else 'changed'}  {state.name}: "
         f"{quantity(state.tools, 'tool')}"
     ]
     for what, names in (
@@ -139,4 +143,10 @@ def _shown(state: ServerState) -> list[str]:
     ):
         if names:
             lines.append(f"    {what}: {', '.join(names)}")
+    for what, sentences in (
+        ("renamed", state.renamed),
+        ("mended", state.mended),
+        ("held back", state.withheld),
+    ):
+        lines += [f"    {what}: {sentence}" for sentence in sentences]
     return lines

@@ -55,6 +55,8 @@ def serve(request: ServeRequest, settings: Settings, notice: Notice) -> None:
     Raises ``ConfigError``, ``ExportError`` or ``CatalogError`` before it starts.
     """
     bundle, config = _prepared(request, settings, notice)
+    for sentence in _oddities(bundle):
+        notice(sentence)
     place = (
         http_place(request.http, settings.gateway_token, request.http_names)
         if request.http
@@ -112,14 +114,10 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
     """What to know before it starts."""
     table = bundle.table
     lines = [
-        f"{quantity(len(table.routes), 'tool')} for {quantity(len(bundle.came_in), 'original')} of "
-        f"{quantity(len(keys), 'server')}"
+        f"{quantity(len(table.offered), 'tool')} for "
+        f"{quantity(len(bundle.came_in), 'original')} of {quantity(len(keys), 'server')}"
     ]
     lines += [f"server {name!r} is {key!r} of the configuration" for name, key in keys.items()]
-    lines += [
-        f"{old} is called {new} here, since another has its name"
-        for old, new in table.renamed.items()
-    ]
     if bundle.withheld:
         saved = sum(len(members) - 1 for members in bundle.withheld)
         lines.append(
@@ -131,6 +129,20 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
             "this bundle has no fingerprints, so tools that change are not noticed; export it again"
         )
     return lines
+
+
+def _oddities(bundle: ServedBundle) -> list[str]:
+    """Which tools clients get under another name, in another form, or not at all."""
+    table = bundle.table
+    return [
+        sentence
+        for server in table.servers
+        for sentence in (
+            *table.renamed_of(server),
+            *table.mended_of(server),
+            *(f"held back: {line}" for line in table.withheld_of(server)),
+        )
+    ]
 
 
 def _ending(log: CallLog) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -57,7 +57,7 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
         context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
         calls.callers.heard(context)
-        records = finder.records if finder else listed(calls.table.routes, calls.held)
+        records = finder.records if finder else listed(calls.table.offered, calls.held)
         return page_of("tools", records, params.cursor if params else None)
 
     async def call_tool(
@@ -85,11 +85,11 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
     return server
 
 
-def listed(routes: Mapping[str, Route], held: HeldTools) -> list[JsonObject]:
+def listed(routes: Iterable[Route], held: HeldTools) -> list[JsonObject]:
     """The records of the tools that can be called: not those of which every original is held."""
     return [
         route.record
-        for route in routes.values()
+        for route in routes
         if not route.originals or not all(map(held.why_held, route.originals))
     ]
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from toolscope_core.catalog.target_rules import unique_names
+from toolscope_core.catalog.mcp_records import readable_record
+from toolscope_core.catalog.target_rules import comparable_name, unique_names
 from toolscope_core.catalog.writers import write_record
 from toolscope_core.datamodel import ArgumentMap, JsonObject, Tool
 
 ANY_OBJECT: JsonObject = {"type": "object"}
+REWRITTEN = (
+    "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here they "
+    "are in that dialect, and its server checks the rest."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,16 @@ class Original:
 class Route:
     """A tool as agents see it. Of ``originals`` the first is called where no argument says
     otherwise; there are several only where all of them stay reachable (a router). ``alphas`` by
-    the id of the original, of those that have one.
+    the id of the original, of those that have one. ``mended`` says, in sentences, what of the
+    record clients would not have read; ``obstacle`` why no client is given it, empty where all are.
     """
 
     tool_id: str
     record: JsonObject
     originals: tuple[Original, ...]
     alphas: Mapping[str, ArgumentMap] = field(default_factory=dict)
+    mended: tuple[str, ...] = ()
+    obstacle: str = ""
 
     @property
     def name(self) -> str:
@@ -70,13 +78,45 @@ class BundleTool:
 @dataclass(frozen=True, slots=True)
 class RoutingTable:
     """Every tool by the name that agents call it by, in the order of their ids; ``old_names`` are
-    those of before that lead to one tool; ``renamed`` are the tools that got another name here,
-    new by id, since two of them shared one.
+    those of before that lead to one tool; ``renamed`` has by id, in a sentence, what a tool is
+    called here and why.
     """
 
     routes: Mapping[str, Route]
     old_names: Mapping[str, OldName] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def offered(self) -> tuple[Route, ...]:
+        """The routes of the tools that clients can read."""
+        return tuple(route for route in self.routes.values() if not route.obstacle)
+
+    def renamed_of(self, server: str) -> tuple[str, ...]:
+        """What tools of a server are called here and why, a sentence each."""
+        ids = [one.tool_id for one in self._routes_of(server)]
+        return tuple(self.renamed[one] for one in ids if one in self.renamed)
+
+    def mended_of(self, server: str) -> tuple[str, ...]:
+        """What of a server's tools is listed in another way than it was, a sentence each."""
+        return tuple(
+            sentence
+            for route in self._routes_of(server)
+            for sentence in route.mended
+            if not route.obstacle
+        )
+
+    def withheld_of(self, server: str) -> tuple[str, ...]:
+        """Which of a server's tools are not listed and why, a sentence each."""
+        return tuple(
+            f"{route.name}: {route.obstacle}" for route in self._routes_of(server) if route.obstacle
+        )
+
+    def _routes_of(self, server: str) -> list[Route]:
+        return [
+            route
+            for route in self.routes.values()
+            if route.originals and route.originals[0].server == server
+        ]
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -96,8 +136,8 @@ def routing_table(
 ) -> RoutingTable:
     """The table of a bundle; ``originals`` by id, those that were merged away too.
 
-    Names are unique by the rule of an export: the first by id keeps a shared name, another gets
-    its server in front, and none takes a name that a tool had before.
+    Where servers share a name all of them get their server in front of it, and none takes a name
+    that a tool had before. Every record is one that all clients read, or has an ``obstacle``.
     """
     ordered = sorted(tools, key=lambda item: item.tool.id)
     new = unique_names([item.tool for item in ordered], {one.name for one in originals.values()})
@@ -105,7 +145,29 @@ def routing_table(
     for item in ordered:
         name = new.get(item.tool.id, item.tool.name)
         routes[name] = _route(item, name, originals, alphas)
-    return RoutingTable(routes, _old_names(routes, originals, phi, alphas), new)
+    renamed = _reasons([item.tool for item in ordered], new)
+    return RoutingTable(routes, _old_names(routes, originals, phi, alphas), renamed)
+
+
+def _reasons(tools: Sequence[Tool], new: Mapping[str, str]) -> dict[str, str]:
+    """By id, the sentence on each tool that has a new name."""
+    owners: defaultdict[str, list[str]] = defaultdict(list)
+    for tool in tools:
+        owners[comparable_name(tool.name)].append(tool.server)
+    sentences = {}
+    for tool in tools:
+        if tool.id in new:
+            servers = sorted({*owners[comparable_name(tool.name)]} - {tool.server})
+            others = " and ".join(server or "no server" for server in servers)
+            if others:
+                have = "have" if len(servers) > 1 else "has"
+                why = f"since {others} {have} a tool of that name too"
+            elif len(owners[comparable_name(tool.name)]) > 1:
+                why = "since its server has two tools of that name"
+            else:
+                why = "since not every client takes its name"
+            sentences[tool.id] = f"{tool.name!r} of {tool.server} is called {new[tool.id]!r}, {why}"
+    return sentences
 
 
 def _route(
@@ -114,17 +176,22 @@ def _route(
     originals: Mapping[str, Original],
     alphas: Mapping[str, ArgumentMap],
 ) -> Route:
-    tool = item.tool
+    tool = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
     others = tuple(one for one in item.members if one != tool.id) if item.is_router else ()
     called = (tool.id, *others)
-    record = {**(item.raw or write_record(tool, "mcp")), "name": name}
-    if not isinstance(record.get("inputSchema"), dict):
-        record["inputSchema"] = ANY_OBJECT
+    written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
+    readable = readable_record(sent)
+    faults = readable.faults if item.raw else readable_record(written).faults
+    mended = [f"{fault.message} Here it is {fault.fix}." for fault in faults if fault.fix]
+    if "inputSchema" in written and written["inputSchema"] != sent["inputSchema"]:
+        mended.append(REWRITTEN)
     return Route(
         tool.id,
-        record,
+        readable.record,
         tuple(originals[one] for one in called if one in originals),
         {one: alphas[one] for one in called if one in alphas},
+        tuple(f"{name}: {sentence}" for sentence in mended),
+        readable.obstacle,
     )
 
 

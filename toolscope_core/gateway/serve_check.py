@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolscope_core.gateway.bundle_routes import ServedBundle
 from toolscope_core.gateway.call_log import CallLog
@@ -13,6 +13,9 @@ from toolscope_core.gateway.running import GatewayConfig, open_gateway
 class ServerState:
     """One server: how many tools it declares; names of originals that are ``changed`` or
     ``missing``, and of tools that are ``new``; ``failure`` where it could not be listed.
+
+    The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
+    ``mended`` so that all clients read it, and those ``withheld`` since that is not possible.
     """
 
     name: str
@@ -21,11 +24,19 @@ class ServerState:
     missing: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     failure: str = ""
+    renamed: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     @property
     def is_as_exported(self) -> bool:
         """Whether all originals are there as they were; new tools do not matter."""
         return not (self.failure or self.changed or self.missing)
+
+    @property
+    def is_served_whole(self) -> bool:
+        """Whether clients get every tool of it that the toolset has, as it was exported."""
+        return self.is_as_exported and not self.withheld
 
 
 def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerState, ...]:
@@ -52,4 +63,13 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
                 for name in bundle.table.servers
             )
 
-    return anyio.run(run)
+    table = bundle.table
+    return tuple(
+        replace(
+            state,
+            renamed=table.renamed_of(state.name),
+            mended=table.mended_of(state.name),
+            withheld=table.withheld_of(state.name),
+        )
+        for state in anyio.run(run)
+    )

@@ -149,6 +149,8 @@ class ToolCalls:
             near = get_close_matches(call.tool, self.table.routes, n=3)
             meant = f"; did you mean {', '.join(near)}?" if near else ""
             raise _Refused(f"there is no tool {call.tool!r}{meant}")
+        if route.obstacle:
+            raise _Refused(f"{route.name} is held back: {route.obstacle}")
         return route
 
     async def _server(

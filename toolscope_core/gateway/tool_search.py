@@ -84,7 +84,7 @@ class ToolSearch:
         if not isinstance(limit, int) or not 1 <= limit <= MOST:
             return tool_error(f"`limit` is {limit!r}; give a number from 1 to {MOST}")
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
-        by_id = {route.tool_id: route for route in self.calls.table.routes.values()}
+        by_id = {route.tool_id: route for route in self.calls.table.offered}
         routes = [by_id[one] for one in ids if one in by_id]
         able = [one for one in routes if not all(map(self.calls.held.why_held, one.originals))]
         return {

@@ -1,0 +1,123 @@
+"""What tools say of their results, as clients compile it: never less is taken than before."""
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from toolscope_core.catalog.result_schemas import readable_results
+
+TEXT = {"type": "string"}
+
+
+def results(**parts):
+    return {"type": "object", **parts}
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        results(),
+        results(properties={"a": {"$ref": "#/$defs/a"}}, **{"$defs": {"a": TEXT}}),
+        results(**{"$schema": "http://json-schema.org/draft-07/schema#"}),
+        results(**{"$schema": "https://json-schema.org/draft/2020-12/schema"}),
+        results(properties={"kids": {"type": "array", "items": {"$ref": "#"}}}),
+        results(anyOf=[results(required=["a"]), {"type": "null"}]),
+        results(properties={"a": {"pattern": r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$"}}),
+        results(properties={"id": TEXT, "$ref": TEXT, "pattern": TEXT}),
+        results(properties={"a": {"default": {"$ref": "#/nothing"}}}),
+    ],
+)
+def test_what_all_clients_compile_stays(fine):
+    assert readable_results(fine) == (fine, "")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        True,
+        "text",
+        [],
+        {},
+        {"type": "array", "items": TEXT},
+        {"type": ["object", "null"]},
+        {"anyOf": [results(), {"type": "array"}]},
+    ],
+)
+def test_what_is_no_object_is_left_out(other):
+    schema, message = readable_results(other)
+    assert schema is None
+    assert message == "Its outputSchema declares no object; many clients take nothing else."
+
+
+@pytest.mark.parametrize(
+    ("odd", "mended"),
+    [
+        ({"properties": {"a": TEXT}}, results(properties={"a": TEXT})),
+        (
+            {"$ref": "#/$defs/a", "$defs": {"a": results()}},
+            results(**{"$defs": {"a": results()}}),
+        ),
+        (results(properties={"a": {"$ref": "#/$defs/no"}}), results(properties={"a": {}})),
+        (results(properties={"a": {"$ref": "http://x.test/a"}}), results(properties={"a": {}})),
+        (
+            results(properties={"a": {"$ref": "#/properties/a"}}),
+            results(properties={"a": {}}),
+        ),
+        (
+            results(properties={"a": {"$ref": "#a"}, "b": {"$anchor": "a", **TEXT}}),
+            results(properties={"a": {"$ref": "#/properties/b"}, "b": TEXT}),
+        ),
+        (
+            results(properties={"a": {"minimum": 1, "exclusiveMinimum": True}}),
+            results(properties={"a": {"exclusiveMinimum": 1}}),
+        ),
+        (results(**{"$schema": "https://x.test/own"}), results()),
+        (
+            results(**{"$schema": "http://json-schema.org/draft-04/schema#"}),
+            results(**{"$schema": "https://json-schema.org/draft/2020-12/schema"}),
+        ),
+        (results(id="http://x.test/a", properties={"id": TEXT}), results(properties={"id": TEXT})),
+        (results(**{"$id": "http://x.test/a"}), results()),
+        (
+            results(properties={"a": {"items": [TEXT], "additionalItems": False}}),
+            results(properties={"a": {"prefixItems": [TEXT]}}),
+        ),
+        (results(properties={"a": {"nullable": True}}), results(properties={"a": {}})),
+        (
+            results(properties={"a": {**TEXT, "nullable": True}}),
+            results(properties={"a": {"type": ["string", "null"]}}),
+        ),
+        (results(properties={"a": {"enum": []}}), results(properties={"a": {}})),
+        (results(properties={"a": {"type": "str"}}), results(properties={"a": TEXT})),
+        (results(properties={"a": {"pattern": "(?P<x>a)"}}), results(properties={"a": {}})),
+        (
+            results(patternProperties={r"\Aa": TEXT, "b": TEXT}, additionalProperties=False),
+            results(),
+        ),
+        (results(**{"not": {"pattern": r"\Aa"}}), results()),
+        (
+            results(oneOf=[{"pattern": r"\Aa"}, TEXT]),
+            results(anyOf=[{}, TEXT]),
+        ),
+    ],
+)
+def test_what_not_all_compile_is_said_in_another_way(odd, mended):
+    schema, message = readable_results(odd)
+    assert schema == mended
+    assert message.startswith("Its outputSchema is not what all clients compile")
+    Draft202012Validator.check_schema(mended)
+    assert readable_results(mended) == (mended, "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_read"),
+    [
+        *((one, True) for one in (r"^\d{4}-\d{2}$", r"[^\w.-]+@\S+", r"(?:a|b)*?\.", r"(a)\1")),
+        *((one, True) for one in (r"[-\w]", r"a{2,}", r"(?<=a)b", r"[\x41-\u0050]", r"\/\bé")),
+        *((one, False) for one in (r"a\Z", r"(?i)a", r"a\-b", r"[\w-.]", r"(?P<n>a)", r"a*+")),
+        *((one, False) for one in (r"a{,3}", r"{", r"]", r"(?=a)*", r"^*", r"\_", r"\111")),
+    ],
+)
+def test_a_pattern_that_javascript_does_not_read_goes(pattern, is_read):
+    schema, _ = readable_results(results(properties={"a": {"pattern": pattern}}))
+    assert schema["properties"]["a"] == ({"pattern": pattern} if is_read else {})
