@@ -47,7 +47,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     chosen = st.selectbox(
         "Format",
         [own, *(shape for shape in OFFERED if shape != own)],
-        format_func=lambda shape: f"{shape} (original format)" if shape == own else shape,
+        format_func=lambda shape: f"{shape} (default)" if shape == own else shape,
         key=f"shape_{own}",
     )
     routers = st.toggle("Include routers", key="routers", help="Merges that need a gateway.")
@@ -82,15 +82,14 @@ for column, (label, before, after) in zip(
     value = f"{before:,} → {after:,}" if before else f"{after:,}"
     column.metric(label, value, after - before if before else None, delta_color="inverse")
 
-if figures.pending:
-    families = f" (of which families: {figures.families:,})" if figures.families else ""
+if figures.clusters.waiting:
     st.info(
-        f"Not reviewed: {quantity(figures.pending, 'proposed merge')}{families}. Their tools are "
-        "exported unchanged.",
+        f"Not merged, as nobody has accepted them: {figures.clusters.waiting_in_words}. What waits "
+        "is exported unchanged.",
         icon=":material/hourglass_empty:",
     )
 if figures.withheld:
-    merges = quantity(figures.withheld, "accepted merge")
+    merges = quantity(figures.withheld, "merge")
     st.info(f"Not exported, as they need a gateway and routers are off: {merges}.")
 
 if figures.removed or figures.edited:

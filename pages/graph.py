@@ -29,10 +29,13 @@ if not rows:
     st.info(text, icon=":material/check_circle:")
     st.stop()
 
-families = sum(row.kind == "family" for row in rows)
+counts = page_frame.workspace().review.progress(record.id).clusters
+apart = len(rows) - counts.duplicates.total - counts.families.total
+taken_apart = f" Chains of tools that correction takes apart: **{apart:,}**." if apart else ""
 st.markdown(
-    f"Clusters of tools that the judge would merge: **{len(rows) - families:,}**. Families, which "
-    f"only a gateway could merge: **{families:,}**. Select rows to draw them. "
+    f"Duplicates, clusters of tools that do the same job: **{counts.duplicates.total:,}**. "
+    "Families, which only a gateway could merge: "
+    f"**{counts.families.total:,}**.{taken_apart} Select rows to draw them. "
     f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
 )
 shown = only_selected(record.id, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.views.pair_list import PairFilter
+from toolscope_core.numbers import quantity
 from ui.charts.curve_panel import curve_panel
 from ui.charts.heatmap_panel import heatmap_panel
 from ui.charts.map_panel import map_panel
@@ -18,7 +18,8 @@ analysis, record, explore = (
     page_frame.current(),
     page_frame.workspace().explore,
 )
-candidates = explore.pairs(record.id, PairFilter())
+candidates = explore.pair_counts(record.id)
+clusters = page_frame.workspace().review.progress(record.id).clusters
 if not candidates.total:
     nearest = explore.closest(record.id)
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
@@ -30,9 +31,11 @@ if not candidates.total:
 st.markdown(
     f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
     f"**{candidates.total:,}**. The judge expects about {candidates.expected:,} of them to do the "
-    f"same job ({candidates.expected / candidates.total:.0%}) and proposes to merge "
-    f"**{candidates.merges:,}**. Pairs of a family, the same operation for another provider or "
-    f"value: **{candidates.families:,}**."
+    f"same job ({candidates.expected / candidates.total:.0%}). Its verdicts: merge "
+    f"**{candidates.merge:,}**, family (the same operation for another provider or value) "
+    f"**{candidates.family:,}**, unsure **{candidates.unsure:,}**, keep **{candidates.keep:,}**. "
+    f"In Review, pairs are grouped: {quantity(clusters.duplicates.total, 'duplicate')}, "
+    f"{quantity(clusters.families.total, 'family')}."
 )
 
 

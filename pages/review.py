@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from toolscope_core.numbers import quantity
 from toolscope_core.views.queue import Show
 from ui.deciding import (
     bulk_panel,
@@ -41,13 +40,13 @@ review, catalog_id = page_frame.workspace().review, page_frame.current().id
 progress, safe = review.progress(catalog_id), review.safe(catalog_id)
 standing, outdated = review.standing(catalog_id), len(review.look_again(catalog_id))
 with head:
+    left = f" ({progress.left:,} with tools of rejected ones)" if progress.left else ""
     again = f". Accepted, to look at again: {outdated:,}" if outdated else ""
     st.progress(
         progress.decided / max(progress.total, 1),
         f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
-        f"{progress.rejected:,} rejected. Waiting: "
-        f"{quantity(progress.waiting - progress.families, 'duplicate')}, "
-        f"{'1 family' if progress.families == 1 else f'{progress.families:,} families'}{again}",
+        f"{progress.rejected:,} rejected. Waiting: {progress.clusters.waiting_in_words}"
+        f"{left}{again}",
     )
     st.button(
         f"Accept safe merges ({len(safe.clusters)})…",

@@ -25,7 +25,7 @@ from toolscope_core.errors import CatalogError, ConfigError
 from toolscope_core.merging import group_syntheses
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.judge import OfflineJudge
-from toolscope_core.pipeline import analyse, graph_of, groups_at, judge_lowest_cut, plan_merge
+from toolscope_core.pipeline import analyse, groups_at, judge_lowest_cut, judged_edges, plan_merge
 from toolscope_core.workspace.example import example_path
 
 
@@ -158,7 +158,7 @@ def test_decisions_shape_the_plan(example):
     assert cluster.version != proposal.version
     rejected = plan_merge(example, (replace(said, action="reject"),), PlanConfig())
     assert proposal.members not in [c.members for c in rejected.clusters]
-    assert Pair(*proposal.members) not in graph_of(example, (replace(said, action="reject"),)).edges
+    assert Pair(*proposal.members) not in judged_edges(example, (replace(said, action="reject"),))
 
 
 # Families -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from toolscope_core.decision_log import admit
 from toolscope_core.decisions import decision_of_row
 from toolscope_core.imported_decisions import read_decisions
 from toolscope_core.merging.calls import relabel_query
-from toolscope_core.pipeline import alone, cut_of, graph_of, own_cut, plan_merge
+from toolscope_core.pipeline import alone, cut_of, judged_edges, own_cut, plan_merge
 from toolscope_core.workspace.example import example_path
 
 ALL = PlanConfig(accept="all", routers=True)
@@ -73,7 +73,7 @@ def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):
     assert plan.removed == (gone,)
     assert not [c for c in plan.clusters if gone in (*c.members, *c.newcomers)]
     assert not [item for item in plan.tools if gone in item.members]
-    assert all(gone not in (pair.left, pair.right) for pair in graph_of(example, log).edges)
+    assert all(gone not in (pair.left, pair.right) for pair in judged_edges(example, log))
     rest = set(merged(before, 3).members) - {gone}
     assert any(rest <= set(c.members) for c in plan.clusters), "the others stay together"
     bundle = files(example, log)
@@ -110,7 +110,7 @@ def test_where_the_first_of_copies_is_left_out_the_others_are_still_one(tmp_path
     log = logged(analysis, omit("s0/get_tide"))
     (cluster,) = plan_merge(analysis, log, ALL).clusters
     assert cluster.members == ("s1/get_tide", "s2/get_tide")
-    assert set(graph_of(analysis, log).edges) == {Pair("s1/get_tide", "s2/get_tide")}
+    assert set(judged_edges(analysis, log)) == {Pair("s1/get_tide", "s2/get_tide")}
 
 
 def test_a_description_is_edited_though_nothing_merges_with_the_tool(example):
@@ -181,7 +181,7 @@ def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(exam
     assert cut_of(example, log) == Cut(0.9, 0.95)
     plan, before = (plan_merge(example, one, PlanConfig()) for one in (log, ()))
     assert len(plan.clusters) < len(before.clusters)
-    assert set(graph_of(example, log).edges) < set(graph_of(example, ()).edges)
+    assert set(judged_edges(example, log)) < set(judged_edges(example, ()))
     said = json.loads(files(example, log)["manifest.json"])["configuration"]
     assert (said["threshold"], said["probability"]) == (0.9, 0.95)
     back = (*log, admit(log, decision_of_row(example.catalog, undo(1))))

@@ -229,7 +229,8 @@ class InputFile:
 class Catalog:
     """Tools and their servers, sorted by id and by name, with what could not be read.
 
-    ``files`` describes each file that was just read; a stored catalog has none.
+    ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
+    shape in which its tools are written again.
     ``by_id`` has the tools by their ids.
     """
 
@@ -248,6 +249,11 @@ class Catalog:
     def version(self) -> str:
         """Hash (64 hex digits) of the ids and fingerprints: equal for equal tools in any order."""
         return digest(sorted((tool.id, tool.fingerprint) for tool in self.tools))
+
+    @property
+    def read_from(self) -> tuple[str, ...]:
+        """The formats of the files that brought tools, sorted; where none is known, its own."""
+        return sorted_ids(file.format for file in self.files if file.tools) or (self.format,)
 
     @property
     def blocked(self) -> frozenset[str]:

@@ -67,7 +67,11 @@ def test_the_sweep_shows_what_is_removed_and_what_people_said():
     assert list(accepted.customdata) == ["50%", "100%", None]
     assert accepted.line.dash != rejected.line.dash
     assert [row["right"] for row in table_twins.sweep_rows(SWEPT)] == ["50.0%", "100.0%", ""]
-    assert [row["tools removed"] for row in table_twins.sweep_rows(SWEPT)] == [5, 3, 1]
+    assert [row["tools removed before correction"] for row in table_twins.sweep_rows(SWEPT)] == [
+        5,
+        3,
+        1,
+    ]
 
 
 def test_without_labels_the_sweep_has_one_part():

@@ -33,10 +33,10 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
     figures = {metric.label: metric.value for metric in app.metric}
     assert (figures["Tools"], figures["Servers"]) == ("8", "3")
     assert "after safe merges" in app.metric[2].delta
-    kinds = ("Duplicates to prune now", "Families a gateway could merge", "Siblings to tell apart")
+    kinds = ("Duplicates", "Families a gateway could merge", "Siblings to tell apart")
     assert [figures[kind] for kind in kinds] == ["3", "0", "0"]
     assert "0 accepted, 3 waiting, 1 of them safe" in words(app)
-    assert "**Review 3 proposals**" in links(app)
+    assert "**Review 3 duplicates**" in links(app)
     assert len(shown(app)) == 8
 
 

@@ -19,7 +19,7 @@ def figures(page):
 def test_nothing_is_merged_before_anybody_decided(page):
     assert not page.at.exception
     assert figures(page)["Tools"] == "8 → 8"
-    assert "Not reviewed: 3 proposed merges. Their tools are" in page.text
+    assert "nobody has accepted them: 3 duplicates, 0 families." in page.text
     assert not page.at.get("download_button")
 
 
@@ -69,7 +69,7 @@ def test_an_accepted_router_is_left_out_until_asked_for(page):
     page.review.edit(1, mail, draft, "bob")
     page.review.decide(1, "accept", by_name(page.work, 1, "mail.it"), "bob")
     page.at.run()
-    assert "as they need a gateway and routers are off: 1 accepted merge" in page.text
+    assert "as they need a gateway and routers are off: 1 merge" in page.text
     page.at.toggle(key="routers").set_value(True).run()
     assert figures(page)["Tools"] == "8 → 6"
 

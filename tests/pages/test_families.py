@@ -37,7 +37,7 @@ def queue(page, key="queue"):
 def test_the_first_page_counts_each_kind_and_leads_to_it(page):
     page.open("catalog")
     figures = {metric.label: metric.value for metric in page.at.metric}
-    assert figures["Duplicates to prune now"] == "1"
+    assert figures["Duplicates"] == "1"
     assert figures["Families a gateway could merge"] == "2"
     assert int(figures["Siblings to tell apart"]) >= 1
     by_label = links(page)
@@ -266,9 +266,10 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
     assert "family: the same operation for another provider or value" in page.text
     assert "Same job 0.00" in page.text and "Family 0.70" in page.text
-    assert r"Neither could take every call of the other as it is\." in page.text
+    assert "Neither has an argument for the provider, so neither serves the other" in page.text
     assert r"Only get\_positions\_fidelity says fidelity\." in page.text
-    assert "Pairs of a family, the same operation for another provider or value: **4**" in page.text
+    assert "family (the same operation for another provider or value) **4**" in page.text
+    assert "In Review, pairs are grouped: 1 duplicate, 2 families." in page.text
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     assert not page.at.exception
@@ -303,6 +304,6 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
 
 def test_the_graph_shows_families_as_their_own_kind(page):
     page.open("graph")
-    assert "would merge: **1**. Families, which only a gateway could merge: **2**" in page.text
+    assert "do the same job: **1**. Families, which only a gateway could merge: **2**" in page.text
     table = page.at.dataframe[0].value
     assert sorted(table["kind"]) == ["family", "family", "prune"]

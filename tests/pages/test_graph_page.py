@@ -20,7 +20,7 @@ def table(app, part):
 
 def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     app = open_page(monkeypatch, desk_work[0], "graph")
-    assert "would merge: **3**" in words(app)
+    assert "do the same job: **3**" in words(app)
     clusters, edges = table(app, "clusters"), table(app, "links_rows")
     assert clusters.iloc[0]["name"] == "send_mail"
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)

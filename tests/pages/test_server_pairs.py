@@ -22,7 +22,7 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     page.press("together_")
     assert list(listed(page)["one"]) == list(listed(page)["other"])
     assert set(listed(page)["kept"]) == {"alpha"}
-    assert "2 of 2 keep a tool of alpha." in page.text
+    assert "2 of 2 duplicates keep a tool of alpha." in page.text
     assert "the members live on 2 servers" in page.text
     assert "(all)" in page.text
     page.at.segmented_control(key="show").set_value("All").run()
@@ -33,7 +33,7 @@ def test_all_are_accepted_with_one_undo(page):
     page.press("together_").press("accept_all_")
     assert page.review.progress(1).accepted == 2
     assert "Accepted\\: 2 merges between alpha and beta" in page.text
-    assert "No two proposals lie between the same two servers." in page.text
+    assert "No two of the new proposals lie between the same two servers." in page.text
     page.press("undo_batch_")
     assert page.review.progress(1).accepted == 0
     assert len(listed(page)) == 2

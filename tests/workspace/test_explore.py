@@ -17,6 +17,7 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.errors import CatalogError, JobError
 from toolscope_core.views import catalog_tables, components
+from toolscope_core.views.catalog_figures import pair_counts
 from toolscope_core.views.pair_list import PairFilter, pair_list
 
 COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
@@ -158,7 +159,7 @@ def test_the_forecast_counts_safe_merges_only(seen):
     explore, catalog_id, *_ = seen
     before, after = explore.overview(catalog_id), explore.forecast(catalog_id)
     assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
-    assert after.clusters == after.waiting == 3
+    assert (after.accepted, after.safe) == (0, 1)
     assert after.tools_after == 7, "copies on one server are safe, copies on several are not"
     files = explore.tools(catalog_id, "list_files")
     assert before.tokens - after.tokens_after == pytest.approx(files[0].tokens, abs=2)
@@ -169,8 +170,7 @@ def test_accepting_moves_a_cluster_from_waiting_to_merged(own):
     before = work.explore.forecast(catalog_id)
     work.review.decide(catalog_id, "accept", desk.by_name(work, catalog_id, "send_mail"), "ann")
     after = work.explore.forecast(catalog_id)
-    assert after.waiting == before.waiting - 1
-    assert after.clusters == before.clusters
+    assert (after.accepted, after.safe) == (1, before.safe)
     assert after.tools_after == before.tools_after - 2
 
 
@@ -180,7 +180,8 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
-    assert found.merges == sum(row.verdict == "merge" for row in found.rows) > 0
+    merges = explore.pair_counts(catalog_id).merge
+    assert merges == sum(row.verdict == "merge" for row in found.rows) > 0
     assert found.expected == round(sum(row.probability for row in found.rows)) > 0
     gamma = explore.pairs(catalog_id, PairFilter(server="gamma"))
     assert gamma.rows
@@ -231,7 +232,9 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
     pairs = pair_list(judged, PairFilter(), COST)
     verdicts = ["merge", "family", "unsure", "unsure", "family", "keep"]
     assert [row.verdict for row in pairs.rows] == verdicts
-    assert (pairs.merges, pairs.families) == (1, 2)
+    counts = pair_counts(judged)
+    assert (counts.merge, counts.family, counts.unsure, counts.keep) == (1, 2, 2, 1)
+    assert counts.total == pairs.total == 6
     assert [row.family for row in pair_list(judged, PairFilter("family"), COST).rows] == [
         0.9,
         weights.family_at,
@@ -273,9 +276,9 @@ CHAIN = {Pair.of(a, b): 0.9, Pair.of(b, c): 0.8, Pair.of(c, d): 0.7}
 
 def merging(plan, clusters=(), edges=None, copies=None, **around):
     """The merge graph with these edges (a chain of four) and clusters."""
-    plan, graph = replace(plan, clusters=tuple(clusters)), components.MergeGraph(edges or CHAIN)
+    plan = replace(plan, clusters=tuple(clusters))
     alone = {tool.id: tool.id for tool in plan.catalog.tools}
-    return components.Merging(plan, graph, {**alone, **(copies or {})}, **around)
+    return components.Merging(plan, edges or CHAIN, {**alone, **(copies or {})}, **around)
 
 
 def chained(plan, *members):

@@ -11,8 +11,9 @@ from tests.workspace.desk import by_name
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Pair, Tool, Verdict
 from toolscope_core.views import written_documents
+from toolscope_core.views.catalog_figures import Standing, pair_counts
 from toolscope_core.views.next_steps import NextStep
-from toolscope_core.views.pair_list import PairFilter, siblings_in
+from toolscope_core.views.pair_list import PairFilter
 from toolscope_core.views.relations import apart_of, slot_in
 
 BANKS = tuple(tool.id for tool in town.BANKS)
@@ -36,24 +37,42 @@ def names(clusters):
 
 def test_duplicates_families_and_siblings_are_counted_apart(own):
     work, i = own
-    findings = work.overview.findings(i)
-    assert (findings.duplicates, findings.waiting, findings.safe) == (1, 1, 1)
-    assert (findings.families, findings.undecided, findings.gateways) == (2, 2, 0)
-    assert findings.siblings == work.explore.pairs(i, PairFilter("keep")).matching >= 1
+    counts = work.review.progress(i).clusters
+    assert (counts.duplicates, counts.families) == (Standing(1, 0), Standing(2, 0))
+    assert (counts.prunes, counts.safe, counts.waiting_in_words) == (
+        1,
+        1,
+        "1 duplicate, 2 families",
+    )
+    pairs = work.explore.pair_counts(i)
+    assert pairs.siblings == pairs.keep == work.explore.pairs(i, PairFilter("keep")).matching >= 1
+    assert work.explore.pair_counts(i) is pairs, "counted once"
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    after = work.overview.findings(i)
-    assert (after.families, after.undecided, after.duplicates) == (2, 1, 1)
-    assert work.overview.findings(i) is after, "counted once a plan"
+    after = work.review.progress(i).clusters
+    assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
+
+
+def test_what_a_rejection_leaves_is_counted():
+    work, i = desk.open_desk()
+    mail = by_name(work, i, "send_mail")
+    assert (work.review.progress(i).total, work.review.progress(i).left) == (3, 0)
+    pair = Pair.of("alpha/send_mail", "beta/send_mail")
+    version = work.pairs.view(i, pair).version
+    work.toolsets.never_merge(i, (pair.left, pair.right), version, "ann")
+    progress = work.review.progress(i)
+    assert (progress.waiting, progress.rejected, progress.left, progress.total) == (3, 1, 1, 4)
+    assert set(mail.members) > set(by_name(work, i, "send_mail").members)
+    work.close()
 
 
 def test_the_next_steps_name_families_apart(own):
     work, i = own
     steps = work.overview.steps(i)
     assert steps[:2] == (
-        NextStep("Review 1 proposal", "review"),
+        NextStep("Review 1 duplicate", "review", {"show": "Duplicates"}),
         NextStep("Review 2 families", "review", {"show": "Families"}),
     )
-    assert work.review.progress(i).families == 2
+    assert work.review.progress(i).clusters.families.waiting == 2
     work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     assert [step.text for step in work.overview.steps(i)][:2] == [
@@ -159,7 +178,7 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
     assert family.verdict.outcome == "family"
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
-        "Neither could take every call of the other as it is.",
+        "Neither has an argument for the provider, so neither serves the other's callers.",
         "Only get_positions_fidelity says fidelity.",
         "Only get_positions_robinhood says robinhood.",
     )
@@ -192,7 +211,7 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
 def test_the_list_of_pairs_knows_families(own):
     work, i = own
     listing = work.explore.pairs(i, PairFilter("family"))
-    assert listing.matching == listing.families == 4
+    assert listing.matching == work.explore.pair_counts(i).family == 4
     first = listing.rows[0]
     assert (first.verdict, first.family) == ("family", 0.8)
     assert first.relation == "the same operation for another value"
@@ -209,7 +228,7 @@ def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
     scores = analysis.scores
     verdicts = analysis.judge.verdicts(scores.left, scores.right)
     related = sum(v.outcome == "keep" and v.relation == "related" for v in verdicts)
-    assert siblings_in(analysis) == related > 0
+    assert pair_counts(analysis).siblings == related > 0
     work.close()
 
 
@@ -292,7 +311,7 @@ def test_a_family_is_exported_with_a_selector_only_when_asked(own):
     work, i = own
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     figures = work.review.figures(i, PlanConfig())
-    assert (figures.withheld, figures.pending, figures.families) == (1, 2, 1)
+    assert (figures.withheld, figures.clusters.waiting_in_words) == (1, "1 duplicate, 1 family")
     assert work.review.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
     files = work.review.bundle(i, PlanConfig(routers=True), "neutral")
     (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]

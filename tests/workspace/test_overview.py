@@ -5,6 +5,7 @@ import pytest
 from tests.workspace import desk
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import JobError
+from toolscope_core.views.catalog_figures import progressed
 from toolscope_core.views.next_steps import NextStep, export_steps, reading_steps, review_steps
 
 
@@ -45,12 +46,12 @@ def test_the_reading_of_the_files_is_counted_in_words():
 
 def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):
     steps = work.overview.steps(catalog_id)
-    assert steps[0] == NextStep("Review 3 proposals", "review")
+    assert steps[0] == NextStep("Review 3 duplicates", "review", {"show": "Duplicates"})
     assert NextStep("1 safe merge waits: accept in one go", "review") in steps
-    plan = work.review.plan(catalog_id)
-    none = replace(plan, clusters=())
+    clusters = work.review.plan(catalog_id).clusters
+    none = progressed((), ())
     assert [step.text for step in review_steps(none, 0)] == ["Nothing is proposed: export"]
-    done = replace(plan, clusters=tuple(replace(c, state="accepted") for c in plan.clusters))
+    done = progressed([replace(one, state="accepted") for one in clusters], ())
     assert list(review_steps(done, 1)) == [
         NextStep("Everything is reviewed: export", "export"),
         NextStep("Decide on 1 undecided pair", "review", {"show": "Undecided"}),

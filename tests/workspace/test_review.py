@@ -464,7 +464,7 @@ def test_the_figures_tell_what_is_merged_and_what_is_not(desk):
     review, i, work = desk
     review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
     none = review.figures(i, PlanConfig())
-    assert (none.tools_before, none.tools_after, none.pending) == (8, 7, 2)
+    assert (none.tools_before, none.tools_after, none.clusters.waiting) == (8, 7, 2)
     assert none.merges[0].gone == ("beta/get_weather",)
     assert none.tokens_after < none.tokens_before
     assert review.figures(i, PlanConfig("auto")).tools_after == 6

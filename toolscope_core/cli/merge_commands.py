@@ -252,7 +252,7 @@ def _tell(inspection: Inspection) -> None:
 
     catalog = inspection.catalog
     say(
-        f"format {catalog.format}: {quantity(len(catalog.tools), 'tool')} on "
+        f"format {' and '.join(catalog.read_from)}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "
         f"about {inspection.tokens} tokens ({inspection.counted})"
     )

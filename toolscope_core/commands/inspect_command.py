@@ -34,7 +34,7 @@ class Inspection:
     def as_json(self) -> JsonObject:
         counts = Counter(finding.severity for finding in self.catalog.findings)
         return {
-            "format": self.catalog.format,
+            "format": " and ".join(self.catalog.read_from),
             "tools": len(self.catalog.tools),
             "servers": len(self.catalog.servers),
             "records": len(self.catalog.tools) + len(self.catalog.problems),

@@ -146,7 +146,7 @@ def sweep_rows(view: Sweep) -> list[TableRow]:
     return [
         {
             view.measure: value,
-            "tools removed": removed,
+            "tools removed before correction": removed,
             "accepted pairs": accepted,
             "rejected pairs": rejected,
             "right": "" if np.isnan(right) else f"{right:.1%}",

@@ -24,7 +24,6 @@ A cluster is *safe* if all of these hold; each that does not is a reason, shown 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -86,8 +85,13 @@ def reasons_against(
     if group.intransitive:
         yield "two members are joined only through a third"
     if group.weakest_edge < auto_at and not group.family:  # 9
-        shown = math.floor(100 * group.weakest_edge) / 100  # 0.949 is not shown as 0.95
-        yield f"its weakest pair is at {shown:.2f}, below {auto_at:.2f}"
+        yield f"its weakest pair is at {_below(group.weakest_edge, auto_at)}, below {auto_at:.2f}"
+
+
+def _below(value: float, bar: float) -> str:
+    """The value rounded as everywhere, to more digits where two would reach the bar."""
+    texts = [f"{value:.{digits}f}" for digits in (2, 3, 4, 6)]
+    return next((text for text in texts if float(text) < bar), texts[-1])
 
 
 def is_clean(synthesis: Synthesis, blocked: bool, differences: Callable[[], Differences]) -> bool:

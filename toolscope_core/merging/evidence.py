@@ -97,6 +97,8 @@ def _on_relation(compared: Compared) -> Iterator[str]:
         slot, values = slot_of(compared.tools, compared.unshared)
         yield f"The same operation for another {slot}: {' / '.join(values)}."
     elif compared.relation in ("duplicate", "subsumes"):
+        if left.schema is None or right.schema is None:
+            return
         one, other = _who(left, right), _who(right, left)
         yield {
             "both": "By their arguments each takes every call of the other.",

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
 
 from toolscope_core.datamodel import Constraints, Group, Tool
 from toolscope_core.merging.atoms import RowGraph, RowJudge
@@ -31,7 +34,14 @@ def family_groups(
     parts = []
     for group in correct(graph, judge, family_at, apart):
         parts += [
-            replace(group, members=part, cut=False, intransitive=False, family=True)
+            replace(
+                group,
+                members=part,
+                weakest_edge=_weakest(part, graph, judge),
+                cut=False,
+                intransitive=False,
+                family=True,
+            )
             for part in _by_slot([tools[member] for member in group.members])
         ]
     return tuple(sorted(parts, key=lambda group: group.members))
@@ -45,6 +55,12 @@ def own_words(words_by_tool: Sequence[ToolWords]) -> list[tuple[str, ...]]:
         left = set(one.words).intersection(*(unshared(one, other) for other in others))
         own.append(tuple(word for word in one.words if word in left))
     return own
+
+
+def _weakest(members: Sequence[str], graph: RowGraph, judge: RowJudge) -> float:
+    rows = {tool: row for row, tool in enumerate(graph.ids)}
+    ends = np.array([(rows[a], rows[b]) for a, b in combinations(members, 2)], dtype=np.int32)
+    return float(judge(ends[:, 0], ends[:, 1]).min())
 
 
 def _by_slot(members: Sequence[Tool]) -> list[tuple[str, ...]]:

@@ -12,7 +12,6 @@ from toolscope_core.config import Cut
 from toolscope_core.datamodel import Constraints, Decision, Pair
 from toolscope_core.decision_log import constraints
 from toolscope_core.merging.atoms import RowGraph
-from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.pipeline.analysis import Analysis, bars_of, cut_of, own_cut
 
 
@@ -52,14 +51,28 @@ def edges_at(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
     return analysis.opinions.edges(edges, bars_of(analysis), cut.similarity)
 
 
-def graph_of(analysis: Analysis, log: Sequence[Decision]) -> MergeGraph:
-    """The merge graph under the decisions."""
+def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, float]:
+    """The edges of the merge graph under the decisions, without what only people put together."""
     links = constraints(analysis.catalog, log)
     edges = edges_at(analysis, cut_of(analysis, log))
     left, right, _, kept = staying(analysis, links, *analysis.ends(list(edges)))
     ids, weights = tuple(analysis.rows), np.array([*edges.values()])[kept].tolist()
     ends = zip(left.tolist(), right.tolist(), weights, strict=True)
-    return merge_graph({Pair.of(ids[a], ids[b]): weight for a, b, weight in ends}, links)
+    edges = {Pair.of(ids[a], ids[b]): weight for a, b, weight in ends}
+    return {pair: weight for pair, weight in edges.items() if pair not in links.cannot}
+
+
+def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
+    """Pairs that hold together what people put together, a star for each group; with the judge's
+    probability of one job, in a family of a family.
+    """
+    joined: dict[Pair, float] = {}
+    for group in links.must:
+        first, *rest = sorted(group)
+        pairs = [Pair.of(first, other) for other in rest]
+        judge = analysis.family_probabilities if links.is_family(group) else analysis.probabilities
+        joined.update(zip(pairs, judge(pairs).tolist(), strict=True))
+    return joined
 
 
 def row_graph(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from toolscope_core.backends import Vectors
 from toolscope_core.datamodel import Catalog, MergePlan, Pair, Tool
 from toolscope_core.figures.views import CellMeasure, Grid
+from toolscope_core.numbers import quantity
 from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import leaf_order
 
@@ -64,7 +65,8 @@ class Tile:
     """Tools of one block against those of another (or all against all), by cosine.
 
     ``rows`` and ``columns`` are catalog rows in the order of the grid; ``left_out`` tools of
-    either did not fit; ``near`` pairs, shown or not, are at θ or closer.
+    either did not fit; ``near`` pairs, shown or not, are at θ or closer, and ``candidates`` of
+    them were judged.
     """
 
     rows: Rows
@@ -72,6 +74,18 @@ class Tile:
     grid: Grid
     left_out: tuple[int, int]
     near: int
+    candidates: int
+
+    @property
+    def in_words(self) -> str:
+        """How many pairs are at θ or more, and why some of them are no candidates."""
+        if self.near == self.candidates:
+            return f"{quantity(self.near, 'pair')} at θ or more"
+        return (
+            f"{quantity(self.near, 'pair')} at θ or more, {self.candidates:,} of them candidate "
+            "pairs (of exact copies one is compared with the others, and each tool with its "
+            "nearest)"
+        )
 
 
 def groupings(catalog: Catalog) -> tuple[str, ...]:
@@ -153,7 +167,9 @@ def tile(analysis: Analysis, one: Block, other: Block) -> Tile:
         sides.append(rows[leaf_order(vectors[rows])])
     left_out = (len(one) - len(sides[0]), len(other) - len(sides[1]))
     grid = _tools_grid(analysis, sides[0], sides[0] if same else sides[1], same)
-    return Tile(sides[0], sides[0] if same else sides[1], grid, left_out, near)
+    candidates = _candidates(analysis, [one] if same else [one, other])[0]
+    between = int(candidates[0, 0] if same else candidates[0, 1])
+    return Tile(sides[0], sides[0] if same else sides[1], grid, left_out, near, between)
 
 
 def whole(analysis: Analysis) -> Tile:
@@ -161,7 +177,7 @@ def whole(analysis: Analysis) -> Tile:
     rows = np.array(leaf_order(analysis.vectors), dtype=np.int64)
     grid = _tools_grid(analysis, rows, rows, same=True)
     near = int((grid.values[np.triu_indices(len(rows), 1)] >= analysis.threshold - _ROUNDING).sum())
-    return Tile(rows, rows, grid, (0, 0), near)
+    return Tile(rows, rows, grid, (0, 0), near, len(analysis.scores))
 
 
 def pair_at(analysis: Analysis, drawn: Tile, cell: int) -> Pair:

@@ -29,12 +29,14 @@ _NAMED_MEMBERS = 8
 class Merging:
     """The merge graph, and what is around it: the plan made of it, people's links, the pairs that
     the judge is ``unsure`` of, and those of ``families``, with their probabilities. ``copies`` maps
-    each tool to the first of equal content.
+    each tool to the first of equal content. Of its edges ``judged`` are the judge's, and ``joined``
+    hold together what people put together.
     """
 
     plan: MergePlan
-    graph: MergeGraph
+    judged: Mapping[Pair, float]
     copies: Mapping[str, str]
+    joined: Mapping[Pair, float] = field(default_factory=dict)
     links: Constraints = field(default_factory=Constraints)
     unsure: Mapping[Pair, float] = field(default_factory=dict)
     families: Mapping[Pair, float] = field(default_factory=dict)
@@ -47,17 +49,43 @@ class Merging:
     @cached_property
     def components(self) -> tuple[Component, ...]:
         """Each component with its own edges, in the order of the first ids."""
-        components = self.graph.components
+        components = MergeGraph(self._edges).components
         number = {tool: at for at, tools in enumerate(components) for tool in tools}
         edges: list[dict[Pair, float]] = [{} for _ in components]
-        for pair, probability in self.graph.edges.items():
+        for pair, probability in self._edges.items():
             edges[number[pair.left]][pair] = probability
         parts = [MergeGraph(inside) for inside in edges]
         merges = tuple(
-            Component(tools, part, _without_copies(part, self.copies))
+            Component(tools, part, self._without_copies(part.edges))
             for tools, part in zip(components, parts, strict=True)
         )
         return (*merges, *self._family_components(number))
+
+    @cached_property
+    def judged_once(self) -> MergeGraph:
+        """The judge's edges between different contents."""
+        return self._without_copies(self.judged)
+
+    def bridges(self, component: Component) -> tuple[Pair, ...]:
+        """The bridges of a component that no person put together, between different contents."""
+        group = self._group_of_content
+        return tuple(
+            pair
+            for pair in component.once.bridges
+            if group.get(pair.left, -1) != group.get(pair.right, -2)
+        )
+
+    @property
+    def _edges(self) -> Mapping[Pair, float]:
+        return {**self.joined, **self.judged}
+
+    @cached_property
+    def _group_of_content(self) -> Mapping[str, int]:
+        return {self.copies[t]: at for at, group in enumerate(self.links.must) for t in group}
+
+    def _without_copies(self, edges: Mapping[Pair, float]) -> MergeGraph:
+        ends = ((self.copies[pair.left], self.copies[pair.right], p) for pair, p in edges.items())
+        return MergeGraph({Pair.of(a, b): p for a, b, p in ends if a != b})
 
     def _family_components(self, number: Mapping[str, int]) -> Iterator[Component]:
         """The families that no edges of the merge graph hold together. ``number`` is that of the
@@ -74,7 +102,7 @@ class Merging:
 class Component:
     """A connected component: its tools, its edges, and those between different contents.
 
-    A star of copies hangs on no weak link, so bridges and triples are those of ``once``.
+    A star of copies hangs on no weak link, so bridges are those of ``once``.
     """
 
     tools: tuple[str, ...]
@@ -107,8 +135,9 @@ class ClusterRow:
     is the kind of a cluster whose tools are one operation for several values.
 
     ``component`` numbers the connected component it is part of, from 1; ``density`` (the share of
-    pairs that are edges), ``bridges`` and ``intransitive`` (triples a-b-c without a-c) are those of
-    the members, exact copies as one tool. ``tokens`` is what the members cost in every prompt,
+    pairs that the judge would merge, in a family finds one), ``bridges`` and ``intransitive``
+    (triples a-b-c without a-c) are those of the members, exact copies as one tool; what people
+    joined is none of them. ``tokens`` is what the members cost in every prompt,
     ``saved`` what merging them takes off that.
     """
 
@@ -140,17 +169,15 @@ def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
 
     ``costs`` remembers token counts.
     """
-    tools, home = merging.plan.catalog.by_id, merging.home
+    home = merging.home
     rows: list[ClusterRow] = []
     for number, component in enumerate(merging.components, 1):
         inside = set(component.tools)
         clusters = {home[t].id: home[t] for t in component.tools if t in home}
         clusters = {key: c for key, c in clusters.items() if inside.issuperset(c.members)}
-        rows += [
-            _row(merging, number, component.once, cluster, costs) for cluster in clusters.values()
-        ]
+        rows += [_row(merging, number, component, cluster, costs) for cluster in clusters.values()]
         if not clusters:
-            rows.append(_taken_apart(tools, number, component, costs))
+            rows.append(_taken_apart(merging, number, component, costs))
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
@@ -197,7 +224,7 @@ def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
     copies, home = merging.copies, merging.home
     ends = Pair.of(copies[pair.left], copies[pair.right])
     for component in merging.components:
-        if pair.left in component.tools and ends in component.once.bridges:
+        if pair.left in component.tools and ends in merging.bridges(component):
             left, right = (frozenset(side) for side in component.once.without(ends))
             if copies[pair.left] in right:
                 left, right = right, left
@@ -213,20 +240,16 @@ def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
     return None
 
 
-def _without_copies(part: MergeGraph, copies: Mapping[str, str]) -> MergeGraph:
-    ends = ((copies[pair.left], copies[pair.right], p) for pair, p in part.edges.items())
-    return MergeGraph({Pair.of(a, b): p for a, b, p in ends if a != b})
-
-
 def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Iterator[Edge]:
     """The edges between tools that are kept, with what each bridge holds together."""
     copies = merging.copies
     parts = component.once.parts(Counter(copies[tool] for tool in component.tools))
+    bridges = set(merging.bridges(component))
     must = {tool: at for at, group in enumerate(merging.links.must) for tool in group}
     for pair, probability in component.part.edges.items():
         if pair.left in kept and pair.right in kept:
             ends = Pair.of(copies[pair.left], copies[pair.right])
-            fallen = parts.get(ends)
+            fallen = parts[ends] if ends in bridges else None
             if fallen and ends.left != copies[pair.left]:
                 fallen = (fallen[1], fallen[0])
             joined = must.get(pair.left, -1) == must.get(pair.right, -2)
@@ -246,13 +269,14 @@ def _fitting(components: Sequence[Component], limit: int) -> set[str]:
 
 
 def _row(
-    merging: Merging, number: int, once: MergeGraph, cluster: Cluster, costs: Costs
+    merging: Merging, number: int, component: Component, cluster: Cluster, costs: Costs
 ) -> ClusterRow:
     tools = merging.plan.catalog.by_id
     inside, family = set(cluster.members), is_family(cluster)
     contents = {merging.copies[member] for member in inside}
     pairs = (Pair.of(a, b) for a, b in combinations(sorted(contents), 2))
-    links = [pair for pair in pairs if pair in merging.families] if family else once.edges
+    linked = merging.families if family else merging.judged_once.edges
+    links = [pair for pair in pairs if pair in linked]
     tokens = _tokens(tools, cluster.members, costs)
     merged = documented(tools[cluster.canonical], cluster.document)
     return ClusterRow(
@@ -263,8 +287,8 @@ def _row(
         saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
         density=_density(contents, links),
         weakest=cluster.weakest_edge,
-        bridges=sum({pair.left, pair.right} <= contents for pair in once.bridges),
-        intransitive=len(once.intransitive(contents)),
+        bridges=sum({p.left, p.right} <= contents for p in merging.bridges(component)),
+        intransitive=len(merging.judged_once.intransitive(contents)),
         servers=_servers(tools, cluster.members),
         kind="family" if family else cluster.kind,
         state=cluster.state,
@@ -275,8 +299,8 @@ def _row(
     )
 
 
-def _taken_apart(tools: Tools, number: int, component: Component, costs: Costs) -> ClusterRow:
-    members, once = component.tools, component.once
+def _taken_apart(merging: Merging, number: int, component: Component, costs: Costs) -> ClusterRow:
+    tools, members, once = merging.plan.catalog.by_id, component.tools, component.once
     contents = {tool for pair in once.edges for tool in (pair.left, pair.right)}
     return ClusterRow(
         name=tools[members[0]].name,
@@ -286,7 +310,7 @@ def _taken_apart(tools: Tools, number: int, component: Component, costs: Costs) 
         saved=0,
         density=_density(contents, once.edges),
         weakest=min(once.edges.values(), default=1.0),
-        bridges=len(once.bridges),
+        bridges=len(merging.bridges(component)),
         intransitive=len(once.intransitive(members)),
         servers=_servers(tools, members),
         kind="",

@@ -39,6 +39,8 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
     names = ", ".join(title for title, _ in refusals)
     gone = reachable(tools, cluster.arguments)
     lossy = [alpha for alpha in cluster.arguments if not alpha.lossless]
+    unknown = [tool.id for tool in tools if tool.schema is None] if len(tools) > 1 else []
+    silent = f"the parameters of {', '.join(unknown)} are not known" if unknown else ""
     surmised = [sentence for alpha in cluster.arguments for sentence in alpha.surmised]
     return (
         DocumentCheck(
@@ -48,13 +50,13 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
         ),
         DocumentCheck(
             "Every required argument of the old tools has a place",
-            not gone,
-            ", ".join(f"{argument} of {name}" for name, argument in gone),
+            not gone and not unknown,
+            silent or ", ".join(f"{argument} of {name}" for name, argument in gone),
         ),
         DocumentCheck(
             "Lossless: every old call can be translated there and back",
-            not lossy,
-            ", ".join(alpha.tool_id for alpha in lossy),
+            not lossy and not unknown,
+            silent or ", ".join(alpha.tool_id for alpha in lossy),
         ),
         DocumentCheck(
             "No argument is only surmised to be the same",

@@ -20,6 +20,8 @@ from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.numbers import quantity
 from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes
 from toolscope_core.views.cards import tokens_of
+from toolscope_core.views.catalog_figures import ClusterCounts, cluster_counts
+from toolscope_core.views.queue import is_safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,8 @@ class Way:
 class ExportFigures:
     """What a plan makes of the catalog; ``counted`` says whether tokens are estimates.
 
-    ``pending`` counts the clusters that stay unmerged because nobody decided, ``families`` those of
-    them that are families, ``withheld`` the
-    accepted ones left out because they need a gateway. ``matrix`` has a line for each target,
+    ``clusters`` counts those of the plan, of which the waiting ones stay unmerged; ``withheld``
+    are the accepted ones left out because they need a gateway. ``matrix`` has a line a target,
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
     chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
@@ -90,8 +91,7 @@ class ExportFigures:
     tokens_before: int
     tokens_after: int
     merges: tuple[MergeLine, ...]
-    pending: int
-    families: int
+    clusters: ClusterCounts
     withheld: int
     dangling: tuple[Dangling, ...]
     counted: str
@@ -155,8 +155,7 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         tokens_before=tokens[0].before,
         tokens_after=tokens[0].after,
         merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
-        pending=len(plan.clusters) - len(accepted),
-        families=sum(c.state != "accepted" and c.relation == "parametric" for c in plan.clusters),
+        clusters=cluster_counts(plan.clusters),
         withheld=sum(cluster.id not in taken for cluster in accepted),
         dangling=plan.dangling,
         counted=tokenizer().label,
@@ -190,7 +189,7 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
     tools = catalog.by_id
     safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
     for cluster in clusters:
-        if cluster.state == "proposed" and cluster.safe:
+        if is_safe(cluster):
             first = sorted(cluster.members, key=lambda member: member != cluster.canonical)
             before, after = tokens_of([tools[member] for member in first], cluster.document)
             safe.append(cluster)

@@ -12,7 +12,7 @@ from toolscope_core.catalog.target_rules import BrokenRules, Rule, violation_cou
 from toolscope_core.datamodel import MergePlan, Pair
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.queue import is_family, waits
+from toolscope_core.views.catalog_figures import Progressed
 
 WORST = 5
 
@@ -51,45 +51,6 @@ class NextStep:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What a catalog holds of each kind of overlap; nothing is counted twice.
-
-    ``duplicates`` are the clusters of one job that a prune could serve, waiting or accepted:
-    ``waiting`` of them wait for a person, and ``safe`` of these nothing speaks against; ``again``
-    were accepted, and the judge would no longer make them.
-    ``gateways`` are those of one job that need a gateway. ``families`` are clusters too,
-    ``undecided`` of them wait. ``siblings`` are candidate pairs that the offline judge keeps
-    apart though they have to do with each other.
-    """
-
-    duplicates: int
-    waiting: int
-    safe: int
-    again: int
-    gateways: int
-    families: int
-    undecided: int
-    siblings: int
-
-
-def findings_of(plan: MergePlan, siblings: int, again: int = 0) -> Findings:
-    """The clusters of a plan by what can be done about them; the rest is counted elsewhere."""
-    families = [cluster for cluster in plan.clusters if is_family(cluster)]
-    same_job = [cluster for cluster in plan.clusters if not is_family(cluster)]
-    prunes = [cluster for cluster in same_job if cluster.kind == "prune"]
-    return Findings(
-        duplicates=len(prunes),
-        waiting=sum(map(waits, prunes)),
-        safe=sum(cluster.state == "proposed" and cluster.safe for cluster in prunes),
-        again=again,
-        gateways=len(same_job) - len(prunes),
-        families=len(families),
-        undecided=sum(map(waits, families)),
-        siblings=siblings,
-    )
-
-
 def worst_collisions(
     analysis: Analysis, plan: MergePlan, settled: frozenset[Pair], count: int = WORST
 ) -> tuple[Collision, ...]:
@@ -125,15 +86,15 @@ def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
         yield NextStep(text, "catalog", {"part": "Findings"})
 
 
-def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextStep]:
+def review_steps(progress: Progressed, unsure: int, again: int = 0) -> Iterator[NextStep]:
     """What waits for a person in review: duplicates, accepted merges to look at ``again``,
     families; the export where no duplicate does, and the pairs that the judge is ``unsure`` of.
     """
-    safe = sum(c.state == "proposed" and c.safe for c in plan.clusters)
-    families = sum(waits(c) and is_family(c) for c in plan.clusters)
-    waiting = open_duplicates(plan)
+    counts = progress.clusters
+    safe, families, waiting = counts.safe, counts.families.waiting, counts.duplicates.waiting
     if waiting:
-        yield NextStep(f"Review {_count(waiting, 'proposal')}", "review")
+        text = f"Review {_count(waiting, 'duplicate')}"
+        yield NextStep(text, "review", {"show": "Duplicates"})
     if again:
         text = f"{_count(again, 'accepted merge')} to look at again"
         yield NextStep(text, "review", {"show": "Look again"})
@@ -141,8 +102,7 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
         text = f"Review {families:,} famil{'y' if families == 1 else 'ies'}"
         yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
-        reviewed = any(not is_family(c) for c in plan.clusters)
-        done = "Everything is reviewed" if reviewed else "Nothing is proposed"
+        done = "Everything is reviewed" if progress.decided else "Nothing is proposed"
         done = "No duplicate waits" if families else done
         yield NextStep(f"{done}: export", "export")
         if unsure:
@@ -151,11 +111,6 @@ def review_steps(plan: MergePlan, unsure: int, again: int = 0) -> Iterator[NextS
     if safe:
         wait = "waits" if safe == 1 else "wait"
         yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
-
-
-def open_duplicates(plan: MergePlan) -> int:
-    """How many proposals wait that are no families."""
-    return sum(waits(c) and not is_family(c) for c in plan.clusters)
 
 
 def export_steps(

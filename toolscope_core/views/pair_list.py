@@ -74,17 +74,11 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class PairList:
-    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates, of
-    which the judge would merge ``merges``, ``families`` are the same operation for another value,
-    and ``expected`` are the same job if its probabilities hold.
-    """
+    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates."""
 
     rows: tuple[PairRow, ...]
     matching: int
     total: int
-    merges: int
-    families: int
-    expected: int
 
 
 def pair_list(
@@ -122,14 +116,7 @@ def pair_list(
         )
         for row, verdict in zip(ranked.tolist(), verdicts, strict=True)
     ]
-    return PairList(
-        rows=tuple(rows),
-        matching=len(matches),
-        total=len(scores),
-        merges=int((outcomes == "merge").sum()),
-        families=int((outcomes == "family").sum()),
-        expected=scores.expected_merges,
-    )
+    return PairList(rows=tuple(rows), matching=len(matches), total=len(scores))
 
 
 def closest(analysis: Analysis) -> tuple[Pair, float] | None:
@@ -171,14 +158,6 @@ def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
     below = np.where(scores.probability >= weights.unsure_at, "unsure", "keep")
     single = np.where(scores.family >= weights.family_at, "family", below)
     return np.asarray(np.where(scores.probability >= weights.merge_at, "merge", single))
-
-
-def siblings_in(analysis: Analysis) -> int:
-    """How many candidate pairs have to do with each other and are not one job, nor one operation
-    for two values: an agent has to be told which is which.
-    """
-    near = analysis.scores.similarity >= RELATED_FROM
-    return int(((outcomes_of(analysis) == "keep") & near).sum())
 
 
 def said_of(analysis: Analysis) -> NDArray[np.str_]:

@@ -26,6 +26,11 @@ def waits(cluster: Cluster) -> bool:
     return cluster.state in OPEN_STATES or bool(cluster.newcomers)
 
 
+def is_safe(cluster: Cluster) -> bool:
+    """Whether it waits and may be accepted without a look."""
+    return cluster.state == "proposed" and cluster.safe
+
+
 def is_family(cluster: Cluster) -> bool:
     """Whether its members are the same operation for several providers or fixed values."""
     return cluster.relation == "parametric"

@@ -17,8 +17,10 @@ from toolscope_core.datamodel import (
     Tool,
     Verdict,
 )
+from toolscope_core.merging.alignment import serving
 from toolscope_core.merging.distinctions import all_distinctions
 from toolscope_core.merging.licence import tool_words
+from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.unlicensed import unlicensed
 
@@ -77,18 +79,27 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
-    """Which takes the calls of which by their arguments, in a sentence; empty for two jobs."""
+    """Which takes the calls of which by their arguments, in a sentence; empty for two jobs.
+
+    It says what their argument maps say, whatever else keeps the two apart.
+    """
     if verdict.relation in ("related", "different"):
         return ""
     one, other = names_of(tools)
+    silent = [name for name, tool in zip((one, other), tools, strict=True) if tool.schema is None]
+    if silent:
+        return f"The parameters of {' and '.join(silent)} are not known, so who serves whom is not."
+    if verdict.relation == "parametric":
+        slot, _ = slot_of(tools, verdict.differs)
+        return f"Neither has an argument for the {slot}, so neither serves the other's callers."
     return {
         "both": "By their arguments, each could take every call of the other.",
         "left": f"By its arguments, {one} could take every call of {other}, not the other way "
         "round.",
         "right": f"By its arguments, {other} could take every call of {one}, not the other way "
         "round.",
-        "none": "Neither could take every call of the other as it is.",
-    }[verdict.serves]
+        "none": "By their arguments, neither could take every call of the other.",
+    }[serving(*tools, match_parameters(*tools))]
 
 
 def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from toolscope_core.datamodel import Cluster, Tool, digest
+from toolscope_core.datamodel import Cluster, Tool, digest, sorted_ids
 from toolscope_core.merging.guards import ALL_OR_NONE
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.queue import is_family
@@ -13,52 +14,65 @@ from toolscope_core.views.queue import is_family
 
 @dataclass(frozen=True, slots=True)
 class ServerPairProposals:
-    """Two servers (sorted) and two or more proposals that each have members on both and nowhere
-    else, in the order of the queue.
+    """Two servers (sorted) and two or more proposals that each have members on both, in the order
+    of the queue.
 
-    ``sides`` are the members of each proposal on the first and on the second server;
-    ``all_or_none`` says whether a guard asks that they are switched off together.
+    ``sides`` are the members of each proposal on the first and on the second server, ``beyond`` the
+    other servers that it has members on; ``all_or_none`` says whether a guard asks that they are
+    switched off together.
     """
 
     key: str
     servers: tuple[str, str]
     clusters: tuple[Cluster, ...]
     sides: tuple[tuple[tuple[Tool, ...], tuple[Tool, ...]], ...]
+    beyond: tuple[tuple[str, ...], ...]
     all_or_none: bool
 
+    @property
+    def duplicates(self) -> int:
+        """How many proposals are no families, of which every tool stays."""
+        return sum(not is_family(cluster) for cluster in self.clusters)
+
     def kept_on(self, server: str) -> int:
-        """Of how many proposals the canonical tool is one of this server's."""
-        return len(self.clusters) - len(self.to_keep(server))
+        """Of how many duplicates the canonical tool is one of this server's."""
+        return self.duplicates - len(self.to_keep(server))
 
     def to_keep(self, server: str) -> tuple[tuple[Cluster, str], ...]:
-        """The proposals that keep a tool of the other server, each with the id of this server's
+        """The duplicates that keep a tool of another server, each with the id of this server's
         tool that can be kept instead: the first by id.
         """
         at = self.servers.index(server)
         return tuple(
             (cluster, min(tool.id for tool in sides[at]))
             for cluster, sides in zip(self.clusters, self.sides, strict=True)
-            if cluster.canonical not in {tool.id for tool in sides[at]}
+            if not is_family(cluster) and cluster.canonical not in {one.id for one in sides[at]}
         )
 
 
 def server_pairs(analysis: Analysis, waiting: Sequence[Cluster]) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more of ``waiting`` lie, most proposals first.
+    """The pairs of servers between which two or more of ``waiting`` lie, most proposals first; one
+    of three servers lies between each two of them.
 
-    Families, changed clusters and those in conflict are left to the queue.
+    Changed clusters and those in conflict are left to the queue.
     """
-    tools = analysis.catalog.tools
-    between: dict[tuple[str, ...], list[Cluster]] = {}
+    between: dict[tuple[str, str], list[Cluster]] = {}
     for cluster in waiting:
-        if cluster.state == "proposed" and not cluster.newcomers and not is_family(cluster):
-            owners = {tools[analysis.rows[member]].owner for member in cluster.members}
-            between.setdefault(tuple(sorted(owners)), []).append(cluster)
+        if cluster.state == "proposed" and not cluster.newcomers:
+            for servers in combinations(_owners(analysis, cluster), 2):
+                between.setdefault(servers, []).append(cluster)
     pairs = [
-        _pair(analysis, (servers[0], servers[1]), clusters)
+        _pair(analysis, servers, clusters)
         for servers, clusters in between.items()
-        if len(servers) == 2 and all(servers) and len(clusters) > 1
+        if len(clusters) > 1
     ]
     return tuple(sorted(pairs, key=lambda pair: (-len(pair.clusters), pair.servers)))
+
+
+def _owners(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
+    """The servers of the members, sorted; tools without one are on none."""
+    tools = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
+    return sorted_ids({tool.owner for tool in tools} - {""})
 
 
 def _pair(
@@ -73,6 +87,10 @@ def _pair(
         servers=servers,
         clusters=tuple(clusters),
         sides=tuple((side(one, servers[0]), side(one, servers[1])) for one in clusters),
+        beyond=tuple(
+            tuple(owner for owner in _owners(analysis, one) if owner not in servers)
+            for one in clusters
+        ),
         all_or_none=any(
             reason.endswith(ALL_OR_NONE) for cluster in clusters for reason in cluster.reasons
         ),

@@ -13,11 +13,16 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
 from toolscope_core.decision_log import constraints
 from toolscope_core.figures.views import Network
-from toolscope_core.pipeline import family_edges, graph_of, unsure_pairs
+from toolscope_core.pipeline import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.store import CatalogRecord
 from toolscope_core.views import catalog_tables, components, pair_list
-from toolscope_core.views.catalog_figures import CatalogFigures, Closest, Forecast
-from toolscope_core.views.queue import waits
+from toolscope_core.views.catalog_figures import (
+    CatalogFigures,
+    Closest,
+    Forecast,
+    PairCounts,
+    pair_counts,
+)
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
@@ -41,6 +46,7 @@ class Explore:
         self._clusters: Memo[tuple[components.ClusterRow, ...]] = Memo()
         self._networks: Memo[Memo[Network]] = Memo()
         self._pairs: Memo[Memo[pair_list.PairList]] = Memo()
+        self._pair_counts: Memo[PairCounts] = Memo()
         self._previewed: Memo[Catalog] = Memo(most=1)
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
@@ -76,10 +82,11 @@ class Explore:
         """What merging brings. Raises ``JobError`` before the analysis is finished."""
         costs = self._costs(catalog_id)
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
-        clusters = self._review.plan(catalog_id).clusters
+        decided = {one.id for one in self._review.plan(catalog_id).applied}
+        accepted = sum(one.id in decided for one in plan.applied)
         return Forecast(
-            clusters=len(clusters),
-            waiting=sum(map(waits, clusters)),
+            accepted=accepted,
+            safe=len(plan.applied) - accepted,
             tools_after=len(plan.tools),
             tokens_after=sum(
                 self._counted.of(item.tool, PROMPT_SHAPES[0])
@@ -143,6 +150,11 @@ class Explore:
             wanted, (), lambda: pair_list.pair_list(analysis, wanted, self._costs(catalog_id))
         )
 
+    def pair_counts(self, catalog_id: int) -> PairCounts:
+        """The candidate pairs by the offline judge's verdict, counted once."""
+        analysis = self._analyses.required(catalog_id)
+        return self._pair_counts.get(catalog_id, (analysis,), lambda: pair_counts(analysis))
+
     def closest(self, catalog_id: int) -> Closest | None:
         """The nearest two tools; ``None`` for a single tool."""
         analysis = self._analyses.required(catalog_id)
@@ -187,11 +199,13 @@ class Explore:
         analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
 
         def make() -> components.Merging:
+            links = constraints(analysis.catalog, log)
             return components.Merging(
                 plan=self._review.plan(catalog_id),
-                graph=graph_of(analysis, log),
+                judged=judged_edges(analysis, log),
+                joined=joined_pairs(analysis, links),
                 copies=analysis.copies,
-                links=constraints(analysis.catalog, log),
+                links=links,
                 unsure=unsure_pairs(analysis),
                 families=family_edges(analysis),
             )

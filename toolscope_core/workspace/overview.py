@@ -6,16 +6,12 @@ from toolscope_core.catalog.target_rules import BrokenRules
 from toolscope_core.decision_log import constraints
 from toolscope_core.views.next_steps import (
     Collision,
-    Findings,
     NextStep,
     export_steps,
-    findings_of,
-    open_duplicates,
     reading_steps,
     review_steps,
     worst_collisions,
 )
-from toolscope_core.views.pair_list import siblings_in
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
@@ -35,7 +31,6 @@ class Overview:
         self._pairs = pairs
         self._worst: Memo[tuple[Collision, ...]] = Memo()
         self._steps: Memo[tuple[NextStep, ...]] = Memo()
-        self._findings: Memo[Findings] = Memo()
         self._broken: dict[int, BrokenRules] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
@@ -48,18 +43,6 @@ class Overview:
             return worst_collisions(analysis, plan, links.cannot)
 
         return self._worst.get(catalog_id, (plan,), make)
-
-    def findings(self, catalog_id: int) -> Findings:
-        """Duplicates, families and siblings, counted apart. Raises ``JobError`` before the
-        analysis is finished.
-        """
-        plan = self._review.plan(catalog_id)
-
-        def make() -> Findings:
-            siblings = siblings_in(self._analyses.required(catalog_id))
-            return findings_of(plan, siblings, len(self._review.look_again(catalog_id)))
-
-        return self._findings.get(catalog_id, (plan,), make)
 
     def known_steps(self, catalog_id: int) -> tuple[NextStep, ...]:
         """What waits in the catalog itself; needs no analysis."""
@@ -75,8 +58,10 @@ class Overview:
 
         def make() -> tuple[NextStep, ...]:
             broken = self._broken.setdefault(catalog_id, {})
-            unsure = 0 if open_duplicates(plan) else len(self._pairs.undecided(catalog_id))
+            progress = self._review.progress(catalog_id)
+            waiting = progress.clusters.duplicates.waiting
+            unsure = 0 if waiting else len(self._pairs.undecided(catalog_id))
             again = len(self._review.look_again(catalog_id))
-            return (*review_steps(plan, unsure, again), *export_steps(plan, broken))
+            return (*review_steps(progress, unsure, again), *export_steps(plan, broken))
 
         return self._steps.get(catalog_id, (plan,), make)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from toolscope_core.augmentation.variants import with_expanded
@@ -28,6 +28,7 @@ from toolscope_core.opinions import Disagreement, disagreements
 from toolscope_core.pipeline import Analysis, Proposed, alone, plan_of, proposed
 from toolscope_core.store import Store, append_decision, append_decisions, now
 from toolscope_core.views.cards import Card, card_of, tokens_of
+from toolscope_core.views.catalog_figures import Progressed, progressed
 from toolscope_core.views.drafts import Draft, synthesised, with_draft
 from toolscope_core.views.exports import (
     Download,
@@ -40,7 +41,7 @@ from toolscope_core.views.exports import (
     way_of,
 )
 from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
-from toolscope_core.views.queue import Order, Show, in_order, is_family, of_show, waits
+from toolscope_core.views.queue import Order, Show, in_order, of_show, waits
 from toolscope_core.views.server_pairs import ServerPairProposals, server_pairs
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
@@ -49,26 +50,6 @@ from toolscope_core.workspace.memo import Memo
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progressed:
-    """How far review is: clusters that wait for a person, ``families`` among them, and those
-    decided.
-    """
-
-    waiting: int
-    accepted: int
-    rejected: int
-    families: int = 0
-
-    @property
-    def decided(self) -> int:
-        return self.accepted + self.rejected
-
-    @property
-    def total(self) -> int:
-        return self.waiting + self.decided
 
 
 class Review:
@@ -208,14 +189,7 @@ class Review:
 
     def progress(self, catalog_id: int) -> Progressed:
         """Counts for the header of the page."""
-        plan = self.plan(catalog_id)
-        rejected = [d for d in active(self.log(catalog_id)) if d.action == "reject"]
-        return Progressed(
-            waiting=sum(map(waits, plan.clusters)),
-            accepted=sum(c.state == "accepted" and not c.newcomers for c in plan.clusters),
-            rejected=len(rejected),
-            families=sum(waits(c) and is_family(c) for c in plan.clusters),
-        )
+        return progressed(self.plan(catalog_id).clusters, active(self.log(catalog_id)))
 
     def decide(
         self,

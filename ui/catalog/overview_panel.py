@@ -12,7 +12,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.numbers import quantity
-from toolscope_core.views.next_steps import Collision, Findings, NextStep
+from toolscope_core.views.catalog_figures import Forecast
+from toolscope_core.views.next_steps import Collision, NextStep
 from ui.frame import page_frame, safe_text
 
 ICONS = {
@@ -67,19 +68,18 @@ def fill_in(places: Places) -> None:
     with places.steps, st.spinner("Estimating what merging saves"):
         totals, after = explore.overview(record.id), explore.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)
-        findings = overview.findings(record.id)
     with places.overlap:
-        _overlap(findings)
+        _overlap(record.id)
     places.tokens.metric(
         "Tokens ≈",
         f"{totals.tokens:,}",
-        f"{after.tokens_after:,} after safe merges",
+        _after(totals.tokens, after),
         delta_color="off",
         delta_arrow="down" if after.tokens_after < totals.tokens else "off",
         border=True,
         height="stretch",
         help=f"Tokens: {totals.counted}. "
-        "Counts merges that are safe to accept without review, and those already accepted.",
+        "Merges that are safe to accept without review, and those already accepted, leave fewer.",
     )
     with places.worst:
         _worst(collisions)
@@ -87,32 +87,46 @@ def fill_in(places: Places) -> None:
         _links(steps, first=True)
 
 
-def _overlap(counts: Findings) -> None:
+def _after(tokens: int, after: Forecast) -> str | None:
+    """The tokens left, and what takes the others away; ``None`` where nothing does."""
+    kinds = [word for word in ("accepted", "safe") if getattr(after, word)]
+    if kinds:
+        return f"{after.tokens_after:,} after {' and '.join(kinds)} merges"
+    return f"{after.tokens_after:,} as decided" if after.tokens_after != tokens else None
+
+
+def _overlap(catalog_id: int) -> None:
     """Duplicates, families and siblings, each with a link to the page where they are handled."""
-    again = f" ({counts.again:,} to look at again)" if counts.again else ""
-    needs = "needs" if counts.gateways == 1 else "need"
-    gateways = f"; {counts.gateways:,} more {needs} a gateway" if counts.gateways else ""
+    work = page_frame.workspace()
+    counts, pairs = work.review.progress(catalog_id).clusters, work.explore.pair_counts(catalog_id)
+    looks = len(work.review.look_again(catalog_id))
+    again = f" ({looks:,} to look at again)" if looks else ""
+    one_job, families = counts.duplicates, counts.families
+    prunes = f"; {counts.prunes:,} can be pruned now" if one_job.total else ""
+    gateways = one_job.total - counts.prunes
+    needs = "needs" if gateways == 1 else "need"
+    prunes += f", {gateways:,} {needs} a gateway" if gateways else ""
     for place, (title, count, note, help_text, link, page, query) in zip(
         st.columns(3),
         (
             (
-                "Duplicates to prune now", counts.duplicates,
-                f"{counts.duplicates - counts.waiting:,} accepted{again}, "
-                f"{counts.waiting:,} waiting, {counts.safe:,} of them safe{gateways}",
-                "Clusters of tools that do the same job, where one tool can already serve the "
-                "callers of all the others: the others can be switched off, no code needed. "
+                "Duplicates", one_job.total,
+                f"{one_job.accepted:,} accepted{again}, "
+                f"{one_job.waiting:,} waiting, {counts.safe:,} of them safe{prunes}",
+                "Clusters of tools that do the same job. Where one tool can already serve the "
+                "callers of all the others, these can be pruned: switched off, no code needed. "
                 "Includes accepted ones.",
                 "Review duplicates", "review", {"show": "Duplicates"},
             ),
             (
-                "Families a gateway could merge", counts.families,
-                f"{counts.families - counts.undecided:,} accepted, {counts.undecided:,} waiting",
+                "Families a gateway could merge", families.total,
+                f"{families.accepted:,} accepted, {families.waiting:,} waiting",
                 "Clusters of the same operation for several providers or fixed values. The value "
                 "is not an argument, so none of their tools can be pruned.",
                 "Review families", "review", {"show": "Families"},
             ),
             (
-                "Siblings to tell apart", counts.siblings,
+                "Siblings to tell apart", pairs.siblings,
                 "similar pairs that do different jobs",
                 "Related candidate pairs that the offline judge keeps apart. An agent must tell "
                 "them apart by their descriptions.",

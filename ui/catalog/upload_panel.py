@@ -125,8 +125,8 @@ def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str 
 def _preview(catalog: Catalog, many: bool) -> None:
     """Draw what an import would add, from ``many`` files or from one."""
     read = f"{quantity(len(catalog.tools), 'tool')} on {quantity(len(catalog.servers), 'server')}"
-    st.write(f"{read}, format **{catalog.format}**.")
-    if len(catalog.files) > 1 or catalog.files[0].format != catalog.format:
+    st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
+    if len(catalog.files) > 1:
         st.dataframe(catalog.files, hide_index=True, alt="Files and their formats")
     if catalog.problems:
         rest = (

@@ -126,7 +126,7 @@ def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None
     own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
     st.caption(
         f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}, similar ones side by "
-        f"side; {quantity(drawn.near, 'pair')} at θ or more.{cut}{own} {_how(drawn.grid)} to see "
+        f"side; {drawn.in_words}.{cut}{own} {_how(drawn.grid)} to see "
         "the pair."
     )
     key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
@@ -147,7 +147,7 @@ def _tools(catalog_id: int) -> None:
     drawn = _with_selection(catalog_id, page_frame.workspace().heatmaps.whole(catalog_id))
     st.caption(
         f"All {quantity(len(drawn.rows), 'tool')}, similar ones side by side; "
-        f"{quantity(drawn.near, 'pair')} at θ or more. The diagonal is each tool with itself. "
+        f"{drawn.in_words}. The diagonal is each tool with itself. "
         f"{_how(drawn.grid)} to see the pair."
     )
     cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.datamodel import Cluster, Tool
 from toolscope_core.numbers import quantity
-from toolscope_core.views.queue import kind_of
+from toolscope_core.views.queue import is_family, kind_of
 from toolscope_core.views.server_pairs import ServerPairProposals
 from ui.deciding import decision_buttons, decision_trail
 from ui.frame import page_frame, safe_text
@@ -21,7 +21,10 @@ def server_pair_panel(catalog_id: int) -> None:
     pairs = page_frame.workspace().review.server_pairs(catalog_id)
     if not pairs:
         decision_buttons.notice()
-        st.info("No two proposals lie between the same two servers.", icon=":material/task_alt:")
+        text = "No two of the new proposals lie between the same two servers."
+        if page_frame.workspace().review.progress(catalog_id).waiting:
+            text += " Choose *All* for what waits."
+        st.info(text, icon=":material/task_alt:")
         decision_trail.trail(catalog_id)
         return
     pair = _chosen(pairs)
@@ -73,16 +76,19 @@ def _show_pair(key: str) -> None:
 def _heading(pair: ServerPairProposals) -> None:
     one, other = map(safe_text.untrusted, pair.servers)
     kept = " ".join(
-        f"{pair.kept_on(server)} of {len(pair.clusters)} keep a tool of {name}."
+        f"{pair.kept_on(server)} of {quantity(pair.duplicates, 'duplicate')} keep a tool of {name}."
         for server, name in zip(pair.servers, (one, other), strict=True)
         if pair.kept_on(server)
     )
-    st.markdown(kept)
+    families = len(pair.clusters) - pair.duplicates
+    if families:
+        kept += f" {quantity(families, 'family')}: all tools stay, behind a gateway."
+    st.markdown(kept.strip())
     if pair.all_or_none:
         st.markdown(
-            ":orange[:material/warning:] **Accept all of them or none.** The tools of each server "
-            "work on that server's own data: an agent that has only some of them cannot finish "
-            "what it began there."
+            ":orange[:material/warning:] **Accept all duplicates or none.** The tools of each "
+            "server work on that server's own data: an agent that has only some of them cannot "
+            "finish what it began there."
         )
 
 
@@ -108,7 +114,11 @@ def _table(pair: ServerPairProposals) -> None:
             "other": [names(other) for _, other in pair.sides],
             "says": [texts(one) for one, _ in pair.sides],
             "other says": [texts(other) for _, other in pair.sides],
-            "kept": [tools[cluster.canonical].owner for cluster in pair.clusters],
+            **({"also on": map(", ".join, pair.beyond)} if any(pair.beyond) else {}),
+            "kept": [
+                "all" if is_family(cluster) else tools[cluster.canonical].owner
+                for cluster in pair.clusters
+            ],
             "kind": [kind_of(cluster) for cluster in pair.clusters],
             "weakest": [cluster.weakest_edge for cluster in pair.clusters],
         },
@@ -146,7 +156,7 @@ def _buttons(pair: ServerPairProposals) -> None:
             st.button(
                 f"Keep the tools of {safe_text.untrusted(server)}",
                 key=f"keep_{server}_{version}",
-                disabled=pair.kept_on(server) == many,
+                disabled=pair.kept_on(server) == pair.duplicates,
                 help="Makes them the ones that stay in every merge. Accepts nothing.",
                 on_click=decision_buttons.keep_server,
                 args=(pair, server),

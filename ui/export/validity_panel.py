@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from toolscope_core.catalog.formats import Rules, target_named
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.views.exports import ExportFigures, ToolsetLine, Way
 from ui.frame import safe_text
@@ -52,7 +53,10 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         key=f"rules_{chosen}",
     )
     if not figures.violations[rules]:
-        st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
+        if target_named(rules).rules in (Rules(), Rules(unique="none")):
+            st.caption(f"Files in the format {rules} have no rules to violate.")
+        else:
+            st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
     _consequence(figures, chosen, rules, titles)
     st.dataframe(

@@ -160,8 +160,8 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
 
 STAGES = {
     "servers": "Reading servers",
-    "embed": "Embedding tools",
-    "tokens": "Embedding tools token by token",
+    "embed": "Embedding texts",
+    "tokens": "Embedding texts token by token",
     "compare": "Finding similar tools",
     "judge": "Judging pairs",
     "merge": "Building merge proposals",

@@ -54,7 +54,10 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> list[ClusterRo
             "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
             "saved": st.column_config.NumberColumn("tokens saved ≈", width=110),
             "density": st.column_config.NumberColumn(
-                format="percent", width=75, help="The share of pairs of tools that are linked."
+                format="percent",
+                width=75,
+                help="The share of its pairs of tools that the judge "
+                "would merge, or for a family holds for one. Decisions of people do not count.",
             ),
             "weakest": st.column_config.ProgressColumn(
                 "weakest pair", min_value=0.0, max_value=1.0, format="%.2f", width=130

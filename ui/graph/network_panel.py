@@ -23,7 +23,7 @@ from ui.tools import tool_drawer
 SOURCE = "the merge graph"
 TITLES = {
     "cutting it leaves": "tools on either side",
-    "joined to": "links",
+    "joined to": "merge links",
 }
 """The headings of the columns of tables of links and tools."""
 NAMED, TEXT_SHOWN = 8, 400

@@ -23,6 +23,8 @@ ANSWERS: dict[str, tuple[Answer, str]] = {
 }
 """By shortcut: what is recorded, and what the button says."""
 
+SETTLED = "somebody kept the two apart, or both are in clusters, which are decided on their cards"
+
 
 def undecided_panel(catalog_id: int) -> None:
     """The pair that the judge is unsure of and gives the highest probability, or the one that the
@@ -45,9 +47,12 @@ def undecided_panel(catalog_id: int) -> None:
     at = keys.index(linked) if linked in keys else 0
     pair, onward = by_pair[keys[at]], keys[(at + 1) % len(keys)]
     st.query_params["pair"] = keys[at]
+    unsure = page_frame.workspace().explore.pair_counts(catalog_id).unsure
+    settled = unsure - len(keys)
+    others = f" The judge is unsure of {settled:,} more: {SETTLED}." if settled else ""
     st.caption(
         f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, the most "
-        "probable merge first. Each answer is a decision and can be undone."
+        f"probable merge first.{others} Each answer is a decision and can be undone."
     )
     view = page_frame.workspace().pairs.view(catalog_id, pair)
     with st.container(border=True):
