@@ -68,6 +68,12 @@ def test_only_one_slot_varies():
     assert group.weakest_edge == 0.9
 
 
+def test_the_weakest_pair_is_one_of_the_family():
+    weak = {pair: AT for pair in every(PRICES) if STOCK.id in (pair.left, pair.right)}
+    (group,) = groups(PRICES, {**every(PRICES), **weak})
+    assert (group.members, group.weakest_edge) == (("get_amazon_price", "get_ebay_price"), 0.9)
+
+
 def test_words_of_descriptions_make_no_second_slot():
     pairs = zip(PRICES, ("Cheap.", "Dear.", "Rare."), strict=True)
     tools = tuple(replace(one, description=text) for one, text in pairs)

@@ -200,6 +200,27 @@ def test_a_format_can_be_forced(monkeypatch, work):
     assert "format **generic**" in words(app)
 
 
+def test_an_openapi_document_is_called_one(monkeypatch, work):
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "Herbs", "version": "1"},
+        "paths": {"/sage": {"get": {"operationId": "get_sage", "responses": {}}}},
+    }
+    app = upload(open_page(monkeypatch, work), canonical_json(document).encode())
+    assert "format **openapi**" in words(app)
+
+
+def test_the_tokens_say_nothing_of_safe_merges_where_there_are_none(monkeypatch, work):
+    for name, tools, delta in (
+        ("Apart", (desk.MAIL, desk.SUM), ""),
+        ("Copies", (desk.FILES, replace(desk.FILES, id="alpha/list_files-2")), "after safe merges"),
+    ):
+        record = work.catalogs.add(name, desk.catalog(*tools))
+        work.analyses.run(record.id)
+        app = open_page(monkeypatch, work, catalog=name)
+        assert app.metric[2].delta.endswith(delta) and bool(app.metric[2].delta) is bool(delta)
+
+
 def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch, work):
     app = open_page(monkeypatch, work)
     files = app.file_uploader(key="upload_0").upload("a.json", GOOD, "application/json")

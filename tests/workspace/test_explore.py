@@ -180,9 +180,9 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
-    merges = explore.pair_counts(catalog_id).merge
-    assert merges == sum(row.verdict == "merge" for row in found.rows) > 0
-    assert found.expected == round(sum(row.probability for row in found.rows)) > 0
+    counts = explore.pair_counts(catalog_id)
+    assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
+    assert counts.expected == round(sum(row.probability for row in found.rows)) > 0
     gamma = explore.pairs(catalog_id, PairFilter(server="gamma"))
     assert gamma.rows
     assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
@@ -190,7 +190,7 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
     for verdict in ("merge", "unsure", "keep"):
         part = explore.pairs(catalog_id, PairFilter(verdict=verdict)).rows
         assert {row.verdict for row in part} <= {verdict}
-    assert explore.pairs(catalog_id, PairFilter(least=1.0)).matching == found.merges
+    assert explore.pairs(catalog_id, PairFilter(least=1.0)).matching == counts.merge
     few = pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching
@@ -295,6 +295,19 @@ def test_a_chain_shows_its_bridges_and_its_missing_links(seen):
     drawn = components.network_of(one, ["chain"])
     assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
     assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
+
+
+def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(seen):
+    """Four tools accepted as one: the judge joins three of the six pairs, whoever accepts them."""
+    accepted = {"links": components.Constraints(must=(frozenset(IDS),))}
+    star = {Pair.of(a, other): 0.1 for other in (b, c, d)}
+    one = merging(seen[3], [chained(seen[3], *IDS)], joined=star, **accepted)
+    (row,) = components.cluster_rows(one, Costs())
+    assert (row.bridges, row.density, row.intransitive) == (0, 0.5, 2)
+    drawn = components.network_of(one, ["chain"])
+    assert {edge.pair: edge.probability for edge in drawn.edges} == {**star, **CHAIN}
+    assert {edge.parts for edge in drawn.edges} == {None}
+    assert components.bridge_of(one, Pair.of(b, c)) is None
 
 
 def test_a_component_without_a_cluster_has_a_row_too(seen):

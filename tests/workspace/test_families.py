@@ -1,6 +1,7 @@
 """Families on the screen: counted, queued, drawn, edited and exported apart from duplicates."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +15,7 @@ from toolscope_core.views import written_documents
 from toolscope_core.views.catalog_figures import Standing, pair_counts
 from toolscope_core.views.next_steps import NextStep
 from toolscope_core.views.pair_list import PairFilter
-from toolscope_core.views.relations import apart_of, slot_in
+from toolscope_core.views.relations import apart_of, serving_of, slot_in
 
 BANKS = tuple(tool.id for tool in town.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -273,8 +274,10 @@ def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     (bank,) = [row for row in work.explore.clusters(i) if row.size == 3]
     assert (bank.kind, bank.state) == ("family", "accepted")
-    links = [edge.link for edge in work.explore.network(i, [bank.id]).edges]
-    assert sorted(links) == ["family", "joined", "joined"]
+    edges = work.explore.network(i, [bank.id]).edges
+    assert sorted(edge.link for edge in edges) == ["family", "joined", "joined"]
+    assert (bank.density, bank.bridges, bank.intransitive) == (1.0, 0, 0), "as before it was"
+    assert {edge.probability for edge in edges} == {0.7, 0.8}, "the judge's, of a family"
 
 
 # Documents and export ------------------------------------------------------------------------
@@ -319,3 +322,24 @@ def test_a_family_is_exported_with_a_selector_only_when_asked(own):
     assert selector["enum"] == ["schwab", "fidelity", "robinhood"]
     maps = json.loads(files["arguments.json"])["maps"]
     assert maps[BANKS[0]]["constants"] == {"provider": "fidelity"}
+
+
+BOTH_WAYS = Tool("a", "get_door", "Get a door.")
+
+
+def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
+    def sentence(one, other):
+        pair = (
+            replace(BOTH_WAYS, schema=one),
+            replace(BOTH_WAYS, id="b", name="get_gate", schema=other),
+        )
+        return serving_of(Verdict(Pair("a", "b"), 0.9, 0.7, "unsure", relation="duplicate"), pair)
+
+    known = {"type": "object", "properties": {"key": {"type": "string"}}}
+    unknown = "so who serves whom is not."
+    assert (
+        sentence(None, None) == f"The parameters of get_door and get_gate are not known, {unknown}"
+    )
+    assert sentence(known, None) == f"The parameters of get_gate are not known, {unknown}"
+    both = "By their arguments, each could take every call of the other."
+    assert sentence(known, known) == both, "by the maps, though the verdict says that none serves"

@@ -1,10 +1,13 @@
 """Proposals between the same two servers, decided together."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
-from tests.workspace.desk import FILES, MAIL, SUM, WEATHER, by_name, on, open_desk
+from tests.scripted import judge_says
+from tests.workspace.desk import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, open_desk, tool
+from toolscope_core.views.queue import kind_of
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))
 APART = (on("gamma", SUM), on("delta", SUM))
@@ -48,7 +51,8 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
                      description="Move a file to another folder.")  # fmt: skip
     for tools, wanted in ((BOTH, False), ((*BOTH, beside), True)):
         work, i = open_desk(*tools)
-        assert only_pair(work.review, i).all_or_none is wanted
+        pair = only_pair(work.review, i)
+        assert (pair.all_or_none, pair.outside) == (wanted, (0, int(wanted)))
         work.close()
 
 
@@ -83,3 +87,27 @@ def test_the_tools_of_one_server_are_kept(opened):
     changed = only_pair(review, i)
     assert (changed.kept_on("alpha"), changed.kept_on("beta")) == (0, 3)
     assert {one.canonical.split("/")[0] for one in changed.clusters} == {"beta"}
+
+
+def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkeypatch):
+    """A family between fish and fowl, and one duplicate of three servers."""
+    lists = [
+        tool(server, f"list_{server}_nests", f"List the nests of {server}.", day=TEXT)
+        for server in ("fish", "fowl")
+    ]
+    mails = [on(server, MAIL) for server in ("fish", "fowl", "goat")]
+    jobs = {(a.id, b.id): 1.0 for a, b in combinations(mails, 2)}
+    judge_says(monkeypatch, jobs, {(lists[0].id, lists[1].id): 0.8})
+    work, i = open_desk(*lists, *mails)
+    (pair,) = work.review.server_pairs(i)
+    assert pair.servers == ("fish", "fowl")
+    assert sorted(map(kind_of, pair.clusters)) == ["family", "prune"]
+    assert dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True)) == {
+        "family": (),
+        "prune": ("goat",),
+    }
+    assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 1, 0)
+    assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
+    made, refused = decide(work.review, i, "accept", pair)
+    assert (len(made), refused, work.review.progress(i).waiting) == (2, (), 0)
+    work.close()

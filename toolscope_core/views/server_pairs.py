@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,7 +19,8 @@ class ServerPairProposals:
     of the queue.
 
     ``sides`` are the members of each proposal on the first and on the second server, ``beyond`` the
-    other servers that it has members on; ``all_or_none`` says whether a guard asks that they are
+    other servers that it has members on; ``outside`` is how many tools of the first and of the
+    second server are in none of them. ``all_or_none`` says whether a guard asks that they are
     switched off together.
     """
 
@@ -27,6 +29,7 @@ class ServerPairProposals:
     clusters: tuple[Cluster, ...]
     sides: tuple[tuple[tuple[Tool, ...], tuple[Tool, ...]], ...]
     beyond: tuple[tuple[str, ...], ...]
+    outside: tuple[int, int]
     all_or_none: bool
 
     @property
@@ -82,6 +85,8 @@ def _pair(
         members = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
         return tuple(tool for tool in members if tool.owner == server)
 
+    inside = {member for cluster in clusters for member in cluster.members}
+    outside = Counter(tool.owner for tool in analysis.catalog.tools if tool.id not in inside)
     return ServerPairProposals(
         key=digest(*servers)[:12],
         servers=servers,
@@ -91,6 +96,7 @@ def _pair(
             tuple(owner for owner in _owners(analysis, one) if owner not in servers)
             for one in clusters
         ),
+        outside=(outside[servers[0]], outside[servers[1]]),
         all_or_none=any(
             reason.endswith(ALL_OR_NONE) for cluster in clusters for reason in cluster.reasons
         ),

@@ -243,7 +243,9 @@ def evidence(card: Card) -> None:
     """The verdicts on the weakest pairs, with their reasons."""
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
-        headline = f"{outcome_badges.probability(verdict)} {outcome_badges.short(verdict.outcome)}"
+        family = card.cluster.relation == "parametric"
+        value = f"{verdict.family:.2f}" if family else outcome_badges.probability(verdict)
+        headline = f"{value} {outcome_badges.short(verdict.outcome)}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}", width="content")
             st.page_link(

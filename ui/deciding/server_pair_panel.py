@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.datamodel import Cluster, Tool
+from toolscope_core.merging.guards import ALL_OR_NONE
 from toolscope_core.numbers import quantity
 from toolscope_core.views.queue import is_family, kind_of
 from toolscope_core.views.server_pairs import ServerPairProposals
@@ -88,7 +89,9 @@ def _heading(pair: ServerPairProposals) -> None:
         st.markdown(
             ":orange[:material/warning:] **Accept all duplicates or none.** The tools of each "
             "server work on that server's own data: an agent that has only some of them cannot "
-            "finish what it began there."
+            "finish what it began there. In none of these proposals: "
+            f"{quantity(pair.outside[0], 'tool')} of {one}, {quantity(pair.outside[1], 'tool')} "
+            f"of {other}."
         )
 
 
@@ -171,7 +174,7 @@ def _reasons(pair: ServerPairProposals) -> None:
     """What to check, each sentence once, with the merges that it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
-        for reason in cluster.reasons:
+        for reason in (one for one in cluster.reasons if not one.endswith(ALL_OR_NONE)):
             merges.setdefault(reason, []).append(cluster)
     if not merges:
         return

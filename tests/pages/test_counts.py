@@ -1,0 +1,152 @@
+"""One thing has one number: what the pages of four catalogs show, before and after decisions."""
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from tests.pages.screen import open_page, words
+from toolscope_core.config import read_environment
+from toolscope_core.workspace.workspace import Workspace
+
+SHARED = [
+    pytest.param(name, marks=pytest.mark.shared_data)
+    for name in ("livemcpbench", "bfcl", "docker-mcp")
+]
+
+
+@pytest.fixture(params=["Example", *SHARED])
+def opened(request):
+    """A workspace with a catalog analysed, and its record."""
+    work = Workspace(read_environment())
+    if request.param == "Example":
+        record = work.prepare()
+    else:
+        catalog = request.getfixturevalue("benchmark_catalog")(request.param)
+        record = work.catalogs.add(request.param, catalog)
+        work.analyses.run(record.id)
+    yield work, record
+    work.close()
+
+
+def read_by_page(monkeypatch, work, name):
+    """By thing the numbers that the pages show for it."""
+    numbers = defaultdict(list)
+
+    def read(text, **patterns):
+        for thing, pattern in patterns.items():
+            found = re.findall(pattern, text)
+            assert found, (thing, pattern, text)
+            numbers[thing] += [int(one.replace(",", "")) for one in found]
+
+    def page(page_name, **query):
+        app = open_page(monkeypatch, work, page_name, catalog=name, **query)
+        figures = "\n".join(f"{one.label}: {one.value} ({one.delta})" for one in app.metric)
+        buttons = "\n".join(one.label for one in app.button)
+        links = "\n".join(one.proto.label for one in app.get("page_link"))
+        progress = "\n".join(one.proto.text for one in app.get("progress"))
+        return app, "\n".join((words(app), figures, buttons, links, progress))
+
+    app, catalog = page("catalog")
+    tokens = r"Tokens ≈: ([\d,]+) "
+    read(
+        catalog,
+        tools=r"holds ([\d,]+) tools",
+        tokens=r"about ([\d,]+) tokens",
+        duplicates=r"Duplicates: ([\d,]+)",
+        families=r"Families a gateway could merge: ([\d,]+)",
+        waiting_families=r"accepted, ([\d,]+) waiting(?!,)",
+        waiting_duplicates=r"([\d,]+) waiting, [\d,]+ of them safe",
+        safe=r"([\d,]+) of them safe",
+    )
+    read(catalog, tools=r"Tools: ([\d,]+)", tokens=tokens)
+    read(catalog, tools=r"[\d,]+ of ([\d,]+) tools")
+    read(
+        catalog,
+        tokens_after=r"\(([\d,]+) after \w+" if " after " in app.metric[2].delta else tokens,
+    )
+    for thing, pattern in (
+        ("waiting_duplicates", r"Review ([\d,]+) duplicate"),
+        ("waiting_families", r"Review ([\d,]+) famil(?:y|ies)"),
+        ("safe", r"([\d,]+) safe merges? waits?"),
+    ):  # a step is named where there is something to do
+        numbers[thing] += [int(one.replace(",", "")) for one in re.findall(pattern, catalog)]
+
+    _, overlap = page("overlap")
+    read(
+        overlap,
+        candidates=r"or more: \*\*([\d,]+)\*\*",
+        merge_pairs=r"merge \*\*([\d,]+)\*\*",
+        family_pairs=r"value\) \*\*([\d,]+)\*\*",
+        unsure_pairs=r"unsure \*\*([\d,]+)\*\*",
+        keep_pairs=r"keep \*\*([\d,]+)\*\*",
+        duplicates=r"grouped: ([\d,]+) dup",
+        families=r"([\d,]+) famil(?:y|ies)\.",
+    )
+    read(overlap, candidates=r"matching pairs of ([\d,]+)")
+    for verdict in ("merge", "family", "unsure", "keep"):
+        if numbers[f"{verdict}_pairs"] != [0]:
+            _, listed = page("overlap", verdict=verdict)
+            read(listed, **{f"{verdict}_pairs": r"([\d,]+) matching pairs"})
+    _, threshold = page("overlap", view="Threshold")
+    read(
+        threshold,
+        candidates=r"Candidate pairs: ([\d,]+)",
+        merge_pairs=r"Pairs to merge: ([\d,]+)",
+    )
+    _, heatmap = page("overlap", view="Heatmap", show="All tools")
+    read(heatmap, candidates=r"([\d,]+) (?:of them candidate pairs|pairs? at θ or more[^,])")
+
+    _, graph = page("graph")
+    read(graph, duplicates=r"same job: \*\*([\d,]+)\*\*", families=r"merge: \*\*([\d,]+)\*\*")
+
+    _, review = page("review")
+    read(
+        review,
+        waiting_duplicates=r"Waiting: ([\d,]+) dup",
+        waiting_families=r"duplicates?, ([\d,]+) famil",
+        safe=r"safe merges \((\d+)\)",
+    )
+    for show in ("Duplicates", "Families"):
+        _, listed = page("review", show=show)
+        if "Nothing left" not in listed:
+            read(listed, **{f"waiting_{show.lower()}": r"of ([\d,]+) shown"})
+    _, undecided = page("review", show="Undecided")
+    parts = re.findall(r"([\d,]+) pairs? that the judge can|unsure of ([\d,]+) more", undecided)
+    if parts:
+        numbers["unsure_pairs"].append(sum(int((a or b).replace(",", "")) for a, b in parts))
+
+    app, export = page("export")
+    read(
+        export,
+        tools=r"Tools: ([\d,]+) →",
+        tokens=r"\(estimate\): ([\d,]+) →",
+        waiting_duplicates=r"accepted them: ([\d,]+) dup",
+        waiting_families=r"duplicates?, ([\d,]+) famil",
+    )
+    app.selectbox(key="accept").select("auto").run()
+    figures = "\n".join(f"{one.label}: {one.value}" for one in app.metric)
+    read(figures, tokens_after=r"\(estimate\): [\d,]+ → ([\d,]+)")
+    return numbers
+
+
+def assert_agree(numbers):
+    differing = {thing: shown for thing, shown in numbers.items() if len(set(shown)) != 1}
+    assert not differing
+    one = {thing: shown[0] for thing, shown in numbers.items()}
+    verdicts = (one[f"{verdict}_pairs"] for verdict in ("merge", "family", "unsure", "keep"))
+    assert sum(verdicts) == one["candidates"]
+    return one
+
+
+def test_the_pages_agree_before_and_after_decisions(monkeypatch, opened):
+    work, record = opened
+    before = assert_agree(read_by_page(monkeypatch, work, record.name))
+    waiting = work.review.queue(record.id)
+    work.review.decide(record.id, "accept", waiting[0], "ann")
+    work.review.decide(record.id, "reject", waiting[1], "ann")
+    work.review.decide(record.id, "accept", waiting[-1], "ann")
+    after = assert_agree(read_by_page(monkeypatch, work, record.name))
+    assert before["candidates"] == after["candidates"]
+    left = before["waiting_duplicates"] + before["waiting_families"]
+    assert after["waiting_duplicates"] + after["waiting_families"] < left
