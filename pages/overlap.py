@@ -30,7 +30,7 @@ if not candidates.total:
     st.stop()
 st.markdown(
     f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
-    f"**{candidates.total:,}**. The judge expects about {candidates.expected:,} of them to do the "
+    f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to do the "
     f"same job ({candidates.expected / candidates.total:.0%}). Its verdicts: merge "
     f"**{candidates.merge:,}**, family (the same operation for another provider or value) "
     f"**{candidates.family:,}**, unsure **{candidates.unsure:,}**, keep **{candidates.keep:,}**. "

@@ -15,7 +15,7 @@ from toolscope_core.datamodel import (
     Pair,
     Tool,
 )
-from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.auto_accept import _below, accept
 from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.plan import apply_clusters, build_clusters
 
@@ -76,7 +76,7 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     ("group", "cat", "word"),
     [
         (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
-        (Group(("a", "b"), 0.899), CATALOG, "is at 0.89, below 0.90"),
+        (Group(("a", "b"), 0.899), CATALOG, "is at 0.899, below 0.90"),
         (Group(("a", "c"), 0.95, cut=True), CATALOG, "longer chain"),
         (
             Group(("a", "b"), 0.95, cut=True),
@@ -275,3 +275,11 @@ def test_a_plan_that_loses_a_tool_is_not_let_through():
         check_plan(replace(merged, clusters=(replace(merged.clusters[0], document=other),)))
     with pytest.raises(ValueError, match="α covers"):
         check_plan(replace(plan, tools=(MergedTool(A, ("a", "b")), MergedTool(C, ("c",)))))
+
+
+def test_a_weak_pair_is_rounded_as_everywhere_and_never_up_to_the_bar():
+    assert [_below(value, 0.95) for value in (0.196, 0.949, 0.94996)] == [
+        "0.20",
+        "0.949",
+        "0.949960",
+    ]

@@ -308,6 +308,12 @@ def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(seen):
     assert {edge.pair: edge.probability for edge in drawn.edges} == {**star, **CHAIN}
     assert {edge.parts for edge in drawn.edges} == {None}
     assert components.bridge_of(one, Pair.of(b, c)) is None
+    only_star = merging(
+        seen[3], [chained(seen[3], *IDS)], {Pair.of(a, b): 0.9}, joined=star, **accepted
+    )
+    (row,) = components.cluster_rows(only_star, Costs())
+    assert (row.bridges, row.density, row.intransitive) == (0, 0.17, 0)
+    assert components.bridge_of(only_star, Pair.of(a, b)) is None
 
 
 def test_a_component_without_a_cluster_has_a_row_too(seen):

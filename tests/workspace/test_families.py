@@ -13,6 +13,7 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Pair, Tool, Verdict
 from toolscope_core.views import written_documents
 from toolscope_core.views.catalog_figures import Standing, pair_counts
+from toolscope_core.views.document_checks import document_checks
 from toolscope_core.views.next_steps import NextStep
 from toolscope_core.views.pair_list import PairFilter
 from toolscope_core.views.relations import apart_of, serving_of, slot_in
@@ -343,3 +344,13 @@ def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
     assert sentence(known, None) == f"The parameters of get_gate are not known, {unknown}"
     both = "By their arguments, each could take every call of the other."
     assert sentence(known, known) == both, "by the maps, though the verdict says that none serves"
+
+
+def test_a_merge_of_unknown_parameters_is_not_called_lossless(own):
+    work, i = own
+    cluster = by_name(work, i, "get_recipe")
+    tools = [work.explore.tool(i, member) for member in cluster.members]
+    assert all(one.holds for one in document_checks(cluster, tools)[1:3])
+    silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
+    unknown = f"the parameters of {', '.join(cluster.members)} are not known"
+    assert [(one.holds, one.objection) for one in silent[1:3]] == [(False, unknown)] * 2

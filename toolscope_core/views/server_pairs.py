@@ -72,6 +72,13 @@ def server_pairs(analysis: Analysis, waiting: Sequence[Cluster]) -> tuple[Server
     return tuple(sorted(pairs, key=lambda pair: (-len(pair.clusters), pair.servers)))
 
 
+def reasons_against(cluster: Cluster) -> tuple[str, ...]:
+    """What speaks against a proposal among others of its servers: not its own count of the tools
+    beside it, some of which are in the others.
+    """
+    return tuple(reason for reason in cluster.reasons if not reason.endswith(ALL_OR_NONE))
+
+
 def _owners(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
     """The servers of the members, sorted; tools without one are on none."""
     tools = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)

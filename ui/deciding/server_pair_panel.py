@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.datamodel import Cluster, Tool
-from toolscope_core.merging.guards import ALL_OR_NONE
 from toolscope_core.numbers import quantity
 from toolscope_core.views.queue import is_family, kind_of
-from toolscope_core.views.server_pairs import ServerPairProposals
+from toolscope_core.views.server_pairs import ServerPairProposals, reasons_against
 from ui.deciding import decision_buttons, decision_trail
 from ui.frame import page_frame, safe_text
 
@@ -174,7 +173,7 @@ def _reasons(pair: ServerPairProposals) -> None:
     """What to check, each sentence once, with the merges that it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
-        for reason in (one for one in cluster.reasons if not one.endswith(ALL_OR_NONE)):
+        for reason in reasons_against(cluster):
             merges.setdefault(reason, []).append(cluster)
     if not merges:
         return
