@@ -30,8 +30,8 @@ if not candidates.total:
     st.stop()
 st.markdown(
     f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
-    f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to do the "
-    f"same job ({candidates.expected / candidates.total:.0%}). Its verdicts: merge "
+    f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to "
+    f"do the same job ({candidates.expected / candidates.total:.0%}). Its verdicts: merge "
     f"**{candidates.merge:,}**, family (the same operation for another provider or value) "
     f"**{candidates.family:,}**, unsure **{candidates.unsure:,}**, keep **{candidates.keep:,}**. "
     f"In Review, pairs are grouped: {quantity(clusters.duplicates.total, 'duplicate')}, "

@@ -52,7 +52,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     expect(page.get_by_text("527 tools on 70 servers")).to_be_visible()
     page.get_by_role("button", name="Add catalog").click()
 
-    progress = page.get_by_text(re.compile(r"(Embedding tools|Judging pairs)"))
+    progress = page.get_by_text(re.compile(r"(Embedding texts|Judging pairs)"))
     expect(progress.first).to_be_visible()
     expect(page).to_have_url(re.compile("catalog=servers"))
     page.reload()

@@ -92,7 +92,7 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
 
 def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
     page = watched.open("review", catalog="Example", show="By+server+pair")
-    expect(page.get_by_text("Accept all of them or none.")).to_be_visible()
+    expect(page.get_by_text("Accept all duplicates or none.")).to_be_visible()
     page.get_by_role("button", name="Accept all 3").click()
     expect(page.get_by_text("3 of 9 reviewed")).to_be_visible()
     watched.settled()
