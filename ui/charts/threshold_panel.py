@@ -102,16 +102,16 @@ def _metrics(now: Effect, plan: Effect) -> None:
     for title, value, before in (
         ("Candidate pairs", now.candidates, plan.candidates),
         ("Pairs to merge", now.merges, plan.merges),
-        ("Duplicates", len(now.groups), len(plan.groups)),
+        ("Clusters", len(now.groups), len(plan.groups)),
         ("Tools left", now.tools_left, plan.tools_left),
         ("Tokens left ≈", now.tokens_left, plan.tokens_left),
     ):
         change = f"{value - before:+,}" if value != before else None
         row.metric(title, f"{value:,}", change, delta_color="off")
     st.caption(
-        "Preview only, without families. Deltas are against the current plan. Counts assume that "
-        "every cluster is merged, at the tokens of its longest tool, after correction as in the "
-        "plan. The chart below counts the tools removed without correction."
+        "Preview only, without families that nobody accepted. Deltas are against the current plan. "
+        "Counts assume that every cluster is merged, at the tokens of its longest tool, after "
+        "correction as in the plan. The chart below counts the tools removed without correction."
     )
 
 
