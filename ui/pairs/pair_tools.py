@@ -70,7 +70,11 @@ def _arguments(view: PairView) -> None:
         with column:
             names = (safe_text.untrusted(tool.id), safe_text.untrusted(target.id))
             st.markdown(f"To replace a call to {names[0]} by a call to {names[1]}:")
-            none = "No arguments are needed." if tool.schema else "Its arguments are not known."
+            none = (
+                "Its arguments are not known."
+                if tool.schema is None
+                else "No arguments are needed."
+            )
             lines = steps or (none,)
             st.markdown("\n".join(f"- {safe_text.untrusted(line)}" for line in lines))
 
