@@ -104,6 +104,8 @@ PEERS = {
     ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
     ("run_configuration", "questioning"),  # and its questions
     ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
+    ("imported_decisions", "versions"),  # a tool of a file may be called otherwise by now
+    ("bundle", "imported_decisions"),  # a bundle holds the file of its decisions
     ("gate", "versions"),  # what changed against the baseline
     ("gate", "imported_decisions"),  # a bundle's decisions are read as those of a file
     ("experiments", "pipeline"),  # a merge at another threshold is measured

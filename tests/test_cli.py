@@ -142,6 +142,35 @@ def test_decisions_are_applied_and_come_out_again(tmp_path, bundle):
     assert (third / "relabel.json").read_bytes() == (out / "relabel.json").read_bytes()
 
 
+@pytest.mark.parametrize("also", ["", " Fast."])
+def test_an_accepted_merge_whose_tool_was_renamed_waits(tmp_path, also):
+    def tools(name, text):
+        schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+        return {"tools": [{"name": name, "description": text, "inputSchema": schema}]}
+
+    def servers(name, text):
+        (tmp_path / "alpha.json").write_text(json.dumps(tools(name, text)), "utf-8")
+        return tmp_path / "alpha.json", tmp_path / "beta.json"
+
+    text = "Search for nodes in the knowledge graph by a query."
+    (tmp_path / "beta.json").write_text(json.dumps(tools("search_nodes", text)), "utf-8")
+    log, out, again = tmp_path / "log.jsonl", tmp_path / "one", tmp_path / "two"
+    first = read_catalog(load_paths([*servers("search_nodes", text)]))
+    row = {"action": "accept", "ids": [tool.id for tool in first.tools], "reviewer": "ann"}
+    log.write_text(json.dumps(row), "utf-8")
+    merging = ("merge", *servers("search_nodes", text), "--accept", "auto", "--decisions")
+    run(*merging, log, "--out", out)
+    assert json.loads((out / "clusters.json").read_text("utf-8"))[0]["state"] == "accepted"
+    servers("find_nodes", text + also)
+    done = run(*merging, out / "decisions.jsonl", "--out", again)
+    assert "decisions: 1 of this catalog\n" in done.output
+    (cluster,) = json.loads((again / "clusters.json").read_text("utf-8"))
+    assert (cluster["state"], len(cluster["members"])) == ("stale", 2)
+    (row,) = map(json.loads, (again / "decisions.jsonl").read_text("utf-8").splitlines())
+    assert any(one.endswith("find_nodes") for one in row["ids"])
+    assert set(row["tools"]) == set(row["ids"]), "so that the next name is found too"
+
+
 def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path):
     other = {"action": "reject", "ids": ["x", "y"], "members": ["f" * 64, "e" * 64], "seq": 1}
     other |= {"reviewer": "ann", "at": "2026-01-01T00:00:00Z"}

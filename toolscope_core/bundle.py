@@ -33,12 +33,12 @@ from toolscope_core.datamodel import (
     MergePlan,
     Serves,
     Verdict,
-    canonical_json,
 )
 from toolscope_core.decision_log import constraints, variants
-from toolscope_core.decisions import decision_row
 from toolscope_core.folders import PROGRAM
 from toolscope_core.guide import guide
+from toolscope_core.imported_decisions import decision_lines
+from toolscope_core.json_lines import lines_of
 from toolscope_core.outgoing import checked, outgoing, toolsets
 from toolscope_core.pipeline import Analysis, cut_of
 
@@ -62,7 +62,6 @@ FILES = (
 )
 VARIANTS = "variants.jsonl"
 VERSION = max(READABLE)
-LINE_MARKS = "\x85\u2028\u2029"
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ascii = json.JSONEncoder(allow_nan=False).encode
@@ -101,7 +100,7 @@ def bundle_files(
         "pairs.jsonl": pairs,
         "aliases.json": _json(_aliases(plan)),
         "never_merge.json": _json(_never_merge(analysis, log)),
-        "decisions.jsonl": _lines(decision_row(decision) for decision in log),
+        "decisions.jsonl": decision_lines(log, plan.catalog),
         "dangling.json": _json([asdict(item) for item in plan.dangling]),
         "fingerprints.json": _json({tool.id: tool.fingerprint for tool in plan.catalog.tools}),
         "tools.csv": tools_csv(plan.tools, costs),
@@ -201,7 +200,7 @@ def _pairs(analysis: Analysis) -> tuple[bytes, int]:
             siblings += row["relation"] == "related" and row["verdict"] == "keep"
             yield row
 
-    lines = _lines(counted())
+    lines = lines_of(counted())
     return lines, siblings
 
 
@@ -210,7 +209,7 @@ def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
     written = {one: it for one, it in variants(plan.catalog, log).items() if it.is_there}
     tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
     rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
-    return {VARIANTS: _lines(rows)} if rows else {}
+    return {VARIANTS: lines_of(rows)} if rows else {}
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:
@@ -350,10 +349,3 @@ def _laid_out(value: object, levels: int, write: Callable[[object], str] = _comp
         rows = (_laid_out(item, levels - 1, write) for item in value)
         return "\n".join(["[", ",\n".join(rows), "]"])
     return write(value)
-
-
-def _lines(rows: Iterable[JsonObject]) -> bytes:
-    text = "".join(f"{canonical_json(row)}\n" for row in rows)
-    for mark in LINE_MARKS:  # some readers take these for the end of a line
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return text.encode("utf-8", "backslashreplace")

@@ -524,7 +524,8 @@ class Dangling:
 class Decision:
     """A decision of a person on a set of tools: one line of the append-only log.
 
-    ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order. ``detail``
+    ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order; where a log
+    is read for a later version, the ids that renamed tools have there. ``detail``
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
     "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, threshold ``{"similarity",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -227,6 +227,15 @@ def decision_row(decision: Decision) -> dict[str, Any]:
         "ids": list(decision.ids),
         "detail": dict(decision.detail),
     }
+
+
+def under_new_ids(decision: Decision, renamed: Mapping[str, str]) -> Decision:
+    """The decision with the ids that its tools have since they were ``renamed``. The fingerprints
+    stay, so that such a tool counts as one that has changed.
+    """
+    ids = tuple(renamed.get(one, one) for one in decision.ids)
+    is_same = ids == decision.ids or len(set(ids)) < len(ids)
+    return decision if is_same else replace(decision, ids=ids)
 
 
 def id_list(ids: Sequence[str]) -> str:

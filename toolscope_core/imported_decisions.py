@@ -1,19 +1,32 @@
-"""Decisions of a file: replayed on a catalog that is merged, or imported into a catalog's log."""
+"""Decisions in a file: written to one, replayed on a catalog that is merged, or imported into a
+catalog's log.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject
+from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject, Tool
 from toolscope_core.decision_log import active, admit, recorded, suspended_decisions
-from toolscope_core.decisions import check_form, decision_of_row, id_list
+from toolscope_core.decisions import (
+    check_form,
+    decision_of_row,
+    decision_row,
+    id_list,
+    under_new_ids,
+)
 from toolscope_core.errors import DecisionError
-from toolscope_core.json_lines import read_rows, rows_in
+from toolscope_core.json_lines import lines_of, read_rows, rows_in
 from toolscope_core.merging.edit_validity import document_problems
+from toolscope_core.versions.diff import COMPARED_TEXT, new_ids_of
 
+TOOLS = "tools"
+"""In a row by id its tools that no row before described, so that one is found again that is called
+otherwise in another version of the catalog.
+"""
 _DOCUMENT = ("name", "description", "schema")
 
 
@@ -45,14 +58,39 @@ class ImportPreview:
         return tuple(row.decision for row in self.rows if row.outcome in ("new", "suspended"))
 
 
+def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
+    """The log as a ``decisions.jsonl``, every row of it, with what its tools are in ``catalog``."""
+    described = set[str]()
+
+    def rows() -> Iterator[JsonObject]:
+        for one in log:
+            tools = {i: catalog.by_id[i] for i in one.ids if i in catalog.by_id}
+            fresh = {i: _described(tool) for i, tool in tools.items() if i not in described}
+            described.update(fresh)
+            yield decision_row(one) | ({TOOLS: fresh} if fresh else {})
+
+    return lines_of(rows())
+
+
+def _described(tool: Tool) -> JsonObject:
+    """The parts of a tool by which ``versions`` finds it again."""
+    return {
+        "name": tool.name,
+        "server": tool.server,
+        "description": tool.description[:COMPARED_TEXT],
+        "parameters": [parameter.name for parameter in tool.parameters],
+    }
+
+
 def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
     """The log in a decisions file; see ``decisions_in``."""
     return _logged(catalog, read_rows(path), path.name)
 
 
 def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
-    """The log in the JSON lines of a decisions file called ``name``. A line with a ``seq`` was
-    admitted once and is replayed as it is; a line without one must pass the rules of review.
+    """The log in the JSON lines of a decisions file called ``name``, under the ids that tools have
+    in ``catalog`` which were renamed since. A line with a ``seq`` was admitted once and is replayed
+    as it is; a line without one must pass the rules of review.
 
     Raises ``DecisionError`` with the line of the decision that is refused.
     """
@@ -62,10 +100,12 @@ def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision,
 def _logged(
     catalog: Catalog, rows: Iterable[tuple[int, JsonObject]], name: str
 ) -> tuple[Decision, ...]:
-    log: tuple[Decision, ...] = ()
+    rows, log = list(rows), tuple[Decision, ...]()
+    earlier = (_tool(i, about) for _, row in rows for i, about in _object(row.get(TOOLS)).items())
+    renamed = new_ids_of([tool for tool in earlier if tool], catalog)
     for number, row in rows:
         try:
-            decision = decision_of_row(catalog, row)
+            decision = under_new_ids(decision_of_row(catalog, row), renamed)
             _check_document(decision)
             if decision.seq:
                 admitted = recorded(log, decision)
@@ -76,6 +116,22 @@ def _logged(
         if admitted not in log:
             log = (*log, admitted)
     return log
+
+
+def _object(value: object) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _tool(tool_id: str, about: object) -> Tool | None:
+    """A tool as far as a row describes it; ``None`` where that is damaged: it is only a help."""
+    parts = _object(about)
+    name, server, description = (parts.get(key) for key in ("name", "server", "description"))
+    names = parts.get("parameters")
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        return None
+    if not (isinstance(name, str) and isinstance(server, str) and isinstance(description, str)):
+        return None
+    return Tool(tool_id, name, description, server, {"properties": {key: {} for key in names}})
 
 
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:

@@ -13,6 +13,8 @@ from toolscope_core.datamodel import JsonObject, canonical_json
 from toolscope_core.errors import ConfigError, ExportError
 from toolscope_core.files import read_file
 
+_LINE_MARKS = "\x85\u2028\u2029"
+
 
 def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
     """As ``rows_in``, of a file. Raises ``ConfigError`` where it cannot be read, too."""
@@ -56,12 +58,19 @@ def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is no JSON value")
 
 
+def lines_of(rows: Iterable[JsonObject]) -> bytes:
+    """The rows as JSON lines, for readers too that see the end of a line in other marks."""
+    text = "".join(f"{canonical_json(row)}\n" for row in rows)
+    for mark in _LINE_MARKS:
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text.encode("utf-8", "backslashreplace")
+
+
 def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
     """All rows or none: the file is written beside its place and renamed. Raises ``ExportError``
     where it cannot be written, and for a place that holds anything but a file.
     """
-    text = "".join(f"{canonical_json(row)}\n" for row in rows)
-    write_whole(path, text.encode("utf-8", "backslashreplace"), "--out")
+    write_whole(path, lines_of(rows), "--out")
 
 
 def write_whole(path: Path, content: bytes, option: str) -> None:

@@ -10,7 +10,7 @@ from tests.merging.strategies import tools
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.datamodel import Catalog, Tool
 from toolscope_core.versions import diff as module
-from toolscope_core.versions.diff import diff
+from toolscope_core.versions.diff import diff, new_ids_of
 from toolscope_core.workspace.example import example_path
 
 TEXT = {"type": "string"}
@@ -137,3 +137,29 @@ def test_every_tool_is_told_of_once(old, new):
     kept = {t.id for t in new.tools} - {t.id for t in found.added}
     assert len(kept) == len(old.tools) - len(found.removed)
     assert {c.new.id for c in found.changed} <= kept
+
+
+FETCH = tool("fetch_note", "Read one note by its identifier.", "note_id")
+
+
+def test_new_ids_are_those_of_renamed_tools_only():
+    moved = replace(TAG, id="other/tag_note", server="other")
+    assert diff(catalog(GET, PAY, TAG), catalog(FETCH, PAY, moved)).new_ids == {
+        "s/get_note": "s/fetch_note",
+        "s/tag_note": "other/tag_note",
+    }
+
+
+def test_a_tool_of_which_alone_is_known_is_looked_for_on_its_server():
+    twin = replace(GET, id="other/get_note", server="other")
+    assert new_ids_of([GET, PAY], catalog(FETCH, PAY, twin)) == {GET.id: FETCH.id}
+    assert new_ids_of([GET, PAY], catalog(PAY, twin)) == {}, "the twin may have been there"
+    assert new_ids_of([GET, PAY], catalog(GET, FETCH, PAY)) == {}
+    assert new_ids_of([GET, FETCH], catalog(FETCH)) == {}, "that is another one of them"
+
+
+def test_a_renamed_server_is_one_that_none_of_the_earlier_tools_had():
+    on_new = replace(GET, id="new/get_note", server="new")
+    decided = replace(PAY, id="other/pay_bill", server="other")
+    on_other = replace(GET, id="other/get_note", server="other")
+    assert new_ids_of([GET, decided], catalog(on_new, on_other, decided)) == {GET.id: on_new.id}

@@ -1,9 +1,11 @@
+import re
 from dataclasses import replace
 
 import pytest
 
-from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, by_name, catalog, on
+from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
 from toolscope_core.datamodel import Server
+from toolscope_core.imported_decisions import decisions_in
 from toolscope_core.views.version_changes import one_line
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
@@ -160,3 +162,104 @@ def test_only_what_a_version_brings_is_a_new_proposal(work):
 )
 def test_values_are_shown_in_one_line(value, line):
     assert one_line(value) == line
+
+
+POSTED = replace(MAIL, id="alpha/mail_send", name="mail_send")
+RENAMED = (POSTED, *TOOLS[1:])
+
+
+def test_an_accepted_merge_follows_a_renamed_tool_and_waits(work):
+    i = first(work).id
+    decision = work.review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
+    told = replace(WEATHER, id="alpha/tell_weather", name="tell_weather")
+    new = [told if one == WEATHER else one for one in TOOLS]
+    ahead = work.versions.standing_ahead("Desk", catalog(*new))
+    changes = work.versions.ahead("Desk", catalog(*new))
+    assert changes.summary.startswith("1 renamed") and [one.seq for one in changes.doubts] == [1]
+    record = next_version(work, *new)
+    standing = work.versions.standing(record)
+    assert standing == ahead and standing.gone == ()
+    (waiting,) = standing.wait
+    assert waiting == replace(decision, ids=(told.id, *decision.ids[1:]))
+    (card,) = work.versions.again(record)
+    assert (card.state, sorted(card.members)) == ("stale", sorted(waiting.ids))
+    assert work.versions.waiting_on(record, card) == (waiting,)
+    (since,) = work.versions.since_decision(record, waiting)
+    assert [(row.field, row.new) for row in since.rows] == [("name", "tell_weather")]
+    work.review.decide(record.id, "accept", card, "bob")
+    assert work.versions.standing(record).wait == ()
+    assert by_name(work, record.id, card.document.name).state == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("action", "detail"),
+    [
+        ("accept", {}),
+        ("reject", {}),
+        ("recut", {"groups": [["alpha/send_mail", "beta/send_mail"], ["gamma/send_mail"]]}),
+        ("split", {"groups": [["alpha/send_mail", "beta/send_mail"], ["gamma/send_mail"]]}),
+        ("drop", {"drop": ["alpha/send_mail"]}),
+        ("propose", {}),
+        ("canonical", {"canonical": "alpha/send_mail"}),
+        ("edit", {"description": "Mail it."}),
+        ("omit", {"reason": "old"}),
+        ("owner", {"owner": "post"}),
+        ("augment", {"variants": [{"expanded": "Mail.", "questions": []}] * 3}),
+    ],
+)
+def test_every_decision_follows_a_tool_through_two_renames_and_back(work, action, detail):
+    i = first(work).id
+    shown = by_name(work, i, "send_mail")
+    made = work.review.decide(i, action, shown, "ann", detail)
+    parted = replace(POSTED, id="alpha/mail_sending", name="mail_sending")
+    for now in (POSTED, parted):
+        record = work.catalogs.add("Desk", catalog(now, *TOOLS[1:]))
+        (waiting,) = work.versions.standing(record).wait
+        assert waiting.ids == (now.id, *made.ids[1:]) and waiting.members == made.members
+    record = work.catalogs.add("Desk", catalog())
+    assert work.versions.standing(record).hold == (made,), "it is called as before"
+    assert work.review.log(i) == (made,), "an earlier version has its own names"
+
+
+def test_a_decision_on_a_tool_that_took_the_old_name_stays_with_it(work):
+    i = first(work).id
+    work.toolsets.leave_out(i, [MAIL.id], "ann", "old")
+    next_version(work, *RENAMED)
+    newer = replace(MAIL, description="Reserve a seat on a train.", schema=SUM.schema)
+    record = next_version(work, newer, *RENAMED)
+    work.toolsets.leave_out(record.id, [newer.id], "bob", "new")
+    standing = work.versions.standing(record)
+    assert [one.ids for one in standing.wait] == [(POSTED.id,)]
+    assert [one.ids for one in standing.hold] == [(newer.id,)]
+
+
+def test_a_decisions_file_follows_a_renamed_tool_too(work):
+    i = first(work).id
+    work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
+    work.toolsets.leave_out(i, [SUM.id], "ann", "nobody adds up")
+    file = work.histories.file(i)
+    twin = on("delta", MAIL)
+    new = catalog(*RENAMED[:-1], twin)
+    ids = [one.ids for one in decisions_in(new, file, "decisions.jsonl")]
+    assert ids == [(POSTED.id, "beta/send_mail", "gamma/send_mail"), (SUM.id,)]
+    plain = re.sub(rb',"tools":\{.*\}\}\n', b"}\n", file)
+    assert plain != file
+    assert decisions_in(new, plain, "")[0].ids[0] == MAIL.id, "nothing tells it"
+    damaged = re.sub(rb'"parameters":\[[^]]*\]', b'"parameters":5', file)
+    assert decisions_in(new, damaged, "") == decisions_in(new, plain, "")
+    other = work.catalogs.add("Renamed", new)
+    seen = work.review.preview_import(other.id, file, "decisions.jsonl")
+    assert [(row.outcome, row.why) for row in seen.rows] == [
+        ("suspended", f"{POSTED.id} changed"),
+        ("of another catalog", ""),
+    ]
+
+
+def test_a_line_of_a_decisions_file_ends_nowhere_else(work):
+    i = first(work).id
+    strange = "old\u2028\x85\ud800"
+    work.toolsets.leave_out(i, [SUM.id], "ann", strange)
+    file = work.histories.file(i)
+    assert len(file.decode().splitlines()) == 1
+    (decision,) = decisions_in(catalog(), file, "")
+    assert decision.detail["reason"] == strange

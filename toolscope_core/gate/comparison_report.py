@@ -106,7 +106,7 @@ def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateRepor
         pairs=new_pairs(catalog, tools, baseline, judge),
         dangling=new_danglings(catalog, tools, baseline),
         tokens=token_growth(baseline.catalog, catalog),
-        stale=stale_decisions(catalog, baseline),
+        stale=stale_decisions(catalog, baseline, tools),
         findings=new_findings(baseline.catalog, catalog, tools),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from toolscope_core.datamodel import Catalog, Decision
 from toolscope_core.decision_log import active
 from toolscope_core.gate.baseline import Baseline
+from toolscope_core.gate.matched import Matched
 
 _CHANGES_NOTHING = ("flag", "note")
 
@@ -20,10 +21,13 @@ class StaleDecision:
     gone: tuple[str, ...]
 
 
-def stale_decisions(catalog: Catalog, baseline: Baseline) -> tuple[StaleDecision, ...]:
+def stale_decisions(
+    catalog: Catalog, baseline: Baseline, tools: Matched
+) -> tuple[StaleDecision, ...]:
     """The decisions in force that name a tool which the baseline has as it was decided on, and the
-    catalog has not, in their order.
+    catalog has not, in their order; a renamed tool has changed.
     """
+    left = {*catalog.by_id, *tools.before.values()}
     now = {tool.fingerprint for tool in catalog.tools}
     then = {tool.fingerprint for tool in baseline.catalog.tools}
     stale = []
@@ -32,8 +36,8 @@ def stale_decisions(catalog: Catalog, baseline: Baseline) -> tuple[StaleDecision
             continue
         named = zip(decision.members, decision.ids, strict=True)
         lost = [tool_id for member, tool_id in named if member in then - now]
-        changed = tuple(tool_id for tool_id in lost if tool_id in catalog.by_id)
-        gone = tuple(tool_id for tool_id in lost if tool_id not in catalog.by_id)
+        changed = tuple(tool_id for tool_id in lost if tool_id in left)
+        gone = tuple(tool_id for tool_id in lost if tool_id not in left)
         if lost:
             stale.append(StaleDecision(decision, changed, gone))
     return tuple(stale)

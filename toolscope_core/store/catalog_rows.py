@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +55,11 @@ class CatalogRecord:
     format: str
 
 
-def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
-    """Store ``catalog`` as the newest version of ``name``, whole or not at all.
+def save_catalog(
+    store: Store, name: str, catalog: Catalog, renamed: Mapping[str, str] | None = None
+) -> CatalogRecord:
+    """Store ``catalog`` as the newest version of ``name``, whole or not at all; ``renamed`` has by
+    their ids in the version before the ids of tools that have others now: decisions follow them.
 
     Where the newest version already is this catalog, in any order of keys, nothing is written and
     its record is returned. Raises ``StoreError`` for a blank name.
@@ -82,6 +85,7 @@ def save_catalog(store: Store, name: str, catalog: Catalog) -> CatalogRecord:
             tools=len(tools),
             servers=len(catalog.servers),
             body=body,
+            renamed=dict(renamed or {}),
         )
         session.add(row)
         session.flush()
@@ -134,7 +138,8 @@ def delete_catalog(store: Store, name: str) -> None:
 
 def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
     """All versions of all catalogs, by name, the newest version first."""
-    light = select(CatalogRow).options(defer(CatalogRow.body))  # type: ignore[arg-type]
+    heavy = (CatalogRow.body, CatalogRow.renamed)
+    light = select(CatalogRow).options(*map(defer, heavy))  # type: ignore[arg-type]
     with store.read() as session:
         records = [_record(row) for row in session.exec(light)]
     return tuple(sorted(records, key=lambda record: (record.name, -record.number)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
 from toolscope_core.datamodel import Action, Decision
-from toolscope_core.decisions import check_form
+from toolscope_core.decisions import check_form, under_new_ids
 from toolscope_core.errors import DecisionError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
@@ -43,12 +43,12 @@ def append_decisions(
     """As ``append_decision`` for several steps, each on the log with those before: all or none."""
     made = []
     with store.write() as session:
-        name = catalog_row(session, store, catalog_id).name
-        log = _log(session, store, name)
+        catalog = catalog_row(session, store, catalog_id)
+        log = _log(session, store, catalog)
         for decide in steps:
             decision = decide(log)
             if decision not in log:
-                decision = _append(session, name, log, decision)
+                decision = _append(session, catalog.name, log, decision)
                 log = (*log, decision)
             made.append(decision)
     return tuple(made)
@@ -72,9 +72,11 @@ def _append(session: Session, name: str, log: Log, decision: Decision) -> Decisi
 
 
 def read_log(store: Store, catalog_id: int) -> Log:
-    """All decisions on the catalogs of this name, in order of ``seq``."""
+    """All decisions on the catalogs of this name, in order of ``seq``. The ids are those of this
+    version: one of a tool that was renamed after the decision is the tool's new one.
+    """
     with store.read() as session:
-        return _log(session, store, catalog_row(session, store, catalog_id).name)
+        return _log(session, store, catalog_row(session, store, catalog_id))
 
 
 def count_decisions(store: Store, catalog_id: int) -> int:
@@ -86,9 +88,16 @@ def count_decisions(store: Store, catalog_id: int) -> int:
         return int(count or 0)
 
 
-def _log(session: Session, store: Store, name: str) -> Log:
+def _log(session: Session, store: Store, catalog: CatalogRow) -> Log:
+    name = catalog.name
     rows = select(DecisionRow).where(DecisionRow.name == name).order_by(col(DecisionRow.seq))
-    log = tuple(_decision(row) for row in session.exec(rows))
+    renamings = session.exec(
+        select(CatalogRow.at, CatalogRow.renamed)
+        .where(CatalogRow.name == name, CatalogRow.number <= catalog.number)
+        .where(CatalogRow.renamed != {})
+        .order_by(col(CatalogRow.number))
+    ).all()
+    log = tuple(_as_of_today(_decision(row), renamings) for row in session.exec(rows))
     for decision in log:
         try:
             check_form(decision)
@@ -96,6 +105,16 @@ def _log(session: Session, store: Store, name: str) -> Log:
             row = f"decision row (name {name!r}, seq {decision.seq})"
             raise damaged_row(store, row, str(error)) from error
     return log
+
+
+def _as_of_today(
+    decision: Decision, renamings: Sequence[tuple[str, Mapping[str, str]]]
+) -> Decision:
+    """The decision under the ids of the versions that were added after it was made."""
+    for at, renamed in renamings:
+        if decision.at <= at:
+            decision = under_new_ids(decision, renamed)
+    return decision
 
 
 def _decision(row: DecisionRow) -> Decision:

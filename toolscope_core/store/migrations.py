@@ -168,6 +168,10 @@ def m014_usage_logs(run: RunStatement) -> None:
     )
 
 
+def m015_renamed_tools(run: RunStatement) -> None:
+    run("ALTER TABLE catalog ADD COLUMN renamed TEXT NOT NULL DEFAULT '{}'")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_catalogs,
     m002_decisions,
@@ -183,6 +187,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m012_generated_queries,
     m013_server_sources,
     m014_usage_logs,
+    m015_renamed_tools,
 )
 """In the order of their application. Append only: a released step never changes."""
 

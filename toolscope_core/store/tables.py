@@ -64,6 +64,15 @@ class JsonTexts(Json):
         return super().fits(parsed) and all(isinstance(item, str) for item in parsed)
 
 
+class JsonNames(Json):
+    """An object whose values are texts."""
+
+    cache_ok = True
+
+    def fits(self, parsed: Any) -> bool:
+        return super().fits(parsed) and all(isinstance(item, str) for item in parsed.values())
+
+
 class JsonAnswer(Json):
     """An object, or null where there is no usable answer."""
 
@@ -82,7 +91,9 @@ class Row(SQLModel, registry=registry()):
 
 
 class CatalogRow(Row, table=True):
-    """One version of a named catalog; ``body`` holds its servers, problems and findings."""
+    """One version of a named catalog; ``body`` holds its servers, problems and findings,
+    ``renamed`` by the id in the version before the id of each tool that has another now.
+    """
 
     __tablename__ = "catalog"
 
@@ -96,6 +107,7 @@ class CatalogRow(Row, table=True):
     tools: int
     servers: int
     body: dict[str, Any] = Field(sa_type=Json)
+    renamed: dict[str, str] = Field(default_factory=dict, sa_type=JsonNames)
 
 
 class CatalogToolRow(Row, table=True):

@@ -24,7 +24,8 @@ synonym it finds 98 and 99.7 %, and 83 and 91 % if a third of the description we
 MOST_PAIRS = 4_000_000
 """With more pairs of unmatched tools than this, no renames are looked for."""
 
-_TEXT_CUT = 400
+COMPARED_TEXT = 400
+"""Characters of a description that are compared."""
 
 What = Literal["removed", "renamed", "changed", "added"]
 
@@ -50,6 +51,11 @@ class CatalogDiff:
     added: tuple[Tool, ...]
     removed: tuple[Tool, ...]
     changed: tuple[ToolChange, ...]
+
+    @property
+    def new_ids(self) -> dict[str, str]:
+        """By their earlier ids the ids of the tools that have others now."""
+        return {one.old.id: one.new.id for one in self.changed if one.old.id != one.new.id}
 
     @property
     def rows(self) -> tuple[DiffRow, ...]:
@@ -126,6 +132,27 @@ def renames(gone: Sequence[Tool], come: Sequence[Tool]) -> list[tuple[Tool, Tool
     return matched
 
 
+def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
+    """By their ids the ids that some ``earlier`` tools of a catalog have in ``catalog``, as far as
+    those are others.
+
+    What else there was is not known, so a tool is only looked for on its own server, or where that
+    is gone on those that none of the ``earlier`` had: twins on other servers are nearly as alike.
+    """
+    ids, servers = {tool.id for tool in earlier}, {tool.server for tool in earlier}
+    left = {tool.server for tool in catalog.tools} & servers
+    gone: dict[str | None, list[Tool]] = {}
+    come: dict[str | None, list[Tool]] = {}
+    for tool in earlier:
+        if tool.id not in catalog.by_id:
+            gone.setdefault(tool.server if tool.server in left else None, []).append(tool)
+    for tool in catalog.tools:
+        if tool.id not in ids:
+            come.setdefault(tool.server if tool.server in left else None, []).append(tool)
+    pairs = (pair for home, tools in gone.items() for pair in renames(tools, come.get(home, [])))
+    return {old.id: new.id for old, new in pairs}
+
+
 def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any]:
     """Likeness in [0, 1] of every tool that went (rows) to every one that came (columns).
 
@@ -141,8 +168,8 @@ def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any
 
     names = text([tool.name for tool in gone], [tool.name for tool in come])
     descriptions = text(
-        [tool.description[:_TEXT_CUT] for tool in gone],
-        [tool.description[:_TEXT_CUT] for tool in come],
+        [tool.description[:COMPARED_TEXT] for tool in gone],
+        [tool.description[:COMPARED_TEXT] for tool in come],
     )
     parameter_sets = [frozenset(p.name for p in tool.parameters) for tool in come]
     shared = np.array(

@@ -17,6 +17,7 @@ from toolscope_core.store import (
     rename_catalog,
     save_catalog,
 )
+from toolscope_core.versions.diff import diff
 from toolscope_core.views.address_keys import tool_key
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_path
 
@@ -38,10 +39,15 @@ class Catalogs:
         return read_isolated(sources, forced)
 
     def add(self, name: str, catalog: Catalog) -> CatalogRecord:
-        """Store a previewed catalog under a name; equal content again is a no-op."""
-        if not name.strip():
+        """Store a previewed catalog under a name; equal content again is a no-op. Decisions on
+        tools that the newest version of that name has under other ids follow them.
+        """
+        name = name.strip()
+        if not name:
             raise CatalogError("the catalog has no name; type one, such as the file's")
-        return save_catalog(self._store, name.strip(), catalog)
+        newest = next((record for record in self.newest() if record.name == name), None)
+        renamed = diff(self.open(newest.id), catalog).new_ids if newest else {}
+        return save_catalog(self._store, name, catalog, renamed)
 
     def add_example(self) -> CatalogRecord:
         """Store the bundled example, unless it is there."""

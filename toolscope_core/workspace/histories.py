@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Decision, MergePlan, canonical_json
+from toolscope_core.datamodel import Decision, MergePlan
 from toolscope_core.decision_log import active, admit, suspended_decisions
-from toolscope_core.decisions import decision_row
 from toolscope_core.errors import DecisionError, StaleDecisionError
+from toolscope_core.imported_decisions import decision_lines
 from toolscope_core.pipeline import plan_of, proposed
 from toolscope_core.restoring import Restoration, restoration, with_dependents
 from toolscope_core.store import Store, append_decisions, now
@@ -114,8 +114,7 @@ class Histories:
 
     def file(self, catalog_id: int) -> bytes:
         """The log as ``decisions.jsonl``, every row of it."""
-        rows = (canonical_json(decision_row(one)) for one in self._review.log(catalog_id))
-        return "".join(f"{row}\n" for row in rows).encode()
+        return decision_lines(self._review.log(catalog_id), self._catalogs.open(catalog_id))
 
     def _undo(self, seq: int, reviewer: str) -> Step:
         undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolscope_core.datamodel import Catalog, Cluster, Decision, Tool
+from toolscope_core.decisions import under_new_ids
 from toolscope_core.errors import JobError
 from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from toolscope_core.versions.diff import CatalogDiff, diff
@@ -56,9 +57,10 @@ class Versions:
         newest = self._newest(name)
         if newest is None:
             return None
-        log, before = self._review.log(newest.id), self.standing(newest).wait
-        waiting = standing_decisions(catalog, log).wait
-        return self._changes(newest, catalog, (Doubt(one) for one in waiting if one not in before))
+        before = {one.seq for one in self.standing(newest).wait}
+        waiting = self._standing_then(newest, catalog).wait
+        doubts = (Doubt(one) for one in waiting if one.seq not in before)
+        return self._changes(newest, catalog, doubts)
 
     def standing(self, record: CatalogRecord) -> StandingDecisions:
         """What becomes of the decisions in force on this version."""
@@ -67,9 +69,13 @@ class Versions:
     def standing_ahead(self, name: str, catalog: Catalog) -> StandingDecisions | None:
         """What would become of them if ``catalog`` were stored; ``None`` for a new name."""
         newest = self._newest(name)
-        if newest is None:
-            return None
-        return standing_decisions(catalog, self._review.log(newest.id))
+        return None if newest is None else self._standing_then(newest, catalog)
+
+    def _standing_then(self, newest: CatalogRecord, catalog: Catalog) -> StandingDecisions:
+        """What would become of the decisions if ``catalog`` came after ``newest``."""
+        renamed = self._diff(newest.id, self._catalogs.open(newest.id), catalog).new_ids
+        log = [under_new_ids(one, renamed) for one in self._review.log(newest.id)]
+        return standing_decisions(catalog, log)
 
     def since_decision(self, record: CatalogRecord, decision: Decision) -> tuple[ToolSince, ...]:
         """The tools of a decision that are others now, and what changed since it was made."""
