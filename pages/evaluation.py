@@ -35,7 +35,7 @@ part = st.segmented_control(
     [*PANELS, AGENT_RUNS, EXPERIMENTS, GENERATED],
     default="Before and after",
     required=True,
-    key="view",
+    key="evaluation_view",
     bind="query-params",
     label_visibility="collapsed",
 )

@@ -41,7 +41,7 @@ st.markdown(
 shown = only_selected(record.id, rows)
 chosen = cluster_table(record.id, shown)
 if len(chosen) == 1:
-    st.query_params["cluster"] = chosen[0].id
+    st.query_params["drawn"] = chosen[0].id
 with st.container(horizontal=True, vertical_alignment="bottom"):
     choice = st.segmented_control(
         "Show", DRAWN, default=DRAWN[0], required=True, key="draw", bind="query-params"
@@ -75,4 +75,4 @@ if part.left_out:
         f"{part.left_out:,}."
     )
 network_panel(record.id, part if unsure else without_unsure(part), colour)
-decision_trail.trail(record.id)
+decision_trail.trail(record.id, "drawn")

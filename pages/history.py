@@ -17,7 +17,7 @@ st.title("History")
 catalog_id = page_frame.current().id
 decisions, states, people, learning, runs = st.tabs(
     ["Decisions", "Compare", "People", "Learning", "Model runs"],
-    key="part",
+    key="history_part",
     bind="query-params",
     on_change="rerun",
 )

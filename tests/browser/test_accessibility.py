@@ -20,7 +20,7 @@ PAGES = {
         page: (page, {})
         for page in ("graph", "review", "documents", "export", "history", "settings")
     },
-    **{part: ("history", {"part": part}) for part in ("Compare", "People", "Learning")},
+    **{part: ("history", {"history_part": part}) for part in ("Compare", "People", "Learning")},
     "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
     "evaluation": ("evaluation", {}),
     "bulk": ("review", {"show": "In bulk"}),

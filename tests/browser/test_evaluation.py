@@ -24,7 +24,7 @@ def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
     table.click(position={"x": 20, "y": 54})
     page.get_by_role("button", name="Take this merge back").click()
     expect(page.get_by_text(re.compile("decisions have changed since"))).to_be_visible()
-    page = watched.open("evaluation", catalog="Example", view="Experiments")
+    page = watched.open("evaluation", catalog="Example", evaluation_view="Experiments")
     expect(page.get_by_text("Select an experiment to open")).to_be_visible()
     table = page.get_by_test_id("stDataFrame").first
     table.click(position={"x": 20, "y": 54})

@@ -43,7 +43,7 @@ def test_queries_are_asked_for_read_kept_and_exported(own):
         own.settled()
         page.get_by_role("button", name="Save", exact=True).click()
         own.settled()
-        page = own.open("evaluation", catalog="Example", view="Generated+queries")
+        page = own.open("evaluation", catalog="Example", evaluation_view="Generated+queries")
         expect(page.get_by_text("100 for drafts of queries")).to_be_visible()
         page.get_by_role("button", name="Write queries").click()
         keep = page.get_by_role("button", name=re.compile("Keep .* without warnings"))

@@ -96,7 +96,7 @@ def test_the_table_twin_goes_down_by_keys(watched):
 
 
 def test_all_tools_are_seen_at_once_and_a_click_shows_the_pair(watched):
-    page = open_heatmap(watched, show="All tools")
+    page = open_heatmap(watched, heatmap_show="All tools")
     expect(page.get_by_text("All 64 tools")).to_be_visible()
     click(watched, 10, 30, 64, 64)
     expect(page.get_by_text("this pair")).to_be_visible()
@@ -104,7 +104,7 @@ def test_all_tools_are_seen_at_once_and_a_click_shows_the_pair(watched):
 
 @pytest.mark.nightly
 def test_queries_are_drawn(watched):
-    page = watched.open("overlap", view="Heatmap", show="Queries")
+    page = watched.open("overlap", view="Heatmap", heatmap_show="Queries")
     area = page.locator(".st-key-queries textarea")
     area.fill("what will the weather be tomorrow\nput a file in the store")
     area.press("Control+Enter")

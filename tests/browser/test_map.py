@@ -60,7 +60,7 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
 
 @pytest.mark.nightly
 def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
-    page = open_map(watched, method="PCA", beside="false")
+    page = open_map(watched, method="PCA", map_beside="false")
     page.locator(".js-plotly-plot").evaluate("plot => { plot.dataset.stays = 'yes' }")
     drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
     count = selected(page)

@@ -115,7 +115,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     watched.open("overlap", catalog="Example", differ="true")
     expect(page.get_by_text(re.compile("Offline: "))).to_be_visible()
     harmless(watched)
-    watched.open("history", catalog="Example", part="Model runs")
+    watched.open("history", catalog="Example", history_part="Model runs")
     expect(page.get_by_text(re.compile(r"Runs: 1\."))).to_be_visible()
 
     page = panel(watched, "review", "Ask a model")

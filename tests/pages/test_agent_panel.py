@@ -13,7 +13,7 @@ from toolscope_core.config import Endpoint
 from toolscope_core.datamodel import Pair
 from ui.frame import audience, start_token
 
-VIEW = {"view": "Agent runs"}
+VIEW = {"evaluation_view": "Agent runs"}
 asks_for_token = start_token.asks_for_token
 
 
@@ -100,7 +100,7 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     requests = table(page, "request")
     assert requests.iloc[0]["as it is"] == "✗ get, read_file"
     assert requests.iloc[0]["merged"] == "✓ get"
-    page.at.session_state["view"] = "Experiments"
+    page.at.session_state["evaluation_view"] = "Experiments"
     page.at.run()
     assert "m at work: as it is against accepted and safe: 3 queries" in str(
         table(page, "what").iloc[0]["what"]

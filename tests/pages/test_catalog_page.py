@@ -65,7 +65,7 @@ def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work
 
 
 def test_finding_narrows_the_table(monkeypatch, work):
-    app = open_page(monkeypatch, work, find="mail")
+    app = open_page(monkeypatch, work, catalog_find="mail")
     assert set(shown(app)["name"]) == {"send_mail"}
     app.selectbox(key="on").select("beta").run()
     assert list(shown(app)["id"]) == ["beta/send_mail"]

@@ -11,7 +11,7 @@ from toolscope_core.views.address_keys import tool_key
 @pytest.fixture
 def page(bench):
     bench = bench()
-    return bench.open("documents", cluster=by_name(bench.work, 1, "send_mail").id)
+    return bench.open("documents", merge=by_name(bench.work, 1, "send_mail").id)
 
 
 def parameters(page, **change):
@@ -115,7 +115,7 @@ def test_another_merge_can_be_picked(page):
 def test_tools_without_a_description_have_a_document(bench):
     bench = bench(tool("s", "note", ""), tool("t", "note", ""))
     (cluster,) = bench.review.plan(bench.catalog_id).clusters
-    bench.open("documents", cluster=cluster.id)
+    bench.open("documents", merge=cluster.id)
     assert not bench.at.exception
 
 
@@ -187,7 +187,7 @@ def nested(bench):
     )
     (cluster,) = bench.review.plan(bench.catalog_id).clusters
     bench.review.decide(bench.catalog_id, "accept", cluster, "ann", {})
-    return bench.open("documents", cluster=cluster.id)
+    return bench.open("documents", merge=cluster.id)
 
 
 def only(page):

@@ -61,7 +61,7 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
 
 def test_queries_that_changed_lead_to_the_search(page):
     measure(page, after="all proposals")
-    page.open("evaluation", view="Queries", outcome="won")
+    page.open("evaluation", evaluation_view="Queries", outcome="won")
     rows = table(page, "moved")
     assert list(rows["query"]) == ["send a mail to a person"]
     assert rows["moved"].iloc[0].endswith("→ 1 beta/send_mail")
@@ -69,7 +69,7 @@ def test_queries_that_changed_lead_to_the_search(page):
 
 def test_each_merge_with_what_it_does(page):
     measure(page, after="all proposals")
-    page.open("evaluation", view="Merges")
+    page.open("evaluation", evaluation_view="Merges")
     rows = table(page, "members")
     mails = next(row for row in rows["members"] if "send_mail" in row)
     assert mails == "alpha/send_mail, beta/send_mail, gamma/send_mail"
@@ -78,7 +78,7 @@ def test_each_merge_with_what_it_does(page):
 
 def test_pairs_that_queries_confuse_have_links(page):
     measure(page)
-    page.open("evaluation", view="Confusions")
+    page.open("evaluation", evaluation_view="Confusions")
     assert "send\\_mail" in page.text or "send_mail" in page.text
     assert "send a mail to a person" in page.text
 
@@ -86,25 +86,27 @@ def test_pairs_that_queries_confuse_have_links(page):
 @pytest.mark.parametrize(("view", "kind"), [("Stress", "stress"), ("Sweep", "sweep")])
 def test_series_have_a_picture_and_a_table(page, view, kind):
     measure(page, kind=kind)
-    page.open("evaluation", view=view)
+    page.open("evaluation", evaluation_view=view)
     assert any("recall" in one.value for one in page.at.dataframe)
     assert page.at.get("plotly_chart")
 
 
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
-    page.open("evaluation", view="Sweep", knob="what embeds (the encoder)")
+    page.open("evaluation", evaluation_view="Sweep", knob="what embeds (the encoder)")
     (names,) = page.at.text_area
     own = page.work.evaluations.encoder
     assert names.value == own
     number = measure(page, kind="sweep", knob="encoder", encoders=(own,))
-    page.open("evaluation", view="Sweep", knob="what embeds (the encoder)", x=str(number))
+    page.open(
+        "evaluation", evaluation_view="Sweep", knob="what embeds (the encoder)", x=str(number)
+    )
     assert list(table(page, "smaller by")["value"]) == [own]
     assert page.at.get("plotly_chart")
 
 
 def test_the_ablation_is_a_table(page):
     measure(page, kind="ablation")
-    page.open("evaluation", view="Ablation")
+    page.open("evaluation", evaluation_view="Ablation")
     rows = table(page, "reranker")
     assert len(rows) == 6 and "CSR@10" in rows
 
@@ -116,7 +118,7 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
     second = measure(page, kind="stress")
     page.open("evaluation", x=str(first))
     assert "The catalog or the decisions have changed since" in page.text
-    page.at.session_state["view"] = "Experiments"
+    page.at.session_state["evaluation_view"] = "Experiments"
     page.at.run()
     rows = table(page, "state")
     assert list(rows["number"]) == [second, first]
@@ -127,11 +129,11 @@ def test_a_half_finished_sweep_is_shown_and_said(page):
     number = measure(page, kind="sweep")
     whole = page.work.evaluations.get(number).result
     keep_result(page.work.store, number, {"points": whole["points"][:2]}, 1.0, is_done=False)
-    page.open("evaluation", view="Sweep")
+    page.open("evaluation", evaluation_view="Sweep")
     assert "Not finished" in page.text
     assert len(table(page, "smaller by")) == 2
     keep_result(page.work.store, number, {}, 1.0, is_done=False)
-    page.open("evaluation", view="Sweep")
+    page.open("evaluation", evaluation_view="Sweep")
     assert "No value is measured yet" in page.text
 
 
@@ -139,10 +141,10 @@ def test_a_half_finished_sweep_is_shown_and_said(page):
 def test_one_that_is_measured_now_or_was_cancelled_is_not_drawn(page, view):
     first = measure(page)
     later = open_experiment(page.work.store, page.catalog_id, "comparison", {"queries": "q.jsonl"})
-    page.open("evaluation", view=view)
+    page.open("evaluation", evaluation_view=view)
     assert not page.at.exception and f"Experiment {first}," in page.text
     page.work.evaluations.delete(first)
-    page.open("evaluation", view=view, x=str(later.number))
+    page.open("evaluation", evaluation_view=view, x=str(later.number))
     assert not page.at.exception and "Nothing is measured yet" in page.text
 
 
@@ -167,7 +169,7 @@ def test_what_a_stranger_wrote_stays_text(bench):
     name = page.work.evaluations.query_sets(page.catalog_id)[0]
     page.work.evaluations.run(page.catalog_id, Wanted(queries=name))
     for view in ("Before and after", "Confusions", "Experiments"):
-        page.open("evaluation", view=view)
+        page.open("evaluation", evaluation_view=view)
         assert "](http" not in page.text
 
 

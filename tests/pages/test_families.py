@@ -99,9 +99,9 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
 def test_a_skipped_pair_comes_last(undecided):
     page, first, second = undecided
     page.press("skip_")
-    assert page.at.query_params["pair"] == pair_key(Pair(*second))
+    assert page.at.query_params["undecided"] == pair_key(Pair(*second))
     page.press("skip_")
-    assert page.at.query_params["pair"] == pair_key(Pair(*first))
+    assert page.at.query_params["undecided"] == pair_key(Pair(*first))
 
 
 def progress_text(page):
@@ -295,7 +295,7 @@ def test_the_drawer_knows_families(page):
 
 
 def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
-    page.open("documents", cluster=by_name(page.work, 1, SCHWAB).id)
+    page.open("documents", merge=by_name(page.work, 1, SCHWAB).id)
     assert page.button("save_").disabled
     assert page.button("reset_").disabled
     assert "Family: can be one tool only behind a gateway" in page.text

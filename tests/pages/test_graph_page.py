@@ -34,13 +34,13 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
 def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, desk_work):
     work, catalog_id = desk_work
     wanted = desk.by_name(work, catalog_id, "get_weather")
-    app = open_page(monkeypatch, work, "graph", cluster=wanted.id)
+    app = open_page(monkeypatch, work, "graph", drawn=wanted.id)
     assert set(table(app, "links_rows")["tool A"]) == {"get_weather"}
     mail = desk.by_name(work, catalog_id, "send_mail")
     app.session_state[f"drawn_{catalog_id}"] = [mail.id]
-    del app.query_params["cluster"]
+    del app.query_params["drawn"]
     app.run()
-    assert app.query_params["cluster"] == mail.id
+    assert app.query_params["drawn"] == mail.id
 
 
 def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch, desk_work):
@@ -50,7 +50,7 @@ def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch,
     app.session_state[f"drawn_{catalog_id}"] = [*ids, "gone"]
     app.run()
     assert set(table(app, "links_rows")["tool A"]) == {"send_mail", "get_weather"}
-    del app.query_params["cluster"]
+    del app.query_params["drawn"]
     app.session_state[f"drawn_{catalog_id}"] = []
     app.run()
     assert "Select one or more rows" in words(app)

@@ -45,7 +45,7 @@ def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
 
 @pytest.mark.parametrize("measure", ["mean", "closest pair"])
 def test_the_measure_stands_in_the_address(monkeypatch, work, measure):
-    app = heatmap(monkeypatch, work, measure=measure)
+    app = heatmap(monkeypatch, work, heatmap_measure=measure)
     assert {"mean": "mean", "closest pair": "max"}[measure] in table(app).columns
 
 
@@ -87,7 +87,7 @@ def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, **deep)
     assert "Same job 1.00" in words(app)
     assert place(app) == deep
-    app = heatmap(monkeypatch, work, by="clusters", measure="mean")
+    app = heatmap(monkeypatch, work, heatmap_by="clusters", heatmap_measure="mean")
     assert "In none:" in words(app)
 
 
@@ -108,13 +108,13 @@ def test_a_lost_pair_shows_its_blocks(monkeypatch, work):
 
 def test_another_grouping_starts_at_the_top(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
-    app.get_by_key("by").set_value("clusters").run()
+    app.get_by_key("heatmap_by").set_value("clusters").run()
     assert place(app) == {}
     assert "clusters, similar ones side by side; number of tools" in words(app)
 
 
 def test_all_tools_at_once(monkeypatch, work):
-    app = heatmap(monkeypatch, work, show="All tools")
+    app = heatmap(monkeypatch, work, heatmap_show="All tools")
     assert "All 8 tools" in words(app)
     assert len(table(app)) == 28
     catalog_id = work.catalogs.newest()[0].id
@@ -123,30 +123,30 @@ def test_all_tools_at_once(monkeypatch, work):
     assert "Same job" in words(app)
     app.button(key="up_0").click().run()
     assert "All 8 tools" in words(app)
-    app = heatmap(monkeypatch, work, show="All tools", cell="no~such")
+    app = heatmap(monkeypatch, work, heatmap_show="All tools", cell="no~such")
     assert "not in this catalog" in words(app)
 
 
 def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
     monkeypatch.setattr("toolscope_core.views.collisions.MOST_WHOLE", 7)
-    assert "tools" not in heatmap(monkeypatch, work).get_by_key("show").options
+    assert "tools" not in heatmap(monkeypatch, work).get_by_key("heatmap_show").options
 
 
 def test_queries_are_compared_when_there_are_some(monkeypatch, work):
-    app = heatmap(monkeypatch, work, show="Queries")
+    app = heatmap(monkeypatch, work, heatmap_show="Queries")
     assert not app.dataframe
-    app.get_by_key("queries").set_value("weather of a city\nadd up numbers").run()
+    app.get_by_key("heatmap_queries").set_value("weather of a city\nadd up numbers").run()
     assert "match several near-identical tools" in words(app)
     assert r"get\_weather" in words(app)
     assert set(table(app)["one"]) == {"weather of a city", "add up numbers"}
-    app.get_by_key("queries").set_value("\n".join(map(str, range(51)))).run()
+    app.get_by_key("heatmap_queries").set_value("\n".join(map(str, range(51)))).run()
     assert "51 queries; give one to 50" in words(app).replace("\\", "")
     assert not app.exception
 
 
 def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
-    app = heatmap(monkeypatch, work, show="Queries")
-    app.get_by_key("queries").set_value("add up numbers").run()
+    app = heatmap(monkeypatch, work, heatmap_show="Queries")
+    app.get_by_key("heatmap_queries").set_value("add up numbers").run()
     assert "No query matches" in words(app)
 
 
@@ -173,7 +173,7 @@ def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
         {},
         {"one": servers[0], "other": servers[1]},
         {"one": servers[0], "other": servers[1], "cell": pair_key(Pair.of(ids[0], ids[1]))},
-        {"show": "All tools"},
+        {"heatmap_show": "All tools"},
     ):
         app = heatmap(monkeypatch, work, catalog="Evil", **deep)
         said = words(app) + "".join(button.label for button in app.button)

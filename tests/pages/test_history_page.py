@@ -97,7 +97,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(bench, monkeypatch):
     monkeypatch.setattr("toolscope_core.workspace.learned_judge.learned", offered)
     page = bench().open("history")
-    page.open("history", part="Learning")
+    page.open("history", history_part="Learning")
     assert "Decided one by one: **0 decisions**" in page.text
     assert "the judge can learn from them" in page.text
     accepted(page, "send_mail")
@@ -113,7 +113,7 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(bench, monkeypa
     page.open("review")
     page.widget("selectbox", "by").set_value("learned").run()
     assert not page.at.exception
-    page.open("history", part="Learning")
+    page.open("history", history_part="Learning")
     page.press("learn_off")
     assert page.work.learned_judge.chosen(1) is None
     page.open("review")
@@ -128,7 +128,7 @@ def offered(judge, taught):
 
 def test_two_states_are_compared(page):
     accepted(page, "send_mail")
-    page.open("history", part="Compare")
+    page.open("history", history_part="Compare")
     assert not page.at.exception
     rows = next(one.value for one in page.at.dataframe if "before" in one.value.columns)
     assert list(rows["change"]) == ["merged"]
@@ -191,7 +191,7 @@ def test_a_file_that_is_none_is_one_sentence(page):
 
 
 def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
-    page.open("history", part="People")
+    page.open("history", history_part="People")
     page.widget("text_input", "share_names_").set_value("ann, reviewer")
     page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
     assert not page.at.exception

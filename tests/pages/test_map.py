@@ -136,7 +136,7 @@ def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
 
 def test_one_panel_without_words_by_the_state_of_the_cluster(monkeypatch, work):
     app = plane(
-        monkeypatch, work, method="PCA", beside="false", contours="true", words="false",
+        monkeypatch, work, method="PCA", map_beside="false", contours="true", words="false",
         colour="state of the cluster",
     )  # fmt: skip
     kinds = [trace.get("type", "scatter") for trace in drawn(app)["data"]]
@@ -158,7 +158,7 @@ def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, 
 
 
 def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
-    app = plane(monkeypatch, work, method="PCA", beside="false")
+    app = plane(monkeypatch, work, method="PCA", map_beside="false")
     before = drawn(app)
     lasso(app, work, (0, 0), (0, 1))
     assert len(selected(app, work)) == 2
@@ -175,7 +175,7 @@ def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
 
 
 def test_a_lasso_among_only_these_leaves_fewer(monkeypatch, work):
-    app = plane(monkeypatch, work, method="PCA", beside="false")
+    app = plane(monkeypatch, work, method="PCA", map_beside="false")
     lasso(app, work, (0, 0), (0, 1), (0, 2))
     three = selected(app, work)
     app.session_state[tool_selection.ONLY] = True
@@ -187,7 +187,7 @@ def test_a_lasso_among_only_these_leaves_fewer(monkeypatch, work):
 
 
 def test_a_decision_draws_the_marks_with_the_colours(monkeypatch, work):
-    app = plane(monkeypatch, work, method="PCA", beside="false", colour="state of the cluster")
+    app = plane(monkeypatch, work, method="PCA", map_beside="false", colour="state of the cluster")
     lasso(app, work, (0, 0), (0, 1))
     assert not any(trace.get("selectedpoints") for trace in drawn(app)["data"])
     catalog_id = work.catalogs.newest()[0].id

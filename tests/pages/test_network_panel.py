@@ -56,11 +56,11 @@ def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     assert split.action == "recut"
     (left,) = chain.review.plan(chain.catalog_id).clusters
     assert (left.members, left.state) == ((ADD, NEW), "proposed")
-    assert chain.at.query_params["cluster"] == left.id
+    assert chain.at.query_params["drawn"] == left.id
     assert "kept out; 2 tools still to be decided" in chain.text
     chain.press("recent_undo_")
     assert decisions(chain) == []
-    assert chain.review.cluster(chain.catalog_id, chain.at.query_params["cluster"]).members == (
+    assert chain.review.cluster(chain.catalog_id, chain.at.query_params["drawn"]).members == (
         ADD,
         NEW,
         REGISTER,

@@ -184,7 +184,7 @@ def test_a_model_plans_when_it_is_asked_and_not_before(page, planner):
     assert any(row == "to: request" for table in planned(page) for row in table["arguments"])
     assert (
         "plans of requests"
-        in page.open("history", part="Model runs").at.dataframe[0].value.to_string()
+        in page.open("history", history_part="Model runs").at.dataframe[0].value.to_string()
     )
 
 

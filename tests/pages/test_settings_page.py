@@ -234,7 +234,7 @@ def test_what_a_model_says_is_text_and_nothing_else(two, server):
 
 
 def test_history_lists_runs_with_their_cost(two, server):
-    two.open("history").open("history", part="Model runs")
+    two.open("history").open("history", history_part="Model runs")
     assert "No model runs yet" in two.text
     asked(chosen(two, server, prices=Prices(1e6, 1e6)))
     two.at.run()
@@ -263,7 +263,7 @@ def test_words_are_taken_by_a_person_and_in_spite_of_violations_only_if_said(two
     page = chosen(two, server)
     mail = by_name(page.work, page.catalog_id, "send_mail")
     asked(page, "documents", clusters=[mail.id])
-    page.open("documents", cluster=mail.id)
+    page.open("documents", merge=mail.id)
     assert any("evil" in warning.value for warning in page.at.warning)
     assert page.button("take_").disabled
     page.widget("checkbox", "anyway_").check().run()

@@ -55,7 +55,7 @@ def listing_panel(catalog_id: int) -> None:
 def _tools(catalog_id: int) -> None:
     explore = page_frame.workspace().explore
     bar = st.container(horizontal=True)
-    find = bar.text_input("Search", type="search", key="find", bind="query-params")
+    find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
     names = [row.name for row in explore.servers(catalog_id)]
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
@@ -257,7 +257,7 @@ def _go_to(catalog_id: int, tool_id: str) -> None:
     """Open the Tools tab with only this tool's server and name."""
     tool = page_frame.workspace().explore.tool(catalog_id, tool_id)
     st.session_state["part"] = "Tools"
-    st.session_state["find"] = tool.name
+    st.session_state["catalog_find"] = tool.name
     st.session_state["on"] = tool.server or None
 
 

@@ -35,7 +35,7 @@ def query_sets_panel(catalog_id: int) -> None:
             "pages/evaluation.py",
             label="Write queries with a model",
             icon=":material/forum:",
-            query_params={"view": GENERATED},
+            query_params={"evaluation_view": GENERATED},
         )
 
 

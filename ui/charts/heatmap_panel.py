@@ -40,7 +40,7 @@ def heatmap_panel(catalog_id: int) -> None:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control(
         "Show", views, format_func=VIEWS.__getitem__, default="blocks", required=True,
-        key="show", bind="query-params", on_change=_go,
+        key="heatmap_show", bind="query-params", on_change=_go,
     )  # fmt: skip
     if show == "blocks":
         _blocks(catalog_id, bar)
@@ -53,7 +53,8 @@ def heatmap_panel(catalog_id: int) -> None:
 def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
     maps = page_frame.workspace().heatmaps
     by = bar.selectbox(
-        "Group by", maps.groupings(catalog_id), key="by", bind="query-params", on_change=_go,
+        "Group by", maps.groupings(catalog_id),
+        key="heatmap_by", bind="query-params", on_change=_go,
         format_func=lambda name: name if name in {SERVERS, CLUSTERS} else f"field “{name}”",
         width=260,
     )  # fmt: skip
@@ -76,7 +77,7 @@ def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
 def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     measure = bar.segmented_control(
         "Colour by", list(MEASURES), format_func=MEASURES.__getitem__, default="pairs",
-        required=True, key="measure", bind="query-params", persist_state="page",
+        required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
     drawn = page_frame.workspace().heatmaps.block_grid(catalog_id, by, measure)
     if not drawn.blocks:
@@ -159,7 +160,7 @@ def _tools(catalog_id: int) -> None:
 def _queries(catalog_id: int) -> None:
     text = st.text_area(
         f"Queries, one per line, at most {MOST_QUERIES}",
-        key="queries",
+        key="heatmap_queries",
         persist_state="session",
         placeholder="What is the weather in Lisbon tomorrow?\nSend the report to Ana",
         help="Press Ctrl+Enter to draw them.",

@@ -60,7 +60,7 @@ def map_panel(catalog_id: int) -> None:
         selected_panel(catalog_id)
         return
     few = page_frame.current().tools <= TWO_PANELS
-    beside = bar.toggle("Compare with merged", few, key="beside", bind="query-params")
+    beside = bar.toggle("Compare with merged", few, key="map_beside", bind="query-params")
     labels = bar.toggle("Labels", True, key="words", bind="query-params")
     contours = bar.toggle("Density contours", key="contours", bind="query-params")
     shown = _projected(catalog_id, method)

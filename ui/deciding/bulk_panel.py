@@ -233,7 +233,7 @@ def _question(decision: Decision) -> None:
         if cluster := page_frame.workspace().review.about(page_frame.current().id, decision):
             st.page_link(
                 "pages/documents.py", label="Open in full", icon=":material/edit_note:",
-                query_params={"cluster": cluster},
+                query_params={"merge": cluster},
             )  # fmt: skip
 
 

@@ -238,15 +238,19 @@ def keep_apart(item: LookAgain) -> None:
     attempt(lambda: review.keep_apart(catalog_id, item, page_frame.reviewer()), message)
 
 
-def undo(seqs: tuple[int, ...], back_to: Decision | None = None) -> None:
-    """Undo these decisions; then show the cluster that ``back_to`` was about."""
+def undo(
+    seqs: tuple[int, ...], back_to: Decision | None = None, parameter: str = "cluster"
+) -> None:
+    """Undo these decisions; then show the cluster that ``back_to`` was about, which ``parameter``
+    names in the address.
+    """
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
     what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
     done = attempt(
         lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} undone"
     )
     if done and back_to and (cluster_id := review.about(catalog_id, back_to)):
-        st.query_params["cluster"] = cluster_id
+        st.query_params[parameter] = cluster_id
 
 
 def undo_own(latest: int) -> None:

@@ -11,22 +11,24 @@ from ui.frame import page_frame, safe_text
 PAGE_SIZE = 10
 
 
-def trail(catalog_id: int) -> None:
-    """Draw all decisions, page by page, and those that say *never merge*."""
+def trail(catalog_id: int, parameter: str = "cluster") -> None:
+    """Draw all decisions, page by page, and those that say *never merge*. ``parameter`` names the
+    cluster in the address of the page.
+    """
     review = page_frame.workspace().review
     history, standing = review.history(catalog_id), review.standing(catalog_id)
     with st.expander(f"All decisions ({len(history):,})"):
         pages = -(-len(history) // PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
         for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
-            _line(decision, undone, "recent")
+            _line(decision, undone, "recent", parameter)
     rejected = [decision for decision in standing if decision.action == "reject"]
     with st.expander(f"Never merge ({len(rejected)})"):
         for decision in rejected:
-            _line(decision, None, "never")
+            _line(decision, None, "never", parameter)
 
 
-def _line(decision: Decision, undone: Decision | None, place: str) -> None:
+def _line(decision: Decision, undone: Decision | None, place: str, parameter: str) -> None:
     names = safe_text.untrusted(" | ".join(", ".join(part) for part in decision.parts))
     text = f"{decision_words.in_words(decision)}{': ' if names else ''}{names}"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -35,7 +37,7 @@ def _line(decision: Decision, undone: Decision | None, place: str) -> None:
                 "Undo",
                 key=f"{place}_undo_{decision.seq}",
                 on_click=decision_buttons.undo,
-                args=((decision.seq,), decision),
+                args=((decision.seq,), decision, parameter),
             )
             st.markdown(text, width="stretch")
             st.caption(decision_words.by_whom(decision), width="content")

@@ -162,7 +162,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
             label="Edit",
             icon=":material/edit_note:",
             help="Opens its document.",
-            query_params={"cluster": cluster.id},
+            query_params={"merge": cluster.id},
         )
 
 

@@ -35,15 +35,15 @@ def chosen_merge(catalog_id: int, clusters: Mapping[str, Cluster]) -> Cluster:
             f"{cluster.document.name} ({prefix}{quantity(len(cluster.members), 'tool')}, {state})"
         )
 
-    if st.query_params.get("cluster") in clusters:
-        st.session_state["merge"] = st.query_params["cluster"]
+    if st.query_params.get("merge") in clusters:
+        st.session_state["merge"] = st.query_params["merge"]
     elif st.session_state.get("merge") not in clusters:
         last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
         st.session_state["merge"] = last if last in clusters else next(iter(clusters))
     cluster = clusters[
         st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=_pick)
     ]
-    st.query_params["cluster"] = st.session_state["document"] = cluster.id
+    st.query_params["merge"] = st.session_state["document"] = cluster.id
     return cluster
 
 
@@ -75,7 +75,7 @@ def chosen_tool(catalog_id: int) -> Cluster:
 
 
 def _pick() -> None:
-    st.query_params["cluster"] = st.session_state["merge"]
+    st.query_params["merge"] = st.session_state["merge"]
 
 
 def _pick_tool() -> None:

@@ -160,7 +160,7 @@ def merges_panel(experiment: Experiment) -> None:
             "queries": [row.queries for row in rows],
             "joins": [row.joins for row in rows],
         },
-        key="merges",
+        key="measured_merges",
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",

@@ -73,7 +73,7 @@ def _compared(one: Experiment, other: Experiment) -> None:
 
 def _open(chosen: Experiment) -> None:
     """Show it on its view; the address names it."""
-    st.session_state["view"] = VIEWS.get(chosen.kind, "Before and after")
+    st.session_state["evaluation_view"] = VIEWS.get(chosen.kind, "Before and after")
     st.query_params["x"] = str(chosen.number)
 
 

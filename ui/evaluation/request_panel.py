@@ -70,12 +70,12 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
     rerank = "automatic"
     if kind in ("comparison", "sweep"):
         rerank = bar.selectbox(
-            "Reranking", list(RERANKERS), key="rerank", bind="query-params", width=120
+            "Reranking", list(RERANKERS), key="evaluation_rerank", bind="query-params", width=120
         )
     split = bar.selectbox(
         "Split requests",
         list(SPLITS),
-        key="split",
+        key="evaluation_split",
         bind="query-params",
         width=130,
         help="By rule: sentences and clauses that begin with a verb. By step: as the query set "

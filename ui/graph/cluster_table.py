@@ -34,7 +34,7 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> list[ClusterRo
         st.session_state[_chosen_key(catalog_id)] = [
             ids[at] for at in st.session_state[key]["selection"]["rows"]
         ]
-        for name in ("cluster", "edge"):
+        for name in ("drawn", "edge"):
             st.query_params.pop(name, None)
 
     st.dataframe(
@@ -47,7 +47,7 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> list[ClusterRo
         height=min(320, 38 + 35 * len(rows)),
         column_order=[name for name in ORDER if selection or name != "selected"],
         column_config={
-            "name": st.column_config.TextColumn("cluster", width=170, pinned=True),
+            "name": st.column_config.TextColumn("drawn", width=170, pinned=True),
             "selected": st.column_config.TextColumn(width=75),
             "members": st.column_config.TextColumn(width=320),
             "size": st.column_config.NumberColumn(width=60),
@@ -87,11 +87,11 @@ def choose_holders(tools: Collection[str]) -> None:
     rows = page_frame.workspace().explore.clusters(catalog_id)
     holders = [row.id for row in rows if not set(row.tool_ids).isdisjoint(tools)]
     st.session_state[_chosen_key(catalog_id)] = holders
-    st.query_params.pop("cluster", None)
+    st.query_params.pop("drawn", None)
 
 
 def _chosen(catalog_id: int, ids: Sequence[str], start: Sequence[str]) -> list[str]:
-    linked, key = st.query_params.get("cluster"), _chosen_key(catalog_id)
+    linked, key = st.query_params.get("drawn"), _chosen_key(catalog_id)
     chosen = [row for row in st.session_state.setdefault(key, list(start)) if row in ids]
     if linked in ids and linked not in chosen:
         chosen = st.session_state[key] = [linked]

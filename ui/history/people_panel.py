@@ -107,7 +107,7 @@ def _second_looks(catalog_id: int) -> None:
                 f"{decision_words.by_whom(decision)}. {decision_words.by_whom(look)}: "
                 f"{safe_text.untrusted(str(look.detail['note']))}",
                 icon=":material/compare_arrows:",
-                query_params={"part": "Decisions", "decision": str(decision.seq)},
+                query_params={"history_part": "Decisions", "decision": str(decision.seq)},
             )
 
 

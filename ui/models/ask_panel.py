@@ -109,7 +109,7 @@ def question_panel(
             "pages/history.py",
             label="Run history",
             icon=":material/history:",
-            query_params={"part": "Model runs"},
+            query_params={"history_part": "Model runs"},
         )
 
 

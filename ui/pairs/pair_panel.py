@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from toolscope_core.datamodel import Action, Decision, Pair
@@ -26,18 +28,15 @@ def pair_view(catalog_id: int, pair: Pair) -> None:
         _heading(view)
         confused_line(catalog_id, pair)
         _buttons(catalog_id, view)
-        _comparison(view)
+        side_by_side(view)
+        evidence_panel(view, show_pair)
 
 
-def pair_body(view: PairView) -> None:
-    """Draw two tools with their verdict and evidence, without buttons."""
+def pair_body(view: PairView, show: Callable[[str], None]) -> None:
+    """Draw two tools with their verdict and evidence, without buttons; ``show`` shows another."""
     _heading(view)
-    _comparison(view)
-
-
-def _comparison(view: PairView) -> None:
     side_by_side(view)
-    evidence_panel(view, show_pair)
+    evidence_panel(view, show)
 
 
 def _heading(view: PairView) -> None:

@@ -12,7 +12,7 @@ from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.pair_view import PairView
 from ui.deciding import decision_buttons, decision_trail, shortcuts
 from ui.frame import page_frame
-from ui.pairs.pair_panel import pair_body, show_pair
+from ui.pairs.pair_panel import pair_body
 from ui.tools import tool_drawer
 
 Answer = Literal["duplicate", "parametric", "apart"]
@@ -43,10 +43,10 @@ def undecided_panel(catalog_id: int) -> None:
         decision_buttons.undo_button(standing, by_key)
         decision_trail.trail(catalog_id)
         return
-    linked = st.query_params.get("pair", "")
+    linked = st.query_params.get("undecided", "")
     at = keys.index(linked) if linked in keys else 0
     pair, onward = by_pair[keys[at]], keys[(at + 1) % len(keys)]
-    st.query_params["pair"] = keys[at]
+    _show(keys[at])
     unsure = page_frame.workspace().explore.pair_counts(catalog_id).unsure
     settled = unsure - len(keys)
     others = f" The judge is unsure of {settled:,} more: {SETTLED}." if settled else ""
@@ -56,7 +56,7 @@ def undecided_panel(catalog_id: int) -> None:
     )
     view = page_frame.workspace().pairs.view(catalog_id, pair)
     with st.container(border=True):
-        pair_body(view)
+        pair_body(view, _show)
     decision_trail.trail(catalog_id)
     with st.bottom:
         shortcuts.help_box()
@@ -85,10 +85,14 @@ def undecided_panel(catalog_id: int) -> None:
                 shortcuts.SHORTCUTS[name].label,
                 key=f"{name}_{view.key}",
                 shortcut=shortcuts.letter(name, by_key),
-                on_click=show_pair,
+                on_click=_show,
                 args=(key,),
             )
         decision_buttons.notice()
+
+
+def _show(key: str) -> None:
+    st.query_params["undecided"] = key
 
 
 def _skip(skipped: list[str], key: str, onward: str) -> None:
@@ -96,7 +100,7 @@ def _skip(skipped: list[str], key: str, onward: str) -> None:
     if key in skipped:
         skipped.remove(key)
     skipped.append(key)
-    show_pair(onward)
+    _show(onward)
 
 
 def _answer(catalog_id: int, view: PairView, answer: Answer, onward: str) -> None:
@@ -107,4 +111,4 @@ def _answer(catalog_id: int, view: PairView, answer: Answer, onward: str) -> Non
         lambda: sets.relate(catalog_id, pair, answer, view.version, page_frame.reviewer()),
         f"{label}: {names}",
     ):
-        show_pair(onward)
+        _show(onward)
