@@ -128,7 +128,7 @@ def test_a_changed_file_is_compared_before_and_after_it_is_added(watched, tmp_pa
     page = put("Tell the tide of a <b>beach</b>.")
     expect(page.get_by_text("This would be version 2: 1 changed; none breaking.")).to_be_visible()
     expect(page.locator("ins")).to_have_text("+<b>beach</b>.")
-    page.get_by_role("button", name="Add catalog").click()
+    page.get_by_role("button", name="Add as version 2 of tides").click()
     expect(page.get_by_text("Since version 1: 1 changed")).to_be_visible()
 
 

@@ -172,9 +172,36 @@ def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work)
 def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), GOOD, "Desk.json")
     assert app.text_input(key="name_0").value == "Desk-2"
-    same = [{"name": desk.MAIL.name, "description": "Mails.", "parameters": {}}]
-    app = upload(open_page(monkeypatch, work), canonical_json(same).encode(), "Desk.json")
+    assert app.button(key="add_0").label == "Add catalog"
+
+    def named(*tools):
+        rows = [{"name": one.name, "description": "Does it.", "parameters": {}} for one in tools]
+        return upload(open_page(monkeypatch, work), canonical_json(rows).encode(), "Desk.json")
+
+    app = named(desk.MAIL, desk.on("x", desk.SUM), replace(desk.FILES, name="read_mail"))
     assert app.text_input(key="name_0").value == "Desk", "a version of what is there"
+    app = named(desk.MAIL, replace(desk.SUM, name="a"), replace(desk.SUM, name="b"))
+    assert app.text_input(key="name_0").value == "Desk-2", "three of four names would be gone"
+
+
+def blocks(block):
+    yield block
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            yield from blocks(child)
+
+
+def test_a_new_version_is_called_so_where_it_is_added(monkeypatch, work):
+    app = upload(open_page(monkeypatch, work), GOOD, "Desk.json")
+    app.text_input(key="name_0").set_value(" Desk ").run()
+    button = app.button(key="add_0")
+    assert button.label == "Add as version 2 of Desk"
+    (row,) = [one for one in blocks(app.main) if button in one.children.values()]
+    beside = [one.value for one in row.children.values() if one.type == "info"]
+    assert len(beside) == 1 and "This would be version 2: 8 removed" in beside[0]
+    app.text_input(key="name_0").set_value("Office").run()
+    assert app.button(key="add_0").label == "Add catalog"
+    assert "This would be version" not in words(app)
 
 
 def test_servers_without_tools_are_said_to_be_all_that_there_is(monkeypatch, work):

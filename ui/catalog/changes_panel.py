@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.datamodel import Catalog, Decision
+from toolscope_core.datamodel import Decision
 from toolscope_core.errors import JobError
 from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
@@ -59,21 +59,23 @@ def changes_panel(first: DeltaGenerator) -> None:
                 _doubts(changes.doubts)
 
 
-def new_version_panel(name: str, catalog: Catalog) -> None:
-    """What adding ``catalog`` under ``name`` would change; nothing for a new name."""
-    versions = page_frame.workspace().versions
-    changes, standing = versions.ahead(name, catalog), versions.standing_ahead(name, catalog)
-    if changes is None or standing is None:
-        return
+def new_version_summary(name: str, changes: Changes, hold: int) -> None:
+    """Draw in a sentence what adding a catalog under ``name`` would change; ``hold`` decisions
+    would hold.
+    """
     title = f"**{safe_text.untrusted(name)}**"
     if changes.same:
         st.info(f"{title} is identical to version {changes.number}. Adding it changes nothing.")
         return
-    hold = f" {quantity(len(standing.hold), 'decision')} would hold." if standing.hold else ""
+    holding = f" {quantity(hold, 'decision')} would hold." if hold else ""
     st.info(
         f"{title} already exists. This would be version {changes.number + 1}: {changes.summary}."
-        f"{hold}"
+        f"{holding} For a catalog of its own, type another name."
     )
+
+
+def new_version_panel(changes: Changes) -> None:
+    """Draw what a new version would change, one by one."""
     _changes(changes)
     if changes.doubts:
         st.warning("Tools would change. These decisions would need another review:")

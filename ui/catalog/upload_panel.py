@@ -15,7 +15,7 @@ from toolscope_core.catalog.sources import SUFFIXES, pasted
 from toolscope_core.datamodel import Catalog
 from toolscope_core.errors import CatalogError, ToolScopeError
 from toolscope_core.numbers import quantity
-from ui.catalog.changes_panel import new_version_panel
+from ui.catalog.changes_panel import new_version_panel, new_version_summary
 from ui.frame import page_frame, safe_text
 
 SHOWN = 20
@@ -85,25 +85,33 @@ def preview_and_add(
     name = choice.text_input(
         "Catalog name", _free_name(stem, catalog), key=f"name_{key}", width=320
     )
-    with preview:
-        new_version_panel(name, catalog)
+    versions = page_frame.workspace().versions
+    changes, standing = versions.ahead(name, catalog), versions.standing_ahead(name, catalog)
+    is_version = changes is not None and not changes.same
+    version = f"version {changes.number + 1}" if changes else ""
     choice.button(
-        "Add catalog",
+        f"Add as {version} of {safe_text.untrusted(name.strip())}" if is_version else "Add catalog",
         type="primary",
         icon=":material/add:",
         key=f"add_{key}",
         on_click=_add,
         args=(key, sources, added),
     )
+    if changes is not None and standing is not None:
+        with choice:
+            new_version_summary(name, changes, len(standing.hold))
+        with preview:
+            new_version_panel(changes)
 
 
 def _free_name(stem: str, catalog: Catalog) -> str:
-    """The suggested name: not that of a catalog that holds entirely different tools."""
+    """The suggested name: not that of a catalog of which most tools would be gone."""
     catalogs, name = page_frame.workspace().catalogs, stem
     ids = {record.name: record.id for record in catalogs.newest()}
     tools = {tool.name for tool in catalog.tools}
     for number in count(2):
-        if name not in ids or tools & {tool.name for tool in catalogs.open(ids[name]).tools}:
+        there = {tool.name for tool in catalogs.open(ids[name]).tools} if name in ids else set()
+        if 2 * len(there & tools) >= len(there):
             break
         name = f"{stem}-{number}"
     return name
