@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.frame import page_frame
+from ui.frame import page_frame, safe_text
 from ui.models.endpoint_panel import embeddings_caption, endpoint_panel
 from ui.models.prices_panel import prices_panel
 
 st.title("Settings")
 page_frame.current()
+for unused in page_frame.unused_settings():
+    st.warning(safe_text.untrusted(unused), icon=":material/warning:")
 endpoint_panel()
 embeddings_caption()
 prices_panel()

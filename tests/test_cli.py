@@ -554,3 +554,10 @@ def test_servers_without_tools_can_be_inspected_and_not_merged(tmp_path):
     assert "0 tools on 2 servers" in run("inspect", config).output
     refused = run("merge", config, "--out", tmp_path / "out", code=2)
     assert "has no tools; add a file" in refused.output
+
+
+def test_a_misspelled_variable_is_said_once_and_stops_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("TOOLSCOPE_CACHEDIR", "x")
+    done = run("inspect", EXAMPLE)
+    assert done.stderr.count("toolscope: TOOLSCOPE_CACHEDIR is set and not used") == 1
+    assert "did you mean TOOLSCOPE_CACHE_DIR?" in done.stderr and "CACHEDIR" not in done.stdout

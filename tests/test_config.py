@@ -4,6 +4,7 @@ import pytest
 
 from toolscope_core.config import (
     OPENAI,
+    VARIABLES,
     ApiKey,
     Budget,
     Endpoint,
@@ -13,6 +14,7 @@ from toolscope_core.config import (
     origin_of,
     read_environment,
     read_keys,
+    unused_variables,
 )
 from toolscope_core.errors import ConfigError
 
@@ -149,3 +151,36 @@ def test_the_environment_names_the_endpoint():
 )
 def test_how_long_to_wait_before_asking_again(attempt, told, wait):
     assert Patience().pause(attempt, told) == wait
+
+
+def test_a_variable_that_is_set_and_not_used_is_named():
+    used = dict.fromkeys(VARIABLES, "http://localhost:1/v1")
+    assert unused_variables(used | {"TOOLSCOPE_VISITORS_START_SERVERS": "1", "OTHER": "x"}) == ()
+    assert unused_variables({"TOOLSCOPE_API_KEY": "sk"}) == (
+        "TOOLSCOPE_API_KEY is set and not used: it belongs to no address; set "
+        "TOOLSCOPE_API_ORIGIN to the address of its endpoint",
+    )
+    hidden = {"TOOLSCOPE_API_KEY": "sk-1", "TOOLSCOPE_API_ORIGIN": "https\u2060://api.openai.com"}
+    (said,) = unused_variables(hidden)
+    assert "cannot be used" in said and "sk-1" not in said
+    assert unused_variables({"TOOLSCOPE_API_ORIGIN": OPENAI}) == (
+        "TOOLSCOPE_API_ORIGIN is set and not used: set TOOLSCOPE_API_KEY too",
+    )
+    (said,) = unused_variables({"toolscope_base_urls": "x"})
+    assert said.endswith("did you mean TOOLSCOPE_BASE_URL?")
+    (said,) = unused_variables({"TOOLSCOPE_FROBNICATE_EVERYTHING": "x"})
+    assert "the names are TOOLSCOPE_STORE_URL, " in said
+    (said,) = unused_variables({"TOOLSCOPE_VISITORS_START_SERVERS": "yes"})
+    assert "set it to 1" in said
+
+
+def test_every_variable_that_is_read_has_its_name_listed():
+    read = []
+
+    class Watched(dict):
+        def get(self, name, default=None):
+            read.append(name)
+            return default
+
+    read_environment(Watched())
+    assert {name for name in read if name.startswith("TOOLSCOPE_")} == {*VARIABLES}

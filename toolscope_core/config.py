@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -303,6 +304,52 @@ def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
     with suppress(ConfigError):
         keys[:0] = [ApiKey(origin_of(address), own)] if own else []
     return tuple(keys)
+
+
+VARIABLES = (
+    "TOOLSCOPE_STORE_URL",
+    "TOOLSCOPE_CACHE_DIR",
+    "TOOLSCOPE_DATA",
+    "TOOLSCOPE_BASE_URL",
+    "TOOLSCOPE_MODEL",
+    "TOOLSCOPE_EMBEDDINGS_MODEL",
+    "TOOLSCOPE_VISITORS_START_SERVERS",
+    "TOOLSCOPE_GATEWAY_TOKEN",
+    "TOOLSCOPE_API_KEY",
+    "TOOLSCOPE_API_ORIGIN",
+)
+"""The names that are read."""
+_OF_SERVERS = "TOOLSCOPE_SERVER"
+"""What ToolScope itself sets for the servers that it starts."""
+
+
+def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence on each variable that is set and not used; no value of a key is in it."""
+    unused = []
+    for name in sorted(values):
+        if name.upper().startswith("TOOLSCOPE_") and name not in (*VARIABLES, _OF_SERVERS):
+            near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
+            remedy = f"did you mean {near[0]}?" if near else f"the names are {', '.join(VARIABLES)}"
+            unused.append(f"{name} is set and not used: no setting has this name; {remedy}")
+    address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
+    if values.get("TOOLSCOPE_API_KEY", "").strip():
+        try:
+            origin_of(address)
+        except ConfigError as error:
+            why = str(error) if address else "it belongs to no address"
+            unused.append(
+                f"TOOLSCOPE_API_KEY is set and not used: {why}; set TOOLSCOPE_API_ORIGIN to the "
+                "address of its endpoint"
+            )
+    elif values.get("TOOLSCOPE_API_ORIGIN"):
+        unused.append("TOOLSCOPE_API_ORIGIN is set and not used: set TOOLSCOPE_API_KEY too")
+    visitors = values.get("TOOLSCOPE_VISITORS_START_SERVERS", "")
+    if visitors not in ("", "0", "1"):
+        unused.append(
+            f"TOOLSCOPE_VISITORS_START_SERVERS is {visitors!r} and not used; set it to 1, or leave "
+            "it out"
+        )
+    return tuple(unused)
 
 
 def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:

@@ -24,7 +24,7 @@ import os, socket
 _connect = socket.socket.connect
 def connect(self, address):
     if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in {LOCAL}:
-        with open(os.environ["TOOLSCOPE_LEAKS"], "a") as leaks:
+        with open(os.environ["LEAKS_FILE"], "a") as leaks:
             leaks.write(str(address))
         raise OSError("the test allows loopback only")
     return _connect(self, address)
@@ -176,7 +176,7 @@ def running(place, *start, port=None, prepared=False):
         **os.environ,
         "TOOLSCOPE_STORE_URL": f"sqlite:///{place / 'store.db'}",
         "TOOLSCOPE_CACHE_DIR": str(place / "cache"),
-        "TOOLSCOPE_LEAKS": str(place / "leaks"),
+        "LEAKS_FILE": str(place / "leaks"),
         "PYTHONPATH": os.pathsep.join([str(place / "guard"), os.environ.get("PYTHONPATH", "")]),
     }
     with (place / "log").open("w") as log:

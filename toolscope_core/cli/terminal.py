@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -12,6 +13,7 @@ import typer
 
 from toolscope_core import __version__
 from toolscope_core.backends import Progress, Step, silent
+from toolscope_core.config import unused_variables
 from toolscope_core.errors import ToolScopeError
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ def toolscope(
     ] = False,
 ) -> None:
     """Audit and curate the toolsets of LLM agents."""
+    for unused in unused_variables(os.environ):
+        say_error(unused)
 
 
 P = ParamSpec("P")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,7 +11,14 @@ from typing import Literal, NoReturn
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from toolscope_core.config import ApiKey, Settings, key_for, read_environment, read_keys
+from toolscope_core.config import (
+    ApiKey,
+    Settings,
+    key_for,
+    read_environment,
+    read_keys,
+    unused_variables,
+)
 from toolscope_core.errors import JobError, StoreError
 from toolscope_core.numbers import quantity
 from toolscope_core.pipeline import Analysis
@@ -47,10 +55,21 @@ def _settings() -> Settings:
 
 
 def _secret_keys() -> tuple[ApiKey, ...]:
+    return read_keys(_secrets())
+
+
+def _secrets() -> dict[str, str]:
     try:
-        return read_keys({name: str(value) for name, value in st.secrets.items()})
+        return {name: str(value) for name, value in st.secrets.items()}
     except StreamlitSecretNotFoundError:
-        return ()
+        return {}
+
+
+def unused_settings() -> list[str]:
+    """A sentence on each variable of the environment, or of the secrets, that is not used."""
+    environment = unused_variables(os.environ)
+    secrets = unused_variables(_secrets())
+    return [*environment, *(f"{SECRETS}: {one}" for one in secrets)]
 
 
 def key_source(origin: str) -> str:

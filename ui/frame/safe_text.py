@@ -14,7 +14,8 @@ from toolscope_core.errors import ToolScopeError
 
 DIFF_WORDS = 800
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
-_ADDRESS = re.compile(r"(https?:|www(?=\.)|@)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?:|www\.|@", re.IGNORECASE)
+_AROUND = ".,;!?()[]\"'"
 _DIM = "opacity:.72"
 """As far back as a text may step and still be read (contrast 4.5 to 1 in both themes)."""
 _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
@@ -24,11 +25,22 @@ def untrusted(text: str) -> str:
     """Text of a catalog, made safe for every Streamlit call that reads markdown.
 
     It is the one door: no page puts such text into markdown or HTML by another way. Line ends
-    become spaces, so that no block element can begin; an invisible joiner keeps addresses from
-    becoming links.
+    become spaces, so that no block element can begin; an address is code, which is no link and can
+    be copied.
     """
-    unlinked = _ADDRESS.sub("\\1\u2060", " ".join(str(text).split()))
-    return _MARKDOWN.sub(r"\\\1", unlinked)
+    return " ".join(
+        _code(word) if _ADDRESS.search(word) else _MARKDOWN.sub(r"\\\1", word)
+        for word in str(text).split()
+    )
+
+
+def _code(word: str) -> str:
+    """A word as code, character for character; signs around it stay outside."""
+    inside = word.strip(_AROUND) or word
+    before, _, after = (_MARKDOWN.sub(r"\\\1", part) for part in word.partition(inside))
+    fence = "`" * (1 + max(map(len, re.findall("`+", inside)), default=0))
+    pad = " " if "`" in inside else ""
+    return f"{before}{fence}{pad}{inside}{pad}{fence}{after}"
 
 
 def sentence(text: str) -> str:

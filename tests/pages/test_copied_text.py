@@ -1,0 +1,59 @@
+"""What is copied from a page is what it says: no character in it that is not its own."""
+
+import pytest
+
+from tests.pages.screen import open_page, words
+from tests.pages.test_addresses import PAGES
+from tests.workspace.desk import MAIL, SUM, catalog, on
+from toolscope_core.catalog.hidden import count_hidden
+from ui.frame.safe_text import untrusted
+
+VIEWS = {
+    **{page: (page, {}) for page in PAGES},
+    **{f"texts {texts}": ("documents", {"texts": texts}) for texts in ("Single tools", "Merges")},
+    **{f"part {part}": ("catalog", {"part": part}) for part in ("Findings", "Servers")},
+    "families": ("review", {"show": "Families"}),
+    "search": ("retrieval", {"q": "send a mail to ann@mail.example"}),
+}
+KINDS = ("code", "text", "text_input", "text_area", "markdown", "caption", "info", "warning")
+KINDS += ("error", "success", "subheader", "title")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_page_writes_characters_that_nobody_typed(monkeypatch, work, view):
+    text = "Mail it to https://mail.example/v1 or ann@mail.example, www.mail.example."
+    tools = [on("alpha", MAIL), on("beta", MAIL), SUM]
+    schema = {**SUM.schema, "description": text}
+    tools = [type(one)(one.id, one.name, text, one.server, schema) for one in tools]
+    record = work.catalogs.add("Addresses", catalog(*tools))
+    work.analyses.run(record.id)
+    page, query = VIEWS[view]
+    app = open_page(monkeypatch, work, page, catalog="Addresses", **query)
+    for kind in KINDS:
+        for element in getattr(app, kind):
+            assert count_hidden(str(element.value)) == 0, (kind, element.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("at https://mail.example/v1_x.", "at `https://mail.example/v1_x`\\."),
+        ("HTTP://x and a*b", "`HTTP://x` and a\\*b"),
+        ("www.mail.example", "`www.mail.example`"),
+        ("ann@mail.example", "`ann@mail.example`"),
+        ("`https://a`", "`` `https://a` ``"),
+        ("``x`@", "``` ``x`@ ```"),
+    ],
+)
+def test_an_address_is_code_and_as_it_was(text, markdown):
+    assert untrusted(text) == markdown
+
+
+def test_a_variable_that_is_not_used_is_said_on_settings(monkeypatch, work):
+    monkeypatch.setenv("TOOLSCOPE_API_KEY", "sk-0123456789")
+    monkeypatch.setenv("TOOLSCOPE_API_ORIGIN", "models")
+    monkeypatch.setenv("TOOLSCOPE_MODLE", "m")
+    text = words(open_page(monkeypatch, work, "settings"))
+    assert "did you mean TOOLSCOPE\\_MODEL?" in text
+    assert "TOOLSCOPE\\_API\\_KEY is set and not used\\: the address 'models' cannot be" in text
+    assert "sk-0123456789" not in text
