@@ -21,7 +21,7 @@ from toolscope_core.decision_log import (
     version_of,
     versions_of,
 )
-from toolscope_core.decisions import decision_of_row, decision_row
+from toolscope_core.decisions import check_form, decision_of_row, decision_row
 from toolscope_core.errors import DecisionError, StaleDecisionError
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
@@ -39,7 +39,7 @@ def decide(action, names, reviewer="ann", tools=TOOLS, **detail):
     elif action == "drop":
         detail = {"drop": list(fps(detail["drop"], tools))}
     elif action == "canonical":
-        detail = {"canonical": tools[detail["canonical"]].fingerprint}
+        detail = {**detail, "canonical": tools[detail["canonical"]].fingerprint}
     ids = tuple(tools[name].id for name in names)
     return Decision(action, fps(names, tools), ids, reviewer, at="2026-01-02", detail=detail)
 
@@ -728,3 +728,16 @@ def test_a_decision_in_parts_by_the_ids_it_had():
     copies = Decision("split", ("x", "x", "y"), ("p", "q", "r"), "ann", detail={})
     assert replace(copies, detail={"groups": [["x", "x"], ["y"]]}).parts == (("p", "q"), ("r",))
     assert replace(copies, detail={"groups": [["x", "y"], ["x"]]}).parts == (("p", "r"), ("q",))
+
+
+def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
+    pair = ("a", "b")
+    log = (
+        replace(decide("canonical", "ab", canonical="a", kind="prune"), seq=1),
+        replace(decide("canonical", "ab", canonical="b"), seq=2),
+    )
+    assert edits(CATALOG, log)[frozenset(pair)] == Edit("b", kind="prune")
+    router = replace(decide("canonical", "ab", canonical="b", kind="router"), seq=3)
+    assert edits(CATALOG, (*log, router))[frozenset(pair)].kind == "router"
+    with pytest.raises(DecisionError, match="'both'; give prune or router"):
+        check_form(decide("canonical", "ab", canonical="a", kind="both"))

@@ -410,7 +410,7 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     draft = drafts_of(plan, [members])[members]
     document = written(draft, with_words.documents[members])
     assert (document.name, document.schema) == (draft.document.name, draft.document.schema)
-    made = analysis.synthesis(members, None)
+    made = analysis.syntheses.synthesis(members, None)
     around = Surroundings(frozenset(), wary_of(analysis.catalog))
     found = {v.code for v in violations(document, made, draft.members, around)}
     assert {"address", "invented"} <= found

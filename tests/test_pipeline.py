@@ -376,7 +376,7 @@ def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(
     )
     (cluster,) = plan.clusters
     assert cluster.members == ("a/list_invoices", "b/list_invoices")
-    assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "prune", False)
+    assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "router", False)
     assert any(
         reason.startswith("parameters are not known: neither ") for reason in cluster.reasons
     )

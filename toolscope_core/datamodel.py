@@ -462,7 +462,7 @@ class Cluster:
     ``asked`` says whether a person, not the judge, put it forward. ``version`` is what a decision
     on this cluster must carry, ``grown`` one that is on its newcomers too. ``relation`` is
     *duplicate*, *subsumes* or, of a family, *parametric*; ``selector`` the argument that says
-    which member is meant, empty for a prune.
+    which member is meant, empty for a prune; ``chosen_kind`` the kind that people chose.
     """
 
     id: str
@@ -480,6 +480,7 @@ class Cluster:
     asked: bool = False
     relation: Relation = "duplicate"
     selector: str = ""
+    chosen_kind: Kind | None = None
 
     @property
     def safe(self) -> bool:
@@ -527,12 +528,12 @@ class Decision:
     ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order; where a log
     is read for a later version, the ids that renamed tools have there. ``detail``
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
-    [fingerprint…]}``, canonical ``{"canonical": fingerprint}``, edit any of ``{"name",
-    "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, threshold ``{"similarity",
-    "probability"}`` without members, flag ``{"note"}``, note ``{"about": key, "note"}``, undo
-    ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the
-    cluster that was on the screen, and what was decided at once with others the ``{"batch"}``.
-    ``seq`` is 0 until the log gives one.
+    [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
+    merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
+    ``{"reason"}``, threshold ``{"similarity", "probability"}`` without members, flag ``{"note"}``,
+    note ``{"about": key, "note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may
+    have the ``{"relation"}`` of the cluster that was on the screen, and what was decided at once
+    with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
     """
 
     action: Action
@@ -572,13 +573,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The choices of people for a set of tools: a canonical id, and fields of the document
-    (``name``, ``description``, ``schema``, ``renames``; ``maps`` by fingerprint, as in
-    ``merging.given_maps``).
+    """The choices of people for a set of tools: a canonical id, the kind of the merge where they
+    chose it, and fields of the document (``name``, ``description``, ``schema``, ``renames``;
+    ``maps`` by fingerprint, as in ``merging.given_maps``).
     """
 
     canonical: str | None = None
     document: JsonObject = field(default_factory=dict)
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

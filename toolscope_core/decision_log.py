@@ -265,7 +265,8 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
             edit = replace(edit, document={**edit.document, **item.detail})
         else:
             position = item.members.index(item.detail["canonical"])
-            edit = replace(edit, canonical=present.get(position))
+            kind = item.detail.get("kind", edit.kind)
+            edit = replace(edit, canonical=present.get(position), kind=kind)
         chosen[key] = edit
     return chosen
 

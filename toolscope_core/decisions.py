@@ -61,7 +61,9 @@ ACTIONS: Mapping[Action, ActionRule] = {
     "canonical": ActionRule(
         "Canonical chosen",
         "the members of a merge",
-        "The one named gives the merged tool its id and name.",
+        "The one named gives the merged tool its id and name. It may choose the kind too: *prune* "
+        "switches the others off although they may keep things of their own, *router* keeps all "
+        "reachable.",
     ),
     "edit": ActionRule(
         "Document edited",
@@ -157,6 +159,7 @@ def check_form(decision: Decision) -> None:
     if size < least:
         raise DecisionError(f"{decision.action} names {size} tools; give at least {least}")
     check = {
+        "canonical": _check_canonical,
         "split": _check_groups,
         "recut": _check_groups,
         "drop": _check_drop,
@@ -171,13 +174,8 @@ def check_form(decision: Decision) -> None:
     }
     if decision.action in check:
         check[decision.action](decision)
-    elif (
-        decision.action == "canonical" or (decision.action == "accept" and _KEPT in decision.detail)
-    ) and decision.detail.get(_KEPT) not in decision.members:
-        raise DecisionError(
-            f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
-            f"{id_list(decision.ids)}"
-        )
+    elif decision.action == "accept" and _KEPT in decision.detail:
+        _check_canonical(decision)
 
 
 def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
@@ -242,6 +240,19 @@ def id_list(ids: Sequence[str]) -> str:
     """The first five tool ids, as a part of a sentence."""
     shown = ", ".join(ids[:5]) or "nothing"
     return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
+
+
+def _check_canonical(decision: Decision) -> None:
+    if decision.detail.get(_KEPT) not in decision.members:
+        raise DecisionError(
+            f"canonical is {decision.detail.get('canonical')!r}, which is no member; choose one of "
+            f"{id_list(decision.ids)}"
+        )
+    if decision.detail.get("kind") not in (None, "prune", "router"):
+        raise DecisionError(
+            f"the kind of the merge of {id_list(decision.ids)} is {decision.detail['kind']!r}; "
+            "give prune or router"
+        )
 
 
 def _check_groups(decision: Decision) -> None:

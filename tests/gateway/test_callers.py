@@ -22,8 +22,10 @@ def test_progress_and_logs_reach_the_client_that_calls(town, servers):
         logs.append((params.level, params.logger, params.data))
 
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "progress"}, progress_callback=progress)
-        await client.call_tool("work", {"act": "log"})
+        await client.call_tool(
+            "work", {"act": "progress", "server": "north"}, progress_callback=progress
+        )
+        await client.call_tool("work", {"act": "log", "server": "north"})
         with anyio.move_on_after(5):
             while not logs:
                 await anyio.sleep(0.01)
@@ -37,8 +39,8 @@ def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(town, serv
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         with anyio.move_on_after(0.2):
-            await client.call_tool("work", {"act": "listen"})
-        answer = told(await client.call_tool("work", {"act": "cancelled"}))
+            await client.call_tool("work", {"act": "listen", "server": "north"})
+        answer = told(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
         return answer, gateway.calls.log.outcomes["cancelled"]
 
     assert through(town, servers, use) == (True, 1)
@@ -67,7 +69,11 @@ async def roots(context):
 def test_a_client_that_can_answers_what_an_original_asks(town, servers):
     async def use(client, gateway):
         return [
-            told(await client.call_tool("work", {"act": f"ask:{method}", "params": params}))
+            told(
+                await client.call_tool(
+                    "work", {"act": f"ask:{method}", "params": params, "server": "north"}
+                )
+            )
             for method, params in (
                 ("sampling/createMessage", SAMPLING),
                 ("elicitation/create", ELICITATION),
@@ -93,7 +99,7 @@ def test_a_client_that_can_answers_what_an_original_asks(town, servers):
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_one_that_cannot_refuses_in_words(town, servers, mode):
     async def use(client, gateway):
-        return told(await client.call_tool("work", {"act": "ask:roots/list"}))
+        return told(await client.call_tool("work", {"act": "ask:roots/list", "server": "north"}))
 
     refusal = through(town, servers, use, callbacks={"mode": mode})
     assert refusal["code"] == -32600

@@ -32,7 +32,7 @@ def test_a_change_that_is_announced_while_the_tools_are_listed_is_seen(town, lis
 
 def test_no_call_passes_between_the_announcement_and_the_new_listing(town, listing):
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "change"})
+        await client.call_tool("work", {"act": "change", "server": "north"})
         return await text_of(client, "get", {"path": "secret"})
 
     assert through(town, listing("slow"), use).startswith(HELD)
@@ -40,7 +40,7 @@ def test_no_call_passes_between_the_announcement_and_the_new_listing(town, listi
 
 def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go_on(town, listing):
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "announce"})
+        await client.call_tool("work", {"act": "announce", "server": "north"})
         first = gateway.calls.servers.open_now["north"]
         with anyio.fail_after(10):
             other = told(await client.call_tool("south_same", {"x": 1}))["server"]
@@ -53,9 +53,11 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
 
 def test_many_announcements_are_one_look(town, servers):
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "announce", "size": 500})
+        await client.call_tool("work", {"act": "announce", "size": 500, "server": "north"})
         await client.call_tool("get", {"path": "a"})
-        return told(await client.call_tool("work", {"act": "announce", "size": 0}))["listed"]
+        return told(
+            await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
+        )["listed"]
 
     assert through(town, servers, use) <= 4
 
@@ -68,7 +70,7 @@ def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(town
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
         with pytest.raises(MCPError) as raised:
-            await client.call_tool("work", {"act": "rpc-error", "size": code})
+            await client.call_tool("work", {"act": "rpc-error", "size": code, "server": "north"})
         return raised.value.error, before is gateway.calls.servers.open_now["north"]
 
     error, stays = through(town, servers, use)
@@ -80,8 +82,8 @@ def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(town, servers):
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
-        text = await text_of(client, "work", {"act": "strange"})
-        whole = await client.call_tool("work", {"act": "null-meta"})
+        text = await text_of(client, "work", {"act": "strange", "server": "north"})
+        whole = await client.call_tool("work", {"act": "null-meta", "server": "north"})
         return text, told(whole)["tool"], before is gateway.calls.servers.open_now["north"]
 
     text, tool, stays = through(town, servers, use)
@@ -108,7 +110,9 @@ def test_the_level_of_logs_reaches_servers_that_open_later(town, servers):
         await client.set_logging_level("debug")
         await client.call_tool("get", {"path": "a"})
         gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
-        return told(await client.call_tool("work", {"act": "announce", "size": 0}))["levels"]
+        return told(
+            await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
+        )["levels"]
 
     assert through(town, servers, use) == ["debug"]
 
@@ -129,7 +133,7 @@ def test_a_notice_that_nobody_reads_ends_nothing(town, servers):
         raise BrokenPipeError(32, "Broken pipe")
 
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "change"})
+        await client.call_tool("work", {"act": "change", "server": "north"})
         held = await text_of(client, "get", {"path": "a"})
         return held, told(await client.call_tool("north_same", {"x": 1}))["server"]
 
@@ -148,6 +152,7 @@ def test_what_is_asked_in_a_call_ends_with_it(town, servers):
     waiting = []
     asking = {
         "act": "ask:sampling/createMessage",
+        "server": "north",
         "params": {
             "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
             "maxTokens": 5,

@@ -25,7 +25,7 @@ async def text_of(client, name, arguments):
 
 def test_a_server_that_dies_in_a_call_is_named_and_started_again(town, servers):
     async def use(client, gateway):
-        died = await text_of(client, "work", {"act": "die"})
+        died = await text_of(client, "work", {"act": "die", "server": "north"})
         other = told(await client.call_tool("south_same", {"x": 1}))
         again = told(await client.call_tool("get", {"path": "a"}))
         return died, other["server"], again["server"]
@@ -128,8 +128,8 @@ def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
 
 def test_a_result_without_end_ends_in_words(town, servers):
     async def use(client, gateway):
-        huge = await text_of(client, "work", {"act": "huge", "size": 300_000})
-        large = await client.call_tool("work", {"act": "huge", "size": 100_000})
+        huge = await text_of(client, "work", {"act": "huge", "size": 300_000, "server": "north"})
+        large = await client.call_tool("work", {"act": "huge", "size": 100_000, "server": "north"})
         return huge, len(large.content[0].text)
 
     huge, size = through(town, servers, use)
@@ -139,9 +139,9 @@ def test_a_result_without_end_ends_in_words(town, servers):
 
 def test_a_slow_call_ends_in_time_and_the_server_stays(town, servers):
     async def use(client, gateway):
-        slow = await text_of(client, "work", {"act": "listen"})
+        slow = await text_of(client, "work", {"act": "listen", "server": "north"})
         before = gateway.calls.servers.open_now["north"]
-        cancelled = told(await client.call_tool("work", {"act": "cancelled"}))
+        cancelled = told(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
         return slow, cancelled, before is gateway.calls.servers.open_now["north"]
 
     slow, cancelled, stays = through(town, servers, use, limits=replace(QUICK, answer_seconds=0.4))
@@ -200,7 +200,7 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(town, servers, tmp_pa
     async def use(client, gateway):
         assert client.server_capabilities.tools.list_changed
         before = [tool.name for tool in (await client.list_tools()).tools]
-        await client.call_tool("work", {"act": "change"})
+        await client.call_tool("work", {"act": "change", "server": "north"})
         deadline = time.monotonic() + 10
         while not gateway.held.declared["north"].changed and time.monotonic() < deadline:
             await anyio.sleep(0.01)
@@ -231,7 +231,7 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(town, servers,
 
     async def use(client, gateway):
         changed = await text_of(client, "get", {"path": "a"})
-        missing = await text_of(client, "work", {"act": "x"})
+        missing = await text_of(client, "work", {"act": "x", "server": "north"})
         south = told(await client.call_tool("work", {"server": "south"}))
         listed = [tool.name for tool in (await client.list_tools()).tools]
         return changed, missing, south["server"], listed

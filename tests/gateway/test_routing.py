@@ -53,7 +53,8 @@ def schema_of(**types):
 def test_the_selector_chooses_and_arguments_go_back_through_alpha():
     table, south = family()
     route = table.routes["find"]
-    assert chosen_original(route, {"q": "a"}).tool_id == "n/find"
+    assert chosen_original(route, {"q": "a"}) is None
+    assert chosen_original(route, {"q": "a", "where": "n"}).tool_id == "n/find"
     assert chosen_original(route, {"q": "a", "where": "west"}) is None
     chosen = chosen_original(route, {"q": "a", "where": "s", "limit": "3"})
     assert (chosen.server, chosen.name) == ("s", "seek")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
+from toolscope_core.datamodel import Catalog, Constraints, Edit, Group, Tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.guards import Companions, effect, guards, kept_behind, returned
 from toolscope_core.merging.plan import build_clusters
@@ -26,6 +26,9 @@ def record(**fields):
 
 
 ALONE = Companions([])
+AS_PRUNE = {frozenset("ab"): Edit(kind="prune")}
+"""A person says that the servers share what they keep."""
+
 ACROSS = "the members live on 2 servers: "
 HELD = "nothing says that they share their "
 
@@ -157,7 +160,7 @@ def test_what_differs_is_a_sentence_in_either_order(one, other, told):
 @pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
 def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, sentences):
     catalog = Catalog((one, other))
-    built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
+    built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), AS_PRUNE, 0.9)
     (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
     reasons = guards([one, other], cluster.canonical, "prune", Companions(catalog.tools))
     assert cluster.kind == "prune"
@@ -207,7 +210,7 @@ def test_state_is_switched_off_as_a_family_or_not_at_all():
     assert guards([one, other], "a", "prune", families) == told
     assert len(guards([one, other], "a", "router", families)) == 1
     catalog = Catalog((one, other, *beside))
-    (cluster,) = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), {}, 0.9)
+    (cluster,) = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), AS_PRUNE, 0.9)
     assert cluster.reasons == told
 
 

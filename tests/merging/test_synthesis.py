@@ -81,7 +81,7 @@ def test_a_router_takes_everything_and_says_who_works():
     schema = made.document.schema
     assert made.kind == "router"
     assert list(schema["properties"]) == ["city", "lat", "lon", "variant"]
-    assert schema.get("required") is None
+    assert schema["required"] == ["variant"]
     assert schema["properties"]["variant"]["enum"] == ["weather", "weather_at"]
     assert made.arguments[1].constants == {"variant": "weather_at"}
 
@@ -93,7 +93,7 @@ def test_a_router_over_servers_selects_by_server_and_widens_values():
     schema = made.document.schema
     assert schema["properties"]["server"]["enum"] == ["mail", "chat"]
     assert schema["properties"]["how"]["enum"] == ["now", "later"]
-    assert schema["required"] == ["to"]
+    assert schema["required"] == ["to", "server"]
 
 
 def test_a_router_says_which_arguments_it_only_surmises_to_be_one():

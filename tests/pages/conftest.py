@@ -4,7 +4,13 @@ import pytest
 
 from tests.fakes import WordEmbedder
 from tests.pages.bench import Bench
-from tests.workspace.conftest import own, shared, work  # noqa: F401
+from tests.workspace.conftest import (  # noqa: F401
+    one_store,
+    own,
+    shared,
+    stores_apart,
+    work,
+)
 from ui.charts import pictures
 from ui.frame import page_frame
 

@@ -57,3 +57,24 @@ def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
 def test_an_address_of_no_pair_shows_the_first(bench):
     page = bench(*BOTH).open("review", show="By server pair", servers="gone")
     assert len(listed(page)) == 2
+
+
+def test_of_two_stores_both_are_kept_until_a_person_keeps_one(bench, stores_apart):
+    page = bench(*BOTH).open("review")
+    page.press("together_")
+    assert set(listed(page)["kept"]) == {"both"}
+    page.press("keep_beta")
+    assert set(listed(page)["kept"]) == {"beta"}
+    page.press("undo_batch_")
+    assert set(listed(page)["kept"]) == {"both"}
+
+
+def test_on_a_card_one_store_can_be_kept(bench, stores_apart):
+    page = bench(*BOTH).open("review")
+    assert "passes each call on to" in page.text
+    assert "each server may keep things of its own" in page.text
+    page.press("prune_")
+    (decision,) = page.review.log(1)
+    assert (decision.action, decision.detail["kind"]) == ("canonical", "prune")
+    assert "no longer see" in page.text
+    assert "others switched off" in page.open("history").text

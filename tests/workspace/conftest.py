@@ -3,6 +3,23 @@
 import pytest
 
 from tests.workspace import desk
+from toolscope_core.merging.stores import Stores
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_store():
+    """The servers of a desk share their mail and files, so that their copies can be pruned."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stores, "are_apart", lambda self, members: False)
+        yield
+
+
+@pytest.fixture
+def stores_apart(monkeypatch):
+    """Each server of a desk has its own."""
+    monkeypatch.setattr(
+        Stores, "are_apart", lambda self, members: len({one.server for one in members}) > 1
+    )
 
 
 @pytest.fixture(scope="module")

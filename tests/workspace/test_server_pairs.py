@@ -7,6 +7,9 @@ import pytest
 
 from tests.scripted import judge_says
 from tests.workspace.desk import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, open_desk, tool
+from toolscope_core.config import PlanConfig
+from toolscope_core.merging.stores import Stores
+from toolscope_core.pipeline import plan_merge
 from toolscope_core.views.queue import kind_of
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))
@@ -111,3 +114,33 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     made, refused = decide(work.review, i, "accept", pair)
     assert (len(made), refused, work.review.progress(i).waiting) == (2, (), 0)
     work.close()
+
+
+def test_of_two_stores_one_can_be_kept_by_hand(stores_apart):
+    work, i = open_desk(*BOTH)
+    review = work.review
+    pair = only_pair(review, i)
+    assert {one.kind for one in pair.clusters} == {"router"}
+    assert (pair.kept_on("alpha"), pair.kept_on("beta")) == (0, 0)
+    review.decide_each(
+        i,
+        "ann",
+        [
+            ("canonical", one, {"canonical": kept, "kind": "prune"})
+            for one, kept in pair.to_keep("beta")
+        ],
+    )
+    changed = only_pair(review, i)
+    assert {one.kind for one in changed.clusters} == {"prune"}
+    assert (changed.kept_on("alpha"), changed.kept_on("beta")) == (0, 3)
+    assert not any(one.safe for one in changed.clusters)
+    work.close()
+
+
+def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):
+    review, i, work = opened
+    weather = by_name(work, i, "get_weather")
+    review.decide(i, "accept", weather, "ann")
+    monkeypatch.setattr(Stores, "are_apart", lambda self, members: True)
+    again = plan_merge(work.analyses.get(i).without_cache(), review.log(i), PlanConfig())
+    assert [(one.members, one.kind) for one in again.applied] == [(weather.members, "prune")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from toolscope_core.datamodel import ArgumentMap, ArgumentMove, JsonObject, Tool, canonical_json
 from toolscope_core.gateway.routing import Original, Route
@@ -12,14 +11,14 @@ from toolscope_core.merging.calls import MappedCall, unmap_call
 
 
 def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
-    """The original that the arguments choose: the first whose constants they have; a constant that
-    the call leaves out counts as its default. ``None`` where they choose none.
+    """The original that the arguments choose: the first whose constants they have; ``None`` where
+    they choose none: a constant that the call leaves out is not made up.
     """
     if len(route.originals) == 1:
         return route.originals[0]
     for original in route.originals:
         alpha = route.alphas.get(original.tool_id)
-        if alpha is None or _has_constants(route, alpha, arguments):
+        if alpha is None or _has_constants(alpha, arguments):
             return original
     return None
 
@@ -58,9 +57,7 @@ def misplaced_arguments(
     if alpha is None or len(route.originals) == 1:
         return ()
     mine = {move.target: move.source for move in alpha.moves}
-    choice = ", ".join(
-        f"{name}={canonical_json(value)}" for name, value in sorted(alpha.constants.items())
-    )
+    choice = _choice(alpha)
     declared_here = _properties(route)
     foreign = [
         f"with {choice}, {name!r} is not taken; leave it out"
@@ -76,22 +73,20 @@ def misplaced_arguments(
     return (*foreign, *missing)
 
 
-def choices(route: Route) -> Sequence[JsonObject]:
-    """The arguments by which each of several originals is chosen, in their order."""
+def choices(route: Route) -> Sequence[str]:
+    """The arguments by which each of several originals is chosen, in their order, in words."""
     alphas = (route.alphas.get(one.tool_id) for one in route.originals)
-    return [dict(alpha.constants) if alpha else {} for alpha in alphas]
+    return [_choice(alpha) for alpha in alphas if alpha]
 
 
-def _has_constants(route: Route, alpha: ArgumentMap, arguments: JsonObject) -> bool:
-    properties = _properties(route)
+def _choice(alpha: ArgumentMap) -> str:
+    constants = sorted(alpha.constants.items())
+    return ", ".join(f"{name}={canonical_json(value)}" for name, value in constants)
 
-    def value(name: str) -> Any:
-        schema = properties.get(name)
-        default = schema.get("default") if isinstance(schema, dict) else None
-        return arguments.get(name, default)
 
+def _has_constants(alpha: ArgumentMap, arguments: JsonObject) -> bool:
     return all(
-        canonical_json(value(name)) == canonical_json(constant)
+        name in arguments and canonical_json(arguments[name]) == canonical_json(constant)
         for name, constant in alpha.constants.items()
     )
 

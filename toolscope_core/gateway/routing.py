@@ -32,10 +32,10 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A tool as agents see it. Of ``originals`` the first is called where no argument says
-    otherwise; there are several only where all of them stay reachable (a router). ``alphas`` by
-    the id of the original, of those that have one. ``mended`` says, in sentences, what of the
-    record clients would not have read; ``obstacle`` why no client is given it, empty where all are.
+    """A tool as agents see it. There are several ``originals`` only where all of them stay
+    reachable (a router), and the arguments say which is called. ``alphas`` by the id of the
+    original, of those that have one. ``mended`` says, in sentences, what of the record clients
+    would not have read; ``obstacle`` why no client is given it, empty where all are.
     """
 
     tool_id: str

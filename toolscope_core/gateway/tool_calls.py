@@ -103,12 +103,14 @@ class ToolCalls:
         params: types.CallToolRequestParams,
     ) -> dict[str, Any]:
         route = self._route(call)
+        original = chosen_original(route, call.arguments)
+        if original is None:
+            which = " or ".join(choices(route))
+            raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
         against = self.objections(route, call.arguments)
         if against:
             raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
-        original = call.original = chosen_original(route, call.arguments)
-        if original is None:
-            raise _Refused(_sentences(f"{route.name} needs one of", map(str, choices(route))))
+        call.original = original
         server = await self._server(original, context)
         held = self.held.why_held(original)
         if held:

@@ -67,6 +67,11 @@ def reasons_against(
         yield "a member carries a blocking finding"
     if group.family:  # 2
         yield f"a family: {_values(synthesis)}; no member serves the callers of another"
+    elif synthesis.apart:
+        yield (
+            "each server may keep things of its own behind these tools, so all of them must stay "
+            "reachable, which needs a gateway"
+        )
     elif synthesis.kind == "router":
         yield (
             "the kept tool's own schema does not take every call of the others, so a gateway is "

@@ -13,6 +13,7 @@ from toolscope_core.merging.auto_accept import Differences, is_clean
 from toolscope_core.merging.defaults import silent_changes
 from toolscope_core.merging.guards import Companions, guards
 from toolscope_core.merging.licence import ToolWords, tool_words
+from toolscope_core.merging.stores import Stores
 from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synthesise
 from toolscope_core.merging.unlicensed import unlicensed
 from toolscope_core.unicode_forms import normalise
@@ -28,7 +29,8 @@ class GroupSyntheses:
         self._tools = catalog.by_id
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)
-        self._made: dict[tuple[Members, str | None, bool], Synthesis] = {}
+        self._stores = Stores(catalog.tools)
+        self._made: dict[tuple[Members, str | None, bool, Kind | None], Synthesis] = {}
         self._words_by_id: dict[str, ToolWords] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
         self._ids: dict[Members, str] = {}
@@ -52,11 +54,25 @@ class GroupSyntheses:
             self._ids[members] = cluster_id(self.of(members))
         return self._ids[members]
 
-    def synthesis(self, members: Members, canonical: str | None, family: bool = False) -> Synthesis:
-        """What the members would become, with a chosen canonical if any."""
-        key = members, canonical, family
+    def synthesis(
+        self,
+        members: Members,
+        canonical: str | None,
+        family: bool = False,
+        kind: Kind | None = None,
+    ) -> Synthesis:
+        """What the members would become, with a canonical and a kind that people chose, if any.
+
+        No canonical stands for members that may each keep something of their own (``stores``),
+        unless people chose a prune; but one with a blocking finding need not stay reachable.
+        """
+        key = members, canonical, family, kind
         if key not in self._made:
-            self._made[key] = synthesise(self.of(members), self._blocked, canonical, family)
+            tools = self.of(members)
+            all_clean = self._blocked.isdisjoint(members)
+            stores = kind is None and all_clean and self._stores.are_apart(tools)
+            apart = kind == "router" or stores
+            self._made[key] = synthesise(tools, self._blocked, canonical, family, apart)
         return self._made[key]
 
     def earlier_canonical(self, members: Members) -> str | None:

@@ -35,15 +35,20 @@ _KEPT = frozenset(
 )
 """Nouns of what somebody keeps: the one of another owner is another one."""
 
-_ANYWHERE = frozenset(
-    """weather forecast news price stock crypto cryptocurrency market quote rate search web website
-    url site html screenshot browser click element navigate scroll dns whois ip lookup uuid hash
-    convert calculate time timezone date transcript video youtube paper arxiv wikipedia package npm
-    documentation translate text image generate think thought command shell random math number color
-    qr code regex json encode decode fetch scrape extract crawl pdf markdown word dictionary map
-    geocode place route direction distance""".split()
+_FACTS = frozenset(
+    """weather forecast news price stock crypto cryptocurrency market quote rate web website url dns
+    whois ip uuid hash time timezone date transcript video youtube paper arxiv wikipedia package npm
+    documentation think thought random math number color qr regex word dictionary map geocode place
+    route direction distance""".split()
 )
-"""Words of what is the same wherever it is asked: public facts, sums, the page in a browser."""
+"""Words of public facts and sums."""
+
+_ANYWHERE = _FACTS.union(
+    """search site html screenshot browser click element navigate scroll lookup convert calculate
+    translate text image generate command shell code json encode decode fetch scrape extract crawl
+    pdf markdown""".split()
+)
+"""Words of what is the same wherever it is asked: facts, sums, the page in a browser."""
 
 _TEXT = 400
 _CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
@@ -82,6 +87,11 @@ def keeps_things(words: Iterable[str]) -> bool:
 def is_anywhere(words: Iterable[str]) -> bool:
     """Whether one of the words is for what is the same wherever it is asked."""
     return not _ANYWHERE.isdisjoint(map(singular, words))
+
+
+def is_of_facts(words: Iterable[str]) -> bool:
+    """Whether one of the words is for public facts or sums, which nobody keeps."""
+    return not _FACTS.isdisjoint(map(singular, words))
 
 
 def shared_product(one: str, other: str, rarity: Mapping[str, float]) -> float:

@@ -53,12 +53,11 @@ def build_clusters(
     made = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
-        canonical = edit.canonical
-        if canonical is None and constraints.is_earlier(group.members):
-            canonical = syntheses.earlier_canonical(
-                group.members
-            )  # what was decided stays as it was
-        synthesis = syntheses.synthesis(group.members, canonical, group.family)
+        canonical, kind = edit.canonical, edit.kind
+        if constraints.is_earlier(group.members):  # what was decided stays as it was
+            canonical = canonical or syntheses.earlier_canonical(group.members)
+            kind = kind or "prune"
+        synthesis = syntheses.synthesis(group.members, canonical, group.family, kind)
         made[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
     renamed = _new_owners(made)
     clusters = []
@@ -91,6 +90,7 @@ def build_clusters(
                 asked=group.asked or held,
                 relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
+                chosen_kind=edit.kind,
             )
         )
     return tuple(clusters)

@@ -65,22 +65,23 @@ def slot_of(
     """What the slot is called and the value of each tool, in their order, all different.
 
     ``unshared`` are the words of each tool that no other one says, those of its name first. Where
-    words of names do not tell them apart, nor words of one kind, the servers do, then the first
-    words of descriptions, names, ids.
+    words of names do not tell them apart, nor words of one kind, the servers do, then the names,
+    then the first words of descriptions, then ids.
     """
     named = [_of_name(tool, words) for tool, words in zip(tools, unshared, strict=True)]
     values = [
         "_".join((own or list(words))[:_MOST_WORDS])
         for own, words in zip(named, unshared, strict=True)
     ]
-    servers = [tool.server for tool in tools]
-    if all(values) and _are_distinct(values):
-        told_by_server = all(servers) and _are_distinct(servers)
-        if all(named) or kind_of(values) or not told_by_server:
-            return _kind(values), tuple(values)
-    for name, labels in (("server", servers), ("variant", [tool.name for tool in tools])):
+    told_by_words = all(values) and _are_distinct(values)
+    if told_by_words and (all(named) or kind_of(values)):
+        return _kind(values), tuple(values)
+    servers, names = [tool.server for tool in tools], [tool.name for tool in tools]
+    for name, labels in (("server", servers), ("variant", names)):
         if all(labels) and _are_distinct(labels):
             return name, tuple(labels)
+    if told_by_words:
+        return _kind(values), tuple(values)
     return "variant", tuple(tool.id for tool in tools)
 
 

@@ -26,20 +26,25 @@ from toolscope_core.merging.alignment import argument_map, inlined, map_onto, su
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.licence import ToolWords, tool_words, unshared
 from toolscope_core.merging.matching import match_parameters
+from toolscope_core.merging.router_words import argument_description, router_description
 from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.subschema import admits, leaves_out
 from toolscope_core.merging.units import difference
 
 _WORDS = ("description", "title", "default")
 
-MOST_NAMED = 12
-"""So many values of a selector are named in the description; its schema lists all."""
+_CONDITIONS = frozenset(
+    """$ref allOf anyOf oneOf not if patternProperties propertyNames maxProperties
+    unevaluatedProperties""".split()
+)
+"""What may forbid an argument that a schema does not list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """What a set of tools becomes: ``arguments`` has one map per member, in member order;
-    ``selector`` is the argument that says which one is meant, empty for a prune.
+    ``selector`` is the argument that says which one is meant, empty for a prune; ``apart`` whether
+    they are a router because each has to stay reachable.
     """
 
     kind: Kind
@@ -47,6 +52,7 @@ class Synthesis:
     document: Document
     arguments: tuple[ArgumentMap, ...]
     selector: str = ""
+    apart: bool = False
 
 
 def synthesise(
@@ -54,24 +60,25 @@ def synthesise(
     blocked: frozenset[str] = frozenset(),
     chosen: str | None = None,
     family: bool = False,
+    apart: bool = False,
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
     ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
     the canonical a person wants. Prune wherever some allowed canonical serves all the others; a
-    ``family`` never, since the words of one member do not serve the callers of another.
+    ``family`` never, since the words of one member do not serve the callers of another, nor
+    members that are kept ``apart``: each must stay reachable.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == chosen] or free
-    serving = [
-        (tool, maps) for tool in allowed if not family and (maps := serving_maps(tool, members))
-    ]
+    candidates = () if family or apart else allowed
+    serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members))]
     if serving:
         words_by_id = {tool.id: tool_words(tool) for tool in members} if len(serving) > 1 else {}
         canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], words_by_id))
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
-    return _router(canonical, members, family)
+    return _router(canonical, members, family, apart, blocked)
 
 
 def earlier_canonical(members: Sequence[Tool], blocked: frozenset[str] = frozenset()) -> str | None:
@@ -160,39 +167,78 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
     return merged
 
 
-def _router(canonical: Tool, members: Sequence[Tool], family: bool) -> Synthesis:
+def _router(
+    canonical: Tool, members: Sequence[Tool], family: bool, apart: bool, blocked: frozenset[str]
+) -> Synthesis:
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
     properties: dict[str, JsonObject] = {}
     pairs: dict[str, dict[str, str]] = {}
     surmised: dict[str, tuple[str, ...]] = {}
-    for tool in ordered:
+    schema: dict[str, Any] = {"type": "object"}
+    needed: list[str] = []
+    one_schema = _is_shared(ordered)
+    if one_schema:
+        schema |= canonical.schema or {}
+        properties |= schema.get("properties") or {}
+        needed += schema.get("required") or ()
+    for tool in ordered if not one_schema else ():
         pairs[tool.id], surmised[tool.id] = _join(tool, properties)
-    selector, values = _selector(ordered, properties, family)
+    selector, values = _selector(ordered, properties, family, apart)
+    if not one_schema:
+        needed += _always_supplied(ordered, pairs, properties)
+        _describe(selector, values, ordered, pairs, properties)
     properties[selector] = {
         "type": "string",
         "enum": [values[tool.id] for tool in ordered],
-        "default": values[canonical.id],
         "description": "Which of the merged tools does the work.",
     }
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    needed = _always_supplied(ordered, pairs, properties)
-    if needed:
-        schema["required"] = needed
-    maps = tuple(
-        replace(
-            map_onto(tool, canonical.id, schema, pairs[tool.id], {selector: values[tool.id]}),
-            surmised=surmised[tool.id],
-        )
-        for tool in members
-    )
-    named = [values[tool.id] for tool in ordered]
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    text = (
-        f"{canonical.description.rstrip()} Choose with `{selector}` which one does it: "
-        f"{', '.join(named[:MOST_NAMED])}{more}."
-    ).strip()
+    schema |= {"properties": properties, "required": [*needed, selector]}
+    maps = []
+    for tool in members:
+        chosen = {selector: values[tool.id]}
+        if one_schema:
+            same = argument_map(tool, canonical if tool.schema is None else tool)
+            alpha = replace(same, to=canonical.id, constants=chosen)
+        else:
+            alpha = map_onto(tool, canonical.id, schema, pairs[tool.id], chosen)
+            alpha = replace(alpha, surmised=surmised[tool.id])
+        maps.append(alpha)
+    texts = {
+        values[tool.id]: "" if tool.id in blocked and tool is not canonical else tool.description
+        for tool in ordered
+    }
+    by_server = all(values[tool.id] == tool.owner for tool in ordered)
+    text = router_description(selector, texts, vary=family and not by_server)
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
-    return Synthesis("router", canonical.id, document, maps, selector)
+    return Synthesis("router", canonical.id, document, tuple(maps), selector, apart)
+
+
+def _is_shared(members: Sequence[Tool]) -> bool:
+    """Whether all members have one schema, to which an argument can be added."""
+    schema = members[0].schema
+    if schema is None:
+        return len({tool.content_hash for tool in members}) == 1
+    alike = len({canonical_json(tool.schema) for tool in members}) == 1
+    return alike and _CONDITIONS.isdisjoint(schema)
+
+
+def _describe(
+    selector: str,
+    values: Mapping[str, str],
+    ordered: Sequence[Tool],
+    pairs: Mapping[str, Mapping[str, str]],
+    properties: dict[str, JsonObject],
+) -> None:
+    """Put into each property what its members say of how it is written."""
+    texts: dict[str, dict[str, str]] = {}
+    for tool in ordered:
+        for parameter in tool.parameters:
+            target = pairs[tool.id][parameter.name]
+            texts.setdefault(target, {})[values[tool.id]] = parameter.description
+    for name, by_value in texts.items():
+        text = argument_description(selector, by_value)
+        if text:
+            properties[name] = {**properties[name], "description": text}
 
 
 def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -240,23 +286,30 @@ def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
 
 
 def _selector(
-    ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool
+    ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool, apart: bool
 ) -> tuple[str, dict[str, str]]:
     """A free argument name and one value per tool id: in a family what differs, else the server,
-    the name, or the id.
+    the name, or the id; of tools that are ``apart`` the server, or the id that begins with it.
     """
     ids = [tool.id for tool in ordered]
-    if family:
+    owners = {tool.id: tool.owner for tool in ordered}
+    if family and not (apart and _are_names(owners)):
         slot, slot_values = slot_of(ordered, own_words([tool_words(tool) for tool in ordered]))
         return _free_name(slot, properties), dict(zip(ids, slot_values, strict=True))
+    names = {} if apart else {tool.id: tool.name for tool in ordered}
     for name, values in (
-        ("server", {tool.id: tool.server for tool in ordered}),
-        ("variant", {tool.id: tool.name for tool in ordered}),
-        ("variant", {tool.id: tool.id for tool in ordered}),
+        ("server", owners),
+        ("variant", names),
+        ("server" if apart else "variant", {one: one for one in ids}),
     ):
-        if all(values.values()) and len(set(values.values())) == len(ordered):
+        if _are_names(values):
             return _free_name(name, properties), values
     raise ValueError("tool ids repeat")  # ids are unique in a catalog, so this is a bug
+
+
+def _are_names(values: Mapping[str, str]) -> bool:
+    """Whether there are values, all different and none empty."""
+    return bool(values) and all(values.values()) and len(set(values.values())) == len(values)
 
 
 def _free_name(name: str, properties: Mapping[str, JsonObject]) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toolscope_core import similarity
 from toolscope_core.backends import Vectors
 from toolscope_core.config import LEAST_PROBABILITY, AnalysisConfig, Cut
-from toolscope_core.datamodel import Catalog, Decision, Pair, PairScores, Verdict
+from toolscope_core.datamodel import Catalog, Cluster, Decision, Pair, PairScores, Verdict
 from toolscope_core.decision_log import active
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.judge import OfflineJudge, PairProbabilities
@@ -135,11 +135,12 @@ class Analysis:
             syntheses=GroupSyntheses(self.catalog),
         )
 
-    def synthesis(
-        self, members: tuple[str, ...], canonical: str | None, family: bool = False
-    ) -> Synthesis:
-        """The tool that the members would become, with a chosen canonical if any; cached."""
-        return self.syntheses.synthesis(members, canonical, family)
+    def synthesis_of(self, cluster: Cluster) -> Synthesis:
+        """The tool that the members of a cluster become before anybody edits its document."""
+        family = cluster.relation == "parametric"
+        return self.syntheses.synthesis(
+            cluster.members, cluster.canonical, family, cluster.chosen_kind
+        )
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""

@@ -53,7 +53,8 @@ class Card:
     ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
     the offline judge differ, the widest gap first. ``unlicensed`` says which words of a prune have
     no licence, ``slot`` what tells the members of a family apart. ``loosest`` is the member that
-    the judge is least sure of, empty where there are but two. Tokens are estimates.
+    the judge is least sure of, empty where there are but two. ``could_be_pruned`` says whether only
+    what the servers may keep stands against letting the canonical stay alone. Tokens are estimates.
     """
 
     cluster: Cluster
@@ -69,6 +70,7 @@ class Card:
     unlicensed: tuple[str, ...] = ()
     slot: Slot | None = None
     loosest: str = ""
+    could_be_pruned: bool = False
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -126,7 +128,14 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         unlicensed=unlicensed_in(analysis.catalog, cluster),
         slot=slot_in(cluster) if family else None,
         loosest=_loosest(cluster.members, pairs, probabilities),
+        could_be_pruned=_could_be_pruned(analysis, cluster),
     )
+
+
+def _could_be_pruned(analysis: Analysis, cluster: Cluster) -> bool:
+    if cluster.kind == "prune" or cluster.relation == "parametric" or cluster.chosen_kind:
+        return False
+    return analysis.synthesis_of(replace(cluster, chosen_kind="prune")).kind == "prune"
 
 
 def _loosest(

@@ -24,7 +24,6 @@ from toolscope_core.datamodel import (
 )
 from toolscope_core.errors import DecisionError
 from toolscope_core.merging.plan import build_clusters
-from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.pipeline import Analysis
 from toolscope_core.views.value_texts import text_of, value_of
 
@@ -64,9 +63,7 @@ class Draft:
 
 def synthesised(analysis: Analysis, cluster: Cluster) -> Document:
     """The cluster's document before anybody edited it, under the canonical it has now."""
-    members = _members(analysis, cluster)
-    family = cluster.relation == "parametric"
-    return synthesise(members, analysis.catalog.blocked, cluster.canonical, family).document
+    return analysis.synthesis_of(cluster).document
 
 
 def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
@@ -181,13 +178,11 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
         decided=cluster.state == "accepted",
         family=cluster.relation == "parametric",
     )
-    edit = {frozenset(cluster.members): Edit(cluster.canonical, edited)}
-    (made,) = build_clusters(analysis.catalog, [group], Constraints(), edit, 0.0)
+    edit = {frozenset(cluster.members): Edit(cluster.canonical, edited, cluster.chosen_kind)}
+    (made,) = build_clusters(
+        analysis.catalog, [group], Constraints(), edit, 0.0, analysis.syntheses
+    )
     return made
-
-
-def _members(analysis: Analysis, cluster: Cluster) -> list[Tool]:
-    return [analysis.catalog.tools[analysis.rows[member]] for member in cluster.members]
 
 
 def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:

@@ -42,14 +42,18 @@ class ServerPairProposals:
         return self.duplicates - len(self.to_keep(server))
 
     def to_keep(self, server: str) -> tuple[tuple[Cluster, str], ...]:
-        """The duplicates that keep a tool of another server, each with the id of this server's
-        tool that can be kept instead: the first by id.
+        """The duplicates that keep a tool of another server, or all, each with the id of this
+        server's tool that can be kept instead: the first by id.
         """
         at = self.servers.index(server)
         return tuple(
             (cluster, min(tool.id for tool in sides[at]))
             for cluster, sides in zip(self.clusters, self.sides, strict=True)
-            if not is_family(cluster) and cluster.canonical not in {one.id for one in sides[at]}
+            if not is_family(cluster)
+            and (
+                cluster.canonical not in {one.id for one in sides[at]}
+                or (cluster.kind == "router" and cluster.chosen_kind is None)
+            )
         )
 
 

@@ -37,8 +37,7 @@ def written_for(analysis: Analysis, cluster: Cluster, asking: Asker) -> Written 
         names=frozenset(tool.name for tool in tools if tool.id not in inside),
         wary=wary_of(analysis.catalog),
     )
-    family = cluster.relation == "parametric"
-    made = analysis.synthesis(cluster.members, cluster.canonical, family)
+    made = analysis.synthesis_of(cluster)
     return Written(
         judge=asking.name,
         document=document,

@@ -202,15 +202,16 @@ class Review:
         """Append what ``reviewer`` says of ``cluster`` as it was shown.
 
         ``detail`` names tools by id (see ``Decision``); the relation is the one shown, unless it
-        says another, and so is what an accepted merge keeps. Raises ``StaleDecisionError`` when
-        somebody else decided on the cluster meanwhile, ``DecisionError`` when the decision
-        contradicts a standing one.
+        says another, and so is what an accepted merge keeps, and that it is a prune. Raises
+        ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
+        ``DecisionError`` when the decision contradicts a standing one.
         """
         catalog = self._catalogs.open(catalog_id)
         seen: dict[str, Any] = {"relation": cluster.relation} if action in WITH_RELATION else {}
         is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
         if action == "accept" and is_as_shown:
             seen["canonical"] = cluster.canonical
+            seen |= {"kind": "prune"} if cluster.kind == "prune" else {}
         row = {
             "action": action,
             "ids": cluster.members,

@@ -114,6 +114,11 @@ def choose_canonical(shown: Cluster, choice_key: str) -> None:
     name_after(shown, st.session_state[choice_key])
 
 
+def switch_others_off(shown: Cluster) -> None:
+    """Let the canonical stand for the others, though they may keep things of their own."""
+    decide(shown, "canonical", None, canonical=shown.canonical, kind="prune")
+
+
 def name_after(shown: Cluster, chosen: str) -> None:
     """Let this member give the merged tool its id and name."""
     decide(shown, "canonical", None, canonical=chosen)
@@ -139,9 +144,10 @@ def decide_pair(pair: ServerPairProposals, action: Action) -> None:
 
 
 def keep_server(pair: ServerPairProposals, server: str) -> None:
-    """Let this server's tools be the ones that are kept, in every proposal of the two servers."""
+    """Let this server's tools be the only ones that are kept, in every proposal of the two."""
     rows: list[tuple[Action, Cluster, dict[str, object]]] = [
-        ("canonical", cluster, {"canonical": tool_id}) for cluster, tool_id in pair.to_keep(server)
+        ("canonical", cluster, {"canonical": tool_id, "kind": "prune"})
+        for cluster, tool_id in pair.to_keep(server)
     ]
     _decide_each(rows, f"Tools of {server} are kept in {{}} now")
 

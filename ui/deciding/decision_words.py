@@ -51,7 +51,11 @@ def _flag(decision: Decision) -> str:
 def _canonical(decision: Decision) -> str:
     ids = dict(zip(decision.members, decision.ids, strict=False))
     chosen = str(decision.detail.get("canonical", ""))
-    return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}"
+    kind = _KINDS.get(str(decision.detail.get("kind", "")), "")
+    return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}{kind}"
+
+
+_KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
 
 
 def _note(decision: Decision) -> str:

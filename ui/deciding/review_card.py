@@ -126,6 +126,15 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
             on_click=decision_buttons.name_after,
             args=(cluster, following),
         )
+        if card.could_be_pruned and not blind:
+            st.button(
+                "Keep one only",
+                key=f"prune_{suffix}",
+                help=f"Switches the others off and keeps {safe_text.untrusted(cluster.canonical)}: "
+                "right only if the servers work on the same data. Accepts nothing.",
+                on_click=decision_buttons.switch_others_off,
+                args=(cluster,),
+            )
         if cluster.state != "accepted":
             for name, nearest in (("parts", False), ("move", True)):
                 st.button(

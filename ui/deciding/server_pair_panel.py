@@ -118,7 +118,7 @@ def _table(pair: ServerPairProposals) -> None:
             "other says": [texts(other) for _, other in pair.sides],
             **({"also on": map(", ".join, pair.beyond)} if any(pair.beyond) else {}),
             "kept": [
-                "all" if is_family(cluster) else tools[cluster.canonical].owner
+                tools[cluster.canonical].owner if cluster.kind == "prune" else "all"
                 for cluster in pair.clusters
             ],
             "kind": [kind_of(cluster) for cluster in pair.clusters],
@@ -159,7 +159,8 @@ def _buttons(pair: ServerPairProposals) -> None:
                 f"Keep the tools of {safe_text.untrusted(server)}",
                 key=f"keep_{server}_{version}",
                 disabled=pair.kept_on(server) == pair.duplicates,
-                help="Makes them the ones that stay in every merge. Accepts nothing.",
+                help="Makes them the ones that stay in every merge, and switches the others off: "
+                "choose it only if both servers work on the same data. Accepts nothing.",
                 on_click=decision_buttons.keep_server,
                 args=(pair, server),
             )

@@ -1,0 +1,85 @@
+"""Whether tools on several servers may each keep something of their own behind them.
+
+Two entries of one file server over two folders have the same tools and different files: if one
+entry's tools stood for the other's, those files would be out of reach, and a note would be written
+to the wrong place. Only what a server plainly keeps nothing for (sums, public facts) may be
+switched off by the program; all else waits for a person who says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from toolscope_core.datamodel import Tool
+from toolscope_core.merging.guards import effect, kept_behind
+from toolscope_core.merging.owners import is_of_facts, keeps_things
+from toolscope_core.merging.reading import Reading, read_tool
+
+_PLACES = frozenset(
+    """path file filename filepath folder directory session account database db table project repo
+    repository workspace bucket tenant profile connection""".split()
+)
+"""Words in the names of parameters that say where the tool works."""
+
+_ONLY_COMPUTING = frozenset({"computes"})
+_ONLY_LOOKING = frozenset({"reads", "computes"})
+
+
+class Stores:
+    """The servers of a catalog, by whether they keep something; each is read at most once."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, list[Tool]] = {}
+        for tool in tools:
+            self._tools.setdefault(tool.owner, []).append(tool)
+        self._is_store: dict[str, bool] = {}
+
+    def are_apart(self, members: Sequence[Tool]) -> bool:
+        """Whether the members live on several servers, and one of these may keep something. Tools
+        of a server go together, *search* is of its notes where another tool writes them; but for
+        those that only compute.
+        """
+        servers = {tool.owner for tool in members}
+        if len(servers) < 2 or all(map(_only_computes, members)):
+            return False
+        return any(map(self._may_keep, servers))
+
+    def _may_keep(self, server: str) -> bool:
+        """Unless most of its tools plainly keep nothing, and the others only look."""
+        if server not in self._is_store:
+            tools = self._tools[server]
+            rest = [tool for tool in tools if not _keeps_nothing(tool)]
+            self._is_store[server] = 2 * len(rest) >= len(tools) or not all(map(_only_looks, rest))
+        return self._is_store[server]
+
+
+def _keeps_nothing(tool: Tool) -> bool:
+    """Whether all that the tool does is a sum, or a look at public facts."""
+    reading = read_tool(tool)
+    if _names_kept(reading) or tool.annotations.get("readOnlyHint") is False:
+        return False
+    looks = reading.classes <= _ONLY_LOOKING or "number" in reading.objects  # "add two numbers"
+    return _only_computes(tool) or (looks and is_of_facts(_nouns(reading)))
+
+
+def _only_computes(tool: Tool) -> bool:
+    reading = read_tool(tool)
+    return reading.classes == _ONLY_COMPUTING and not _names_kept(reading)
+
+
+def _only_looks(tool: Tool) -> bool:
+    reading = read_tool(tool)
+    looks = effect(tool, reading) == "reads" and "exports" not in reading.classes
+    return looks and not _names_kept(reading)
+
+
+def _names_kept(reading: Reading) -> bool:
+    return (
+        bool(kept_behind(reading))
+        or keeps_things(_nouns(reading))
+        or not _PLACES.isdisjoint(reading.arguments or ())
+    )
+
+
+def _nouns(reading: Reading) -> tuple[str, ...]:
+    return (*reading.name, *reading.objects, *reading.phrase)
