@@ -186,7 +186,6 @@ def _router(
     selector, values = _selector(ordered, properties, family, apart)
     if not one_schema:
         needed += _always_supplied(ordered, pairs, properties)
-        _describe(selector, values, ordered, pairs, properties)
     properties[selector] = {
         "type": "string",
         "enum": [values[tool.id] for tool in ordered],
@@ -203,6 +202,8 @@ def _router(
             alpha = map_onto(tool, canonical.id, schema, pairs[tool.id], chosen)
             alpha = replace(alpha, surmised=surmised[tool.id])
         maps.append(alpha)
+    if not one_schema:  # only now, or the words of one would be held against the values of another
+        _describe(selector, values, ordered, pairs, properties)
     texts = {
         values[tool.id]: "" if tool.id in blocked and tool is not canonical else tool.description
         for tool in ordered
