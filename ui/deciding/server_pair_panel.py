@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.datamodel import Cluster, Tool
 from toolscope_core.numbers import quantity
-from toolscope_core.views.queue import is_family, kind_of
+from toolscope_core.views.queue import kind_of
 from toolscope_core.views.server_pairs import ServerPairProposals, reasons_against
 from ui.deciding import decision_buttons, decision_trail
 from ui.frame import page_frame, safe_text
