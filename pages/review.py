@@ -20,7 +20,6 @@ from ui.deciding import (
 from ui.frame import page_frame
 from ui.models import ask_panel
 from ui.pairs import undecided_panel
-from ui.tools import tool_drawer
 
 # What is listed, by its value in the address.
 SHOW: dict[str, Show | Literal["bulk", "servers", "again", "undecided"]] = {
@@ -35,6 +34,8 @@ SHOW: dict[str, Show | Literal["bulk", "servers", "again", "undecided"]] = {
 
 head = st.container(horizontal=True, vertical_alignment="center")
 head.title("Review", width="content")
+with head:
+    shortcuts.let_rest()
 page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 progress, safe = review.progress(catalog_id), review.safe(catalog_id)
@@ -56,8 +57,8 @@ with head:
         help=decision_buttons.batch_in_words(safe),
     )
     model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
-safe_listed = bool(safe.clusters) and st.session_state.get("safe_list", False)
-if safe_listed:  # shortcuts are off meanwhile: the card they act on is out of sight
+decision_buttons.open_safe_list_from_address()
+if safe.clusters and st.session_state.get("safe_list", False):
     decision_buttons.safe_list(safe)
 
 if model.open:
@@ -83,7 +84,6 @@ if show == "bulk":
     bulk_panel.bulk_panel(catalog_id, queue_panel.listing(catalog_id, "all", bar))
     st.stop()
 listed = queue_panel.listing(catalog_id, show, bar)
-by_key = shortcuts.on() and not tool_drawer.is_open() and not safe_listed
 if not listed.clusters:
     if listed.total or listed.state != "waiting":
         queue_panel.nothing_listed(listed)
@@ -92,22 +92,22 @@ if not listed.clusters:
         st.info(f"Nothing left to review{rest}.", icon=":material/task_alt:")
         st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
     decision_buttons.notice()
-    decision_buttons.undo_button(standing, by_key)
+    decision_buttons.undo_button(standing)
     decision_trail.trail(catalog_id)
     st.stop()
 st.query_params["cluster"] = listed.shown.id
 reshape_panel.open_from_address(catalog_id, listed.shown)
 parts = reshape_panel.parts_of(listed.shown)
-by_key = by_key and parts is None
 blind: bool = st.session_state.get("blind", False)
 queue, body = st.container(key="queue_and_card").columns([4, 8], gap="medium")
 with queue:
     queue_panel.table(catalog_id, listed, blind)
 with body, st.container(gap="small"):
     if parts is None:
-        review_card.review_card(catalog_id, listed, blind, by_key)
+        review_card.review_card(catalog_id, listed, blind)
     else:
-        reshape_panel.reshape_panel(catalog_id, listed, parts)
+        with shortcuts.panel("parts"):
+            reshape_panel.reshape_panel(catalog_id, listed, parts)
 
 shown, suffix = listed.shown, review_card.suffix_of(listed)
 actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
@@ -122,17 +122,17 @@ with st.bottom:
     shortcuts.help_box()
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     if parts is None:
-        shortcuts.help_button(by_key)
+        shortcuts.help_button()
         for name in shortcuts.IN_THE_BAR:
             if name == "undo":
-                decision_buttons.undo_button(standing, by_key)
+                decision_buttons.undo_button(standing)
             elif name in actions:
                 action, args = actions[name]
                 st.button(
                     shortcuts.label(name, blind),
                     key=f"{name}_{suffix}",
                     type="primary" if name == "accept" else "secondary",
-                    shortcut=shortcuts.letter(name, by_key),
+                    shortcut=shortcuts.letter(name),
                     on_click=action,
                     args=args,
                 )

@@ -58,9 +58,10 @@ def sibling_pairs(
 def offline_descriptions(catalog: Catalog, siblings: SiblingPair) -> dict[str, str]:
     """Each tool's description with what sets it apart in front, by id."""
     left, right = (catalog.by_id[one] for one in (siblings.pair.left, siblings.pair.right))
+    by_server = left.server != right.server
     return {
-        left.id: leading(left, siblings.words[0]),
-        right.id: leading(right, siblings.words[1]),
+        tool.id: leading(tool, words, by_server)
+        for tool, words in zip((left, right), siblings.words, strict=True)
     }
 
 

@@ -12,14 +12,20 @@ from toolscope_core.datamodel import Tool
         ("get_origin", "Get where it\n starts", ["origin"], "Origin: Get where it starts"),
         # what is in front already stays there
         ("set_alarm", "Set the alarm", ["set"], "Set the alarm"),
-        # words of the name before others, each once in whatever form
+        # words of its job alone, as name and server say it, each once in whatever form
         ("failed_logins", "Filter", ["attempts", "failed", "fail"], "Failed: Filter"),
-        ("q", "List all", ["recent", "records"], "Recent, records: List all"),
+        ("move_file", "Move\n or rename", ["important", "always", "absolute"], "Move\n or rename"),
+        ("list", "List all", ["recent", "archive"], "List all"),
         # words without meaning, numbers and other scripts are not moved
-        ("q", "List all", ["the", "2024", "通过", "of"], "List all"),
-        ("q", "", ["origin"], ""),
-        ("q", "", [], ""),
+        ("the_2024_of_通过", "List all", ["the", "2024", "通过", "of"], "List all"),
+        ("origin", "", ["origin"], ""),
+        ("origin", "", [], ""),
     ],
 )
 def test_its_own_words_come_first(name, description, words, expected):
-    assert leading(Tool(name, name, description), words) == expected
+    assert leading(Tool(name, name, description, "attic-archive"), words) == expected
+
+
+def test_the_words_of_the_server_count_where_the_servers_differ():
+    tool = Tool("list", "list", "List all of the archive", "attic-archive")
+    assert leading(tool, ["recent", "archive"], by_server=True).startswith("Archive: List all")

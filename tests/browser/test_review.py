@@ -31,26 +31,136 @@ def test_each_card_starts_at_its_top_and_its_name_stays(watched):
     )
 
 
-def test_the_list_of_safe_merges_comes_first_and_leaves_out_what_is_ticked(watched):
+def untouched(watched):
+    """Every key of the page pressed: nothing is decided, and the card stays."""
+    page, at = watched.page, watched.page.url
+    page.keyboard.type("axfsujkpmdngh")
+    watched.settled()
+    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    assert page.url == at
+
+
+def test_the_link_to_safe_merges_opens_their_list_and_what_is_ticked_is_accepted(watched):
     watched.page.set_viewport_size({"width": 1280, "height": 720})
-    page = watched.open("review", catalog="Example")
-    decided = page.get_by_text("0 of 9 reviewed")
-    expect(decided).to_be_visible()
-    page.get_by_role("button", name="Accept safe merges (3)").click()
+    page = watched.open("", catalog="Example")
+    page.get_by_text("accept in one go").click()
     expect(page.get_by_role("button", name="Accept 3 merges")).to_be_visible()
     watched.settled()
-    page.locator("h1").click()
-    page.keyboard.press("a")
-    watched.settled()
-    expect(decided).to_be_visible()
     table = page.locator('[class*="st-key-safe_"] canvas[data-testid="data-grid-canvas"]')
+    expect(table).to_be_focused()
+    untouched(watched)
+    page.locator("h1").click()
+    untouched(watched)
     box = table.bounding_box()
     page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
     page.get_by_role("button", name="Accept 2 merges").click()
     expect(page.get_by_text("2 of 9 reviewed")).to_be_visible()
     watched.settled()
     page.locator('[class*="st-key-undo_batch_"] button').click()
-    expect(decided).to_be_visible()
+    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    watched.settled()
+    page.get_by_role("button", name="Accept safe merges (3)").click()
+    expect(table).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(table).to_have_count(0)
+
+
+def test_a_note_is_typed_at_once_and_decides_nothing(watched):
+    page = watched.open("review", catalog="Example")
+    page.keyboard.press("g")
+    page.keyboard.type("xaf")  # faster than the page opens the note
+    note = page.get_by_label("Note")
+    expect(note).to_be_focused()
+    note.fill("")
+    page.keyboard.type("ask the finance team")
+    watched.settled()
+    expect(note).to_have_value("ask the finance team")
+    page.get_by_text("Agents keep").click()
+    untouched(watched)
+    note.click()
+    page.keyboard.press("Escape")
+    expect(note).to_have_count(0)
+    watched.settled()
+    page.keyboard.press("g")
+    expect(note).to_be_focused()
+    page.keyboard.type("ask the finance team")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Remove the note")).to_be_visible()
+    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    page.get_by_role("button", name="Remove the note").click()
+    expect(page.get_by_role("button", name="Remove the note")).to_have_count(0)
+
+
+def test_in_the_parts_digits_choose_and_no_letter_decides(watched):
+    page = watched.open("review", catalog="Example")
+    page.keyboard.press("p")
+    lines = page.locator('[class*="st-key-part_"]')
+    expect(lines.nth(0).get_by_role("radio", name="1")).to_be_focused()
+    untouched(watched)
+    watched.answered(lambda: page.keyboard.press("2"))
+    expect(lines.nth(0).get_by_role("radio", name="2")).to_be_checked()
+    expect(lines.nth(1).get_by_role("radio", name="1")).to_be_focused()
+    watched.answered(lambda: page.keyboard.press("0"))
+    expect(lines.nth(1).get_by_role("radio", name="apart")).to_be_checked()
+    untouched(watched)
+    page.keyboard.press("Escape")
+    expect(lines).to_have_count(0)
+    watched.settled()
+    page.keyboard.press("j")
+    expect(heading(page)).not_to_have_text("convert_currency")
+
+
+def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watched):
+    page = watched.open("review", catalog="Example")
+    opened = page.get_by_role("dialog")
+    drawer = page.locator('[class*="st-key-open_card"] button').first
+    popovers = [page.get_by_role("button", name=name) for name in ("Filter", "Ask a model")]
+    for button in (*popovers, drawer):
+        button.click()
+        expect(opened).to_be_visible()
+        watched.settled()
+        assert page.evaluate("document.activeElement.closest('[role=dialog]') !== null")
+        untouched(watched)
+        page.keyboard.press("Escape")
+        expect(opened).to_have_count(0)
+        watched.settled()
+    for name in ("Order", "Canonical"):
+        page.get_by_label(name, exact=True).click()
+        expect(page.get_by_role("listbox")).to_be_visible()
+        untouched(watched)
+        page.keyboard.press("Escape")
+        watched.settled()
+    box = page.locator('.st-key-queue canvas[data-testid="data-grid-canvas"]').bounding_box()
+    watched.answered(lambda: page.mouse.click(box["x"] + 16, box["y"] + 35 * 2 + 17))
+    untouched(watched)
+
+
+def test_a_family_looked_at_as_one_job_is_closed_by_escape(watched):
+    page = watched.open("review", catalog="Example", show="Families")
+    page.get_by_role("button", name="One job").click()
+    accept = page.get_by_role("button", name="Accept as one job")
+    expect(accept).to_be_visible()
+    watched.settled()
+    untouched(watched)
+    page.keyboard.press("Escape")
+    expect(accept).to_have_count(0)
+
+
+def test_a_key_held_down_acts_once(watched):
+    page = watched.open("review", catalog="Example")
+    queue = page.locator(".st-key-queue")
+    expect(queue).to_be_visible()
+    page.keyboard.press("j")
+    watched.settled()
+    second = page.url
+    page.keyboard.press("k")
+    watched.settled()
+    for _ in range(20):
+        page.keyboard.down("j")
+        page.wait_for_timeout(40)
+    page.keyboard.up("j")
+    watched.settled()
+    assert page.url == second
 
 
 def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):

@@ -38,3 +38,25 @@ def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
     page.widget("button_group", "review_state").set_value("Rejected").run()
     page.press("bulk_back_")
     assert page.review.progress(1).rejected == 0
+
+
+def table_key(page):
+    return next(one.key for one in page.at.dataframe if (one.key or "").startswith("bulk_rows_"))
+
+
+def test_what_is_not_ticked_is_left_alone(page):
+    page.widget("button_group", "bulk_without").set_value([]).run()
+    key = table_key(page)
+    assert page.at.session_state[key]["selection"]["rows"] == [0, 1, 2]
+    assert page.button("bulk_accept_").label == "Accept all 3"
+    page.at.session_state[key] = {"selection": {"rows": [1]}}
+    page.at.run()
+    assert page.button("bulk_accept_").label == "Accept the 1 ticked"
+    page.press("bulk_accept_")
+    assert page.review.progress(1).accepted == 1
+
+
+def test_nothing_ticked_decides_nothing(page):
+    page.at.session_state[table_key(page)] = {"selection": {"rows": []}}
+    page.at.run()
+    assert page.button("bulk_accept_").disabled and page.button("bulk_reject_").disabled

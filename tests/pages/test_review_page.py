@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import streamlit as st
 
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
 from toolscope_core.views.address_keys import tool_key
@@ -293,6 +294,21 @@ def test_a_newcomer_is_kept_out_with_the_same_button(bench):
     assert (len(mail.members), mail.newcomers) == (2, ())
 
 
+def test_a_queue_without_a_chosen_row_leaves_the_card(page, monkeypatch):
+    drawn = st.dataframe
+
+    def with_none_chosen(*args, **options):
+        if options.get("key") == "queue":
+            st.session_state["queue"] = {"selection": {"rows": [], "columns": []}}
+            options["on_select"]()
+        return drawn(*args, **options)
+
+    monkeypatch.setattr(st, "dataframe", with_none_chosen)
+    before = shown(page)
+    page.at.run()
+    assert not page.at.exception and shown(page) == before
+
+
 def test_keys_can_be_switched_off(page):
     def shortcuts():
         return {b.proto.shortcut for b in page.at.button if b.proto.shortcut}
@@ -301,6 +317,8 @@ def test_keys_can_be_switched_off(page):
     page.press("help")
     page.at.toggle(key="keys").set_value(False).run()
     assert shortcuts() == set()
+    page.press("flag_")
+    assert shortcuts() == {"escape"}, "it closes the note"
 
 
 def test_text_of_the_catalog_never_forms_markdown(bench):

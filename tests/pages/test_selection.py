@@ -142,13 +142,3 @@ def test_a_link_to_an_unknown_tool_says_so(monkeypatch, work):
     app = open_page(monkeypatch, work, tool="0123456789ab")
     assert "a tool that is not in this catalog" in app.toast[0].value
     assert "tool" not in app.query_params
-
-
-def test_keys_of_the_review_page_rest_while_the_drawer_is_open(monkeypatch, work):
-    app = open_page(monkeypatch, work, "review")
-    (accept,) = [b for b in app.button if b.label == "Accept"]
-    assert accept.proto.shortcut
-    app.query_params["tool"] = tool_key("beta/send_mail")
-    app.run()
-    (accept,) = [b for b in app.button if b.label == "Accept"]
-    assert not accept.proto.shortcut

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.workspace.desk import tool
 from tests.workspace.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
 
 
@@ -17,14 +18,22 @@ def fields(page):
     return {area.label: area.value for area in page.at.text_area}
 
 
-def test_a_pair_comes_with_its_own_words_in_front_and_what_that_does(page):
+def with_words_in_front(page):
+    """The person picks them: a pair comes with its descriptions as they are."""
+    assert fields(page) == {f"Description of {one.name}": TEXT_OF_BOTH for one in (END, START)}
+    page.widget("button_group", "start_").set_value("own words in front").run()
+
+
+def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
     assert "Only one says: **goal** / **origin**" in page.text
+    with_words_in_front(page)
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text
     assert "No query set or document variant has a request" in page.text
 
 
 def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):
+    with_words_in_front(page)
     page.press("tell_")
     assert page.work.siblings.edited(page.catalog_id) == {START.id, END.id}
     assert "0 of 1 pair wait" in page.text and "No pair is left here" in page.text
@@ -46,3 +55,15 @@ def test_a_catalog_without_such_pairs_says_so(bench):
     page.open("documents")
     page.at.segmented_control(key="texts").set_value("Tell apart").run()
     assert "No pair is left here" in page.text
+
+
+def test_words_that_are_no_part_of_the_job_are_not_offered(bench):
+    aside = "Important: always absolute. " + TEXT_OF_BOTH
+    page = bench(tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", aside))
+    work, i = page.work, page.catalog_id
+    both = [one.id for one in page.work.catalogs.open(i).tools]
+    work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")
+    page.open("documents")
+    page.at.segmented_control(key="texts").set_value("Tell apart").run()
+    assert "always" in page.text
+    assert page.widget("button_group", "start_").options == ["as they are"]

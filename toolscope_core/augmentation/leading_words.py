@@ -18,23 +18,26 @@ _FRONT = 2
 """A word that is among the first two is at the front already."""
 
 
-def leading(tool: Tool, words: Sequence[str]) -> str:
-    """The description with those ``words`` in front that the tool itself says and its sibling does
-    not; as it is where it is empty or there are none. Words of the name come before others; only
-    those in Latin letters can be moved. Parameters are not named: it costs more requests than it
-    wins.
+def leading(tool: Tool, words: Sequence[str], by_server: bool = False) -> str:
+    """The description with those ``words`` in front that are of the tool's own job: words of its
+    name, and of its server where the two tools are told apart ``by_server``. As it is where it is
+    empty or there are none: any other word that only this tool says may be an aside (*important*,
+    *comprehensive*). Only words in Latin letters can be moved. Parameters are not named: it costs
+    more requests than it wins.
     """
     description = " ".join(tool.description.split())
     front = [stem(word.lower()) for word in re.findall(r"\w+", description)[:_FRONT]]
-    lead = [word for word in _own_words(tool, words) if stem(word) not in front]
-    return f"{', '.join(lead).capitalize()}: {description}" if lead and description else description
+    lead = [word for word in _own_words(tool, words, by_server) if stem(word) not in front]
+    if not lead or not description:
+        return tool.description
+    return f"{', '.join(lead).capitalize()}: {description}"
 
 
-def _own_words(tool: Tool, words: Sequence[str]) -> list[str]:
+def _own_words(tool: Tool, words: Sequence[str], by_server: bool) -> list[str]:
     by_stem: dict[str, str] = {}
     for word in words:
         if word.isascii() and not word.isdigit() and word not in STOP_WORDS:
             by_stem.setdefault(stem(word), word)
-    name = {stem(word) for word in split_name(tool.name)}
-    named = [word for own, word in by_stem.items() if own in name]
-    return (named or list(by_stem.values()))[:MOST_WORDS]
+    job = f"{tool.name} {tool.server}" if by_server else tool.name
+    own_words = {stem(word) for word in split_name(job)}
+    return [word for own, word in by_stem.items() if own in own_words][:MOST_WORDS]

@@ -110,7 +110,8 @@ def review_steps(progress: Progressed, unsure: int, again: int = 0) -> Iterator[
             yield NextStep(text, "review", {"show": "Undecided"})
     if safe:
         wait = "waits" if safe == 1 else "wait"
-        yield NextStep(f"{_count(safe, 'safe merge')} {wait}: accept in one go", "review")
+        text = f"{_count(safe, 'safe merge')} {wait}: accept in one go"
+        yield NextStep(text, "review", {"safe_merges": "open"})
 
 
 def export_steps(

@@ -11,14 +11,15 @@ from toolscope_core.views.catalog_tables import ToolRow
 from toolscope_core.workspace.toolsets import MOST_APART, MOST_ON_A_CARD
 from ui.charts.pictures import ROWS
 from ui.deciding import decision_buttons, reshape_panel
-from ui.frame import page_frame, tool_selection
+from ui.frame import page_frame, safe_text, tool_selection
+from ui.frame.ticked_rows import ticked_rows, which_in_words
 from ui.tools import tool_drawer
 
 COLUMNS = ("name", "server", "description", "tokens", "findings")
 
 
 def selected_panel(catalog_id: int) -> None:
-    """The tools as a table; ticked rows narrow down which of them the buttons act on."""
+    """The tools as a table; the buttons act on those that are ticked, at first all."""
     decision_buttons.notice()
     chosen = tool_selection.selected(catalog_id)
     if chosen is None:
@@ -30,24 +31,20 @@ def selected_panel(catalog_id: int) -> None:
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
         st.caption(f"Showing the first {ROWS:,}.")
-    key = f"chosen_{digest(sorted(chosen.tool_ids))[:12]}"
-    state = st.dataframe(
-        [{column: getattr(row, column) for column in COLUMNS} for row in rows[:ROWS]],
-        key=key,
-        on_select="rerun",
-        selection_mode="multi-row",
-        hide_index=True,
-        height=min(320, 38 + 35 * len(rows)),
-        alt="The selected tools",
+    ticked = ticked_rows(
+        safe_text.columns(rows[:ROWS], COLUMNS),
+        f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
+        "The selected tools",
+        320,
     )
-    ticked = [rows[at] for at in state["selection"]["rows"] if at < len(rows)]
-    _buttons(catalog_id, ticked or rows, bool(ticked))
+    shown = min(len(rows), ROWS)
+    _buttons(catalog_id, rows if len(ticked) == shown else [rows[row] for row in ticked], len(rows))
 
 
-def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
+def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
     sets, ids = page_frame.workspace().toolsets, tuple(row.id for row in rows)
     version = sets.version(catalog_id, ids) if len(ids) <= MOST_APART else ""
-    which = f"the {len(ids):,} ticked" if ticked else f"all {len(ids):,}"
+    which = which_in_words(len(ids), total)
     card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
     with st.container(horizontal=True, vertical_alignment="center"):
         if card is not None:
@@ -79,7 +76,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], ticked: bool) -> None:
         reshape_panel.open_link(catalog_id, ids)
         if len(ids) == 1:
             tool_drawer.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
-        st.caption("Tick rows to act on only those.", width="content")
+        st.caption("The buttons act on ticked rows.", width="content")
 
 
 def _record(catalog_id: int, ids: tuple[str, ...], version: str, action: Action) -> None:

@@ -24,6 +24,7 @@ from ui.charts.pictures import picture
 from ui.deciding import decision_buttons, decision_trail, queue_panel
 from ui.deciding.queue_panel import Listing
 from ui.frame import page_frame, safe_text
+from ui.frame.ticked_rows import ticked_rows, which_in_words
 
 SHOW = "In bulk"
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
@@ -82,8 +83,8 @@ def _in_words(listed: Listing, rows: Taken) -> str:
 
 
 def _table(clusters: Sequence[Cluster], key: str) -> list[Cluster]:
-    """The clusters as a table; the ticked ones."""
-    state = st.dataframe(
+    """The clusters as a table; the ticked ones, at first all."""
+    ticked = ticked_rows(
         {
             "name": [one.document.name for one in clusters],
             "tools": [", ".join(one.members) for one in clusters],
@@ -91,20 +92,16 @@ def _table(clusters: Sequence[Cluster], key: str) -> list[Cluster]:
             "weakest": [f"{one.weakest_edge:.2f}" for one in clusters],
             "what speaks against it": ["; ".join(one.reasons[:REASONS_SHOWN]) for one in clusters],
         },
-        key=f"{key}_{digest([one.version for one in clusters])[:12]}",
-        on_select="rerun",
-        selection_mode="multi-row",
-        hide_index=True,
-        height=min(TABLE_HEIGHT, 38 + 35 * len(clusters)),
-        alt="Clusters to decide on at once",
+        f"{key}_{digest([one.version for one in clusters])[:12]}",
+        "Clusters to decide on at once",
+        TABLE_HEIGHT,
     )
-    return [clusters[at] for at in state["selection"]["rows"] if at < len(clusters)]
+    return [clusters[row] for row in ticked]
 
 
 def _table_with_buttons(clusters: Sequence[Cluster]) -> None:
-    ticked = _table(clusters, "bulk_rows")
-    chosen = ticked or list(clusters)
-    which = f"the {len(chosen):,} ticked" if ticked else f"all {len(chosen):,}"
+    chosen = _table(clusters, "bulk_rows")
+    which = which_in_words(len(chosen), len(clusters))
     key = digest([one.version for one in chosen])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, label, action in (
@@ -116,15 +113,16 @@ def _table_with_buttons(clusters: Sequence[Cluster]) -> None:
                 label,
                 key=f"bulk_{name}_{key}",
                 type="primary" if name == "accept" else "secondary",
+                disabled=not chosen,
                 help="No accept policy takes them; they wait for a person."
                 if name == "propose"
                 else None,
                 on_click=decision_buttons.decide_all,
                 args=(chosen, action),
             )
-        st.caption("Tick rows to act on only those. One undo reverts all.", width="content")
-        if len(ticked) == 1:
-            _open_link(ticked[0])
+        st.caption("Only ticked rows are decided. One undo reverts all.", width="content")
+        if len(chosen) == 1:
+            _open_link(chosen[0])
 
 
 def _open_link(cluster: Cluster) -> None:
@@ -142,9 +140,9 @@ def _settled(catalog_id: int, listed: Listing) -> None:
         for one in page_frame.workspace().settled.clusters(catalog_id, listed.state)
     }
     ticked = _table(listed.clusters, "bulk_settled")
-    settling = [by_id[one.id] for one in ticked or listed.clusters]
+    settling = [by_id[one.id] for one in ticked]
     seqs = tuple(sorted({one.seq for one in settling if one is not None}))
-    which = f"the {len(ticked):,} ticked" if ticked else f"all {len(listed.clusters):,}"
+    which = which_in_words(len(ticked), len(listed.clusters))
     st.button(
         f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,
         on_click=decision_buttons.undo, args=(seqs,),

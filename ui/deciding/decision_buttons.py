@@ -18,6 +18,7 @@ from toolscope_core.views.server_pairs import ServerPairProposals
 from toolscope_core.workspace.settled import SettledCluster
 from ui.deciding import shortcuts
 from ui.frame import page_frame, safe_text
+from ui.frame.ticked_rows import ticked_rows
 
 LONGEST_NOTICE = 400
 
@@ -178,39 +179,33 @@ def batch_in_words(safe: SafeBatch) -> str:
     if not safe.clusters:
         return f"No merge is safe to accept without review: {left or 'none is waiting'}."
     return (
-        f"Shows the list first. Replaces {quantity(safe.tools, 'tool')} by "
+        f"Replaces {quantity(safe.tools, 'tool')} by "
         f"{len(safe.clusters):,} and saves about {quantity(safe.tokens_saved, 'token')} per "
         f"prompt. Left for review: {left or 'nothing'}."
     )
 
 
 def safe_list(safe: SafeBatch) -> None:
-    """What *accept safe* would accept, row by row; ticked rows are excluded."""
+    """What *accept safe* would accept, row by row: those that are ticked, at first all."""
     tools = page_frame.analysis().catalog.by_id
     key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
-    with st.container(border=True):
+    with shortcuts.panel("safe_merges", border=True):
         st.caption(batch_in_words(safe))
-        state = st.dataframe(
-            [
-                {
-                    "kept tool": cluster.document.name,
-                    "server": tools[cluster.canonical].server,
-                    "removed tools": ", ".join(
-                        member for member in cluster.members if member != cluster.canonical
-                    ),
-                    "weakest pair": f"{cluster.weakest_edge:.2f}",
-                }
-                for cluster in safe.clusters
-            ],
-            key=key,
-            on_select="rerun",
-            selection_mode="multi-row",
-            hide_index=True,
-            height=min(320, 38 + 35 * len(safe.clusters)),
-            alt="Safe merges",
+        ticked = ticked_rows(
+            {
+                "kept tool": [one.document.name for one in safe.clusters],
+                "server": [tools[one.canonical].server for one in safe.clusters],
+                "removed tools": [
+                    ", ".join(member for member in one.members if member != one.canonical)
+                    for one in safe.clusters
+                ],
+                "weakest pair": [f"{one.weakest_edge:.2f}" for one in safe.clusters],
+            },
+            key,
+            "Safe merges",
+            320,
         )
-        excluded = set(state["selection"]["rows"])
-        accepted = [one for at, one in enumerate(safe.clusters) if at not in excluded]
+        accepted = [safe.clusters[row] for row in ticked]
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 f"Accept {quantity(len(accepted), 'merge')}",
@@ -220,11 +215,16 @@ def safe_list(safe: SafeBatch) -> None:
                 on_click=accept_safe,
                 args=(accepted,),
             )
-            st.button("Close", key="safe_close", on_click=toggle_safe_list)
-            st.caption(
-                f"Tick rows to exclude them: {len(excluded):,} excluded. One undo reverts all.",
-                width="content",
+            st.button(
+                "Close", key="safe_close", shortcut=shortcuts.CLOSE, on_click=toggle_safe_list
             )
+            st.caption("Only ticked rows are accepted. One undo reverts all.", width="content")
+
+
+def open_safe_list_from_address() -> None:
+    """Open the list of safe merges where the link that led here asks for it."""
+    if st.query_params.pop("safe_merges", None):
+        st.session_state["safe_list"] = True
 
 
 def toggle_safe_list() -> None:
@@ -295,14 +295,14 @@ def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...
     return tuple(d.seq for d in own if d.detail.get("batch") == batch)
 
 
-def undo_button(standing: tuple[Decision, ...], by_key: bool) -> None:
-    """Take back what the reviewer decided last, also by the key U."""
+def undo_button(standing: tuple[Decision, ...], by_key: bool = True) -> None:
+    """Take back what the reviewer decided last, also by the key U where the page has keys."""
     own = next((one for one in standing if one.reviewer == page_frame.reviewer()), None)
     number = len(together_with(own, standing)) if own else 0
     st.button(
         f"Undo {number}" if number > 1 else "Undo",
         key=f"undo_{own.seq if own else 'nothing'}",
-        shortcut=shortcuts.letter("undo", by_key),
+        shortcut=shortcuts.letter("undo") if by_key else None,
         disabled=own is None,
         on_click=undo_own,
         args=(own.seq,) if own else None,

@@ -52,8 +52,8 @@ def _queue(items: tuple[LookAgain, ...], place: int) -> None:
     st.session_state[key] = {"selection": {"rows": [place], "columns": [], "cells": []}}
 
     def pick() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        st.query_params["cluster"] = items[rows[0]].cluster.id
+        for row in st.session_state[key]["selection"]["rows"]:
+            st.query_params["cluster"] = items[row].cluster.id
 
     st.dataframe(
         {

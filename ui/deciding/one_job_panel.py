@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.datamodel import Cluster
-from ui.deciding import decision_buttons
+from ui.deciding import decision_buttons, shortcuts
 from ui.deciding.reshape_panel import cluster_preview
 from ui.frame import page_frame, safe_text
 
@@ -27,17 +27,21 @@ def panel(catalog_id: int, shown: Cluster, suffix: str, onward: str) -> None:
         return
     reshapes = page_frame.workspace().reshapes
     seen = reshapes.preview_as(catalog_id, shown, "duplicate", page_frame.reviewer())
-    st.markdown("**As one job**")
-    if seen.refusal:
-        st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
-    for cluster in seen.clusters:
-        cluster_preview(catalog_id, cluster, {})
-    with st.container(horizontal=True):
-        st.button(
-            "Accept as one job", key=f"accept_one_job_{suffix}", type="primary",
-            disabled=bool(seen.refusal), on_click=_accept, args=(shown, onward),
-        )  # fmt: skip
-        st.button("Cancel", key=f"one_job_cancel_{suffix}", on_click=_toggle, args=(shown.id,))
+    with shortcuts.panel("one_job"):
+        st.markdown("**As one job**")
+        if seen.refusal:
+            st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
+        for cluster in seen.clusters:
+            cluster_preview(catalog_id, cluster, {})
+        with st.container(horizontal=True):
+            st.button(
+                "Accept as one job", key=f"accept_one_job_{suffix}", type="primary",
+                disabled=bool(seen.refusal), on_click=_accept, args=(shown, onward),
+            )  # fmt: skip
+            st.button(
+                "Cancel", key=f"one_job_cancel_{suffix}", shortcut=shortcuts.CLOSE,
+                on_click=_toggle, args=(shown.id,),
+            )  # fmt: skip
 
 
 def _accept(shown: Cluster, onward: str) -> None:

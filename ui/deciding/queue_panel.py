@@ -277,7 +277,8 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
         chosen = st.session_state["queue"]["selection"]
         column = next(iter(chosen["columns"]), None)
         if column == sorted_by[0]:
-            go(listed, listed.clusters[chosen["rows"][0]].id)
+            for row in chosen["rows"]:
+                go(listed, listed.clusters[row].id)
             return
         descending = column is None and not sorted_by[1]
         by_column = sorted_by[0] if descending else column

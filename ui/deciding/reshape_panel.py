@@ -11,7 +11,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import tool_key
 from toolscope_core.views.queue import kind_of
 from toolscope_core.workspace.reshapes import APART, MOST_TOOLS, Parts, Reshaped
-from ui.deciding import argument_panel, decision_buttons
+from ui.deciding import argument_panel, decision_buttons, shortcuts
 from ui.deciding.queue_panel import Listing
 from ui.frame import page_frame, safe_text
 
@@ -84,7 +84,9 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
     st.subheader(f"Parts of {safe_text.untrusted(listed.shown.document.name)}", anchor=False)
     st.caption(
         "Each part waits as a proposal of its own. Tools of different parts are never merged; "
-        "*apart* is a part of one. Nothing is accepted, and one undo takes it back."
+        "*apart* is a part of one. Nothing is accepted, and one undo takes it back. "
+        "By key: a digit puts the tool that has the focus into that part, **0** apart, and goes "
+        "on to the next."
     )
     from_elsewhere = [one for one in parts if one not in listed.shown.members]
     for tool_id in (*listed.shown.members, *from_elsewhere):
@@ -92,7 +94,7 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
     _additions(catalog_id, listed.shown, parts)
     if len(parts) > MOST_TOOLS:
         st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
-        st.button("Cancel", key="reshape_cancel", on_click=close)
+        _cancel_button()
         return
     seen = work.reshapes.preview(catalog_id, listed.shown, parts, page_frame.reviewer())
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -106,14 +108,18 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
         )
         st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
         st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
-        st.button("Cancel", key="reshape_cancel", on_click=close)
+        _cancel_button()
     _preview(catalog_id, listed.shown, parts, seen)
+
+
+def _cancel_button() -> None:
+    st.button("Cancel", key="reshape_cancel", shortcut=shortcuts.CLOSE, on_click=close)
 
 
 def _line(tool: Tool, parts: dict[str, int]) -> None:
     """One tool with the part that it is in."""
     key = f"part_{tool_key(tool.id)}"
-    most = min(MOST_CHOICES, max(LEAST_CHOICES, max(parts.values()) + 1))
+    most = min(MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
     st.session_state[key] = parts[tool.id]
 
     def choose() -> None:

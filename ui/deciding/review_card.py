@@ -30,7 +30,7 @@ BESIDE = 2
 """Up to so many members what speaks against a merge stands beside the arguments."""
 
 
-def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> None:
+def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
     """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
     shown, suffix = listed.shown, suffix_of(listed)
     card = page_frame.workspace().review.card(catalog_id, shown)
@@ -62,7 +62,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool, by_key: bool) -> 
     with left:
         argument_panel.arguments(card)
         if open_to_change:
-            _change_line(card, listed, by_key, blind)
+            _change_line(card, listed, blind)
             if not blind:
                 one_job_panel.panel(catalog_id, shown, suffix, listed.onward)
     with right:
@@ -96,7 +96,7 @@ def suffix_of(listed: Listing) -> str:
     return f"{listed.shown.id}_{listed.shown.version[:8]}"
 
 
-def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None:
+def _change_line(card: Card, listed: Listing, blind: bool) -> None:
     """Draw the further decisions: name, parts, one member out, a note, the document. ``blind`` has
     none that tells what the judge thinks.
     """
@@ -120,7 +120,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
         st.button(
             table["canonical"].label,
             key=f"name_{suffix}",
-            shortcut=shortcuts.letter("canonical", by_key),
+            shortcut=shortcuts.letter("canonical"),
             disabled=len(eligible) < 2,
             help=f"Keeps {safe_text.untrusted(following)} instead.",
             on_click=decision_buttons.name_after,
@@ -140,7 +140,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
                 st.button(
                     table[name].label,
                     key=f"{name}_{suffix}",
-                    shortcut=shortcuts.letter(name, by_key),
+                    shortcut=shortcuts.letter(name),
                     help=f"{table[name].help.capitalize()}. Accepts nothing.",
                     on_click=reshape_panel.open_panel,
                     args=(cluster, nearest),
@@ -149,7 +149,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
             st.button(
                 table["drop"].label,
                 key=f"loosest_{suffix}",
-                shortcut=shortcuts.letter("drop", by_key),
+                shortcut=shortcuts.letter("drop"),
                 help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
                 "sure of. The others stay a proposal.",
                 on_click=decision_buttons.drop,
@@ -160,7 +160,7 @@ def _change_line(card: Card, listed: Listing, by_key: bool, blind: bool) -> None
         st.button(
             table["flag"].label,
             key=f"flag_{suffix}",
-            shortcut=shortcuts.letter("flag", by_key),
+            shortcut=shortcuts.letter("flag"),
             icon=":material/flag:",
             help="Keeps a note for whoever looks next; changes no merge.",
             on_click=_toggle_flagging,
@@ -192,11 +192,14 @@ def _flags(catalog_id: int, listed: Listing) -> None:
         _flag(decision)
     if st.session_state.get("flagging") != listed.shown.id:
         return
-    note = f"note_{suffix_of(listed)}"
-    form = st.form(f"flag_form_{suffix_of(listed)}", border=False)
+    note, cluster_id = f"note_{suffix_of(listed)}", listed.shown.id
+    form = shortcuts.panel("note").form(f"flag_form_{suffix_of(listed)}", border=False)
     with form, st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Note", key=note, max_chars=1_000, placeholder="what to look at")
         st.form_submit_button("Save the note", on_click=_flag_it, args=(catalog_id, listed, note))
+        st.form_submit_button(
+            "Cancel", shortcut=shortcuts.CLOSE, on_click=_toggle_flagging, args=(cluster_id,)
+        )
 
 
 def _flag_it(catalog_id: int, listed: Listing, key: str) -> None:

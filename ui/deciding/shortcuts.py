@@ -1,13 +1,16 @@
-"""The keyboard shortcuts of all pages, in one table.
+"""The keyboard shortcuts of all pages, in one table, and when they rest, in one script.
 
-To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut.
+To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut. What opens in
+the page is a ``panel``: the focus goes into it, and the keys rest until it is closed.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 
 class Shortcut(NamedTuple):
@@ -41,10 +44,31 @@ BLIND_LABELS = {"accept": "Same job", "reject": "Not the same"}
 IN_THE_BAR = ("accept", "reject", "family", "skip", "undo", "next", "previous")
 """The actions of the bar at the bottom, in the order of its buttons."""
 
+CLOSE = "Escape"
+"""The key that closes a panel; also where people want no shortcuts."""
 
-def letter(action: str, enabled: bool = True) -> str | None:
-    """The key of an action for ``st.button(shortcut=)``, ``None`` while shortcuts are off."""
-    return SHORTCUTS[action].letter if enabled else None
+_resting_keys = st.components.v2.component(
+    "toolscope_keys",
+    html="<i></i>",
+    js=Path(__file__).with_name("resting_keys.js").read_text("utf-8"),
+)
+
+
+def let_rest() -> None:
+    """Have the keys rest whenever they could be meant for something else. Call it on each page
+    that has shortcuts; ``resting_keys.js`` says when that is.
+    """
+    _resting_keys(key="resting_keys", width="content")
+
+
+def panel(name: str, border: bool = False) -> DeltaGenerator:
+    """The container of what has been opened in the page."""
+    return st.container(key=f"panel_{name}", border=border)
+
+
+def letter(action: str) -> str | None:
+    """The key of an action for ``st.button(shortcut=)``, ``None`` where people want none."""
+    return SHORTCUTS[action].letter if st.session_state.get("keys", True) else None
 
 
 def label(action: str, blind: bool) -> str:
@@ -52,14 +76,9 @@ def label(action: str, blind: bool) -> str:
     return (blind and BLIND_LABELS.get(action)) or SHORTCUTS[action].label
 
 
-def on() -> bool:
-    """Whether people want shortcuts at all."""
-    return bool(st.session_state.get("keys", True))
-
-
-def help_button(by_key: bool) -> None:
+def help_button() -> None:
     """A button, and the key H, that show and hide ``help_box``."""
-    st.button("Help", key="help", shortcut=letter("help", by_key), on_click=_toggle)
+    st.button("Help", key="help", shortcut=letter("help"), on_click=_toggle)
 
 
 def help_box() -> None:
@@ -74,7 +93,8 @@ def help_box() -> None:
             column.markdown("  \n".join(keys[number * step : (number + 1) * step]))
         st.caption(
             "Click the head of a column of the queue to sort by it, again to reverse the order. "
-            "Shortcuts are ignored while you type."
+            "The keys rest while you type, while a table or a list has the focus, and while "
+            "anything lies open: **Esc** closes it."
         )
         with st.container(horizontal=True):
             st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")

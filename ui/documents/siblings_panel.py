@@ -97,17 +97,19 @@ def _chosen(
 
 
 def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
-    starts: dict[str, Mapping[str, str]] = {NOW: card.standing, IN_FRONT: card.offline}
+    starts: dict[str, Mapping[str, str]] = {NOW: card.standing}
+    if any(card.offline[tool.id] != tool.description for tool in card.tools):
+        starts[IN_FRONT] = card.offline
     if card.by_model:
         starts[MODEL] = card.by_model
-    best = NOW if card.is_edited else MODEL if card.by_model else IN_FRONT
+    start_at = MODEL if card.by_model and not card.is_edited else NOW
     suffix = digest(pair_key(card.siblings.pair), sorted(card.standing.items()))[:12]
     line = st.container(horizontal=True, vertical_alignment="center")
     line.markdown(_why(card.siblings))
     with line:
         pair_link(pair_key(card.siblings.pair))
     start = st.segmented_control(
-        "Start from", list(starts), default=best, required=True, key=f"start_{suffix}"
+        "Start from", list(starts), default=start_at, required=True, key=f"start_{suffix}"
     )
     texts = {}
     for column, tool in zip(st.columns(2, gap="large"), card.tools, strict=True):

@@ -13,7 +13,6 @@ from toolscope_core.views.pair_view import PairView
 from ui.deciding import decision_buttons, decision_trail, shortcuts
 from ui.frame import page_frame
 from ui.pairs.pair_panel import pair_body
-from ui.tools import tool_drawer
 
 Answer = Literal["duplicate", "parametric", "apart"]
 ANSWERS: dict[str, tuple[Answer, str]] = {
@@ -36,11 +35,10 @@ def undecided_panel(catalog_id: int) -> None:
     later = [key for key in skipped if key in by_pair]
     keys = [*(key for key in by_pair if key not in later), *later]
     standing = page_frame.workspace().review.standing(catalog_id)
-    by_key = st.session_state.get("keys", True) and not tool_drawer.is_open()
     if not keys:
         decision_buttons.notice()
         st.info("No pair is left that the judge is unsure of.", icon=":material/task_alt:")
-        decision_buttons.undo_button(standing, by_key)
+        decision_buttons.undo_button(standing)
         decision_trail.trail(catalog_id)
         return
     linked = st.query_params.get("undecided", "")
@@ -61,30 +59,29 @@ def undecided_panel(catalog_id: int) -> None:
     with st.bottom:
         shortcuts.help_box()
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-        by_key = shortcuts.on() and not tool_drawer.is_open()
-        shortcuts.help_button(by_key)
+        shortcuts.help_button()
         for name, (answer, label) in ANSWERS.items():
             st.button(
                 label,
                 key=f"{name}_{view.key}",
                 type="primary" if name == "accept" else "secondary",
-                shortcut=shortcuts.letter(name, by_key),
+                shortcut=shortcuts.letter(name),
                 on_click=_answer,
                 args=(catalog_id, view, answer, onward),
             )
         st.button(
             "Skip",
             key=f"skip_{view.key}",
-            shortcut=shortcuts.letter("skip", by_key),
+            shortcut=shortcuts.letter("skip"),
             on_click=_skip,
             args=(skipped, keys[at], onward),
         )
-        decision_buttons.undo_button(standing, by_key)
+        decision_buttons.undo_button(standing)
         for name, key in (("next", onward), ("previous", keys[at - 1])):
             st.button(
                 shortcuts.SHORTCUTS[name].label,
                 key=f"{name}_{view.key}",
-                shortcut=shortcuts.letter(name, by_key),
+                shortcut=shortcuts.letter(name),
                 on_click=_show,
                 args=(key,),
             )

@@ -1,0 +1,31 @@
+"""A table whose rows are ticked: in every list a tick means that the row is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+def ticked_rows(columns: Mapping[str, Sequence[Any]], key: str, alt: str, height: int) -> list[int]:
+    """The numbers of the ticked rows, in their order; at first all are. ``key`` changes with the
+    rows.
+    """
+    count = len(next(iter(columns.values())))
+    state = st.dataframe(
+        dict(columns),
+        key=key,
+        on_select="rerun",
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": list(range(count))}},
+        hide_index=True,
+        height=min(height, 38 + 35 * count),
+        alt=alt,
+    )
+    return sorted(row for row in state["selection"]["rows"] if row < count)
+
+
+def which_in_words(ticked: int, total: int) -> str:
+    """What a button of such a table acts on."""
+    return f"all {total:,}" if ticked == total else f"the {ticked:,} ticked"
