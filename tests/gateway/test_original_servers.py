@@ -43,7 +43,9 @@ SECOND = Implementation(name="second", version="1")
 
 async def ends_with(client, act, words):
     """What a client is told of a server that writes these words and ends."""
-    return await text_of(client, "work", {"act": act, "params": words, "size": 3})
+    return await text_of(
+        client, "work", {"act": act, "params": words, "size": 3, "server": "north"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,10 +54,18 @@ async def ends_with(client, act, words):
 )
 def test_only_what_a_server_wrote_during_a_call_is_quoted(town, servers, act, quoted):
     async def use(client, gateway):
-        told(await client.call_tool("work", {"act": act, "params": "the first call"}))
+        told(
+            await client.call_tool(
+                "work", {"act": act, "params": "the first call", "server": "north"}
+            )
+        )
         own = await ends_with(client, act, "the second call")
-        told(await client.call_tool("work", {"act": act, "params": "the third call"}))
-        return own, await text_of(client, "work", {"act": "die"})
+        told(
+            await client.call_tool(
+                "work", {"act": act, "params": "the third call", "server": "north"}
+            )
+        )
+        return own, await text_of(client, "work", {"act": "die", "server": "north"})
 
     own, later = through(town, servers, use)
     assert quoted in own and "the first call" not in own
@@ -90,11 +100,19 @@ def two_clients(town, servers, monkeypatch):
 @pytest.mark.parametrize("act", ["babble", "whisper"])
 def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clients, act):
     async def use(first, second):
-        told(await first.call_tool("work", {"act": act, "params": "the first client"}))
+        told(
+            await first.call_tool(
+                "work", {"act": act, "params": "the first client", "server": "north"}
+            )
+        )
         texts = [await ends_with(second, act, "the second client")]
         alone = await ends_with(second, act, "one client")
-        told(await second.call_tool("work", {"act": act, "params": "the second client"}))
-        return [*texts, await text_of(first, "work", {"act": "die"})], alone
+        told(
+            await second.call_tool(
+                "work", {"act": act, "params": "the second client", "server": "north"}
+            )
+        )
+        return [*texts, await text_of(first, "work", {"act": "die", "server": "north"})], alone
 
     texts, alone = two_clients(use)
     assert "one client" in alone, "of a server that no other client has used it is"

@@ -76,7 +76,7 @@ def test_what_the_original_declares_is_given_by_the_merged_tool_alone(name):
 
 
 def test_a_tool_without_a_map_takes_what_it_declares(town):
-    route = read_served_bundle(town).table.routes["same"]
+    route = read_served_bundle(town).table.routes["north_same"]
     tool = Tool("north/same", "same", schema=schema_of(x="integer", deep="string"))
     call = original_call(route, route.originals[0], {"x": 1, "deep": "a", "free": 2}, tool)
     assert (call.arguments, call.lost) == ({"x": 1, "free": 2}, ("deep",))

@@ -164,7 +164,7 @@ def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, confi
             httpx2.AsyncClient(headers=headers, timeout=20) as http,
             Client(streamable_http_client(url, http_client=http), mode=mode) as client,
         ):
-            return (await client.call_tool("work", arguments)).content[0].text
+            return (await client.call_tool("work", arguments | {"server": "north"})).content[0].text
 
     async def run(url):
         texts = []

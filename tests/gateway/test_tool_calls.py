@@ -92,6 +92,7 @@ def renamed(bundle, **more):
 
 
 UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
+"""A reference that nobody follows: it stands under ``x-invalid``, and the schema stays closed."""
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,10 @@ UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
     [
         ({}, None),
         ({"additionalProperties": False}, "Additional properties are not allowed"),
-        ({"additionalProperties": False, **UNREAD}, "same has no argument 'other'; leave it out"),
+        (
+            {"additionalProperties": False, **UNREAD},
+            "north_same has no argument 'other'; leave it out",
+        ),
     ],
 )
 def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
@@ -110,7 +114,7 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
 
     async def use(client, gateway):
         return [
-            await client.call_tool("same", arguments)
+            await client.call_tool("north_same", arguments)
             for arguments in (
                 {"number": 1},
                 {"number": 1, "other": 3},
@@ -130,7 +134,7 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
     assert not any("20" in result.content[0].text for result in hidden)
     if more.get("additionalProperties") is not False:
         assert {result.content[0].text for result in hidden} == {
-            "same does not take these arguments: same has no argument 'x'; leave it out"
+            "north_same does not take these arguments: north_same has no argument 'x'; leave it out"
         }
 
 

@@ -13,7 +13,7 @@ from toolscope_core.config import AnalysisConfig, PlanConfig
 from toolscope_core.datamodel import Decision, Tool
 from toolscope_core.folders import write_folder
 from toolscope_core.gateway.bundle_routes import read_served_bundle
-from toolscope_core.gateway.call_mapping import chosen_original, original_arguments
+from toolscope_core.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.stores import Stores
 from toolscope_core.pipeline import analyse, plan_merge
@@ -100,7 +100,7 @@ def test_calls_through_the_bundle_reach_the_store_that_was_meant(tmp_path):
         route = table.routes["write_file"]
         original = chosen_original(route, call.arguments)
         assert (original.tool_id, plan.phi[old]) == (old, route.tool_id)
-        assert original_arguments(route, original, call.arguments, None) == given
+        assert original_call(route, original, call.arguments, None).arguments == given
     assert chosen_original(route, given) is None, "nobody said which one"
     arguments = json.loads((tmp_path / "bundle" / "arguments.json").read_text())["maps"]
     assert arguments["work/write_file"]["constants"] == {"server": "work"}

@@ -34,7 +34,7 @@ PAGES = {
         "unsure": "false",
     },
     "review": {"show": "Undecided", "cluster": "x", "undecided": PAIR, "servers": "x"}
-    | {"since": "new", "cut": tool_key(MAIL)},
+    | {"since": "new", "cut": tool_key(MAIL), "safe_merges": "open"},
     "documents": {"texts": "Single tools", "merge": "x", "single": tool_key(FILES)},
     "export": {},
     "retrieval": {

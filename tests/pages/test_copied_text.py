@@ -39,10 +39,12 @@ def test_no_page_writes_characters_that_nobody_typed(monkeypatch, work, view):
     [
         ("at https://mail.example/v1_x.", "at `https://mail.example/v1_x`\\."),
         ("HTTP://x and a*b", "`HTTP://x` and a\\*b"),
-        ("www.mail.example", "`www.mail.example`"),
-        ("ann@mail.example", "`ann@mail.example`"),
-        ("`https://a`", "`` `https://a` ``"),
-        ("``x`@", "``` ``x`@ ```"),
+        ("(www.mail.example)", "\\(`www.mail.example`\\)"),
+        ("<ann@mail.example>", "\\<`ann@mail.example`\\>"),
+        ("`https://a`", "\\``https://a`\\`"),
+        ("![x](http://evil.test/a?b=`c)", "\\!\\[x\\]\\(`http://evil.test/a?b`=\\`c\\)"),
+        ("a@b.cc+x@y.zz", "`a@b.cc+x@y.zz`"),
+        ("a @ b, @here", "a @ b, @here"),
     ],
 )
 def test_an_address_is_code_and_as_it_was(text, markdown):

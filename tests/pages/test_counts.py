@@ -94,7 +94,7 @@ def read_by_page(monkeypatch, work, name):
         candidates=r"Candidate pairs: ([\d,]+)",
         merge_pairs=r"Pairs to merge: ([\d,]+)",
     )
-    _, heatmap = page("overlap", view="Heatmap", show="All tools")
+    _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
     read(heatmap, candidates=r"([\d,]+) (?:of them candidate pairs|pairs? at θ or more[^,])")
 
     _, graph = page("graph")

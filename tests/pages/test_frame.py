@@ -39,7 +39,7 @@ def test_names_in_a_sentence_are_bold_and_still_escaped():
     )
     assert safe_text.sentence("only `t` says <b>") == r"only **t** says \<b\>"
     assert safe_text.sentence("one ` alone") == r"one \` alone"
-    assert safe_text.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(http")
+    assert safe_text.sentence("`![x](http://e.example)` is").startswith(r"**\!\[x\]\(`http")
     assert safe_text.sentence("no name") == "no name"
 
 

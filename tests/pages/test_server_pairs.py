@@ -62,11 +62,11 @@ def test_an_address_of_no_pair_shows_the_first(bench):
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one(bench, stores_apart):
     page = bench(*BOTH).open("review")
     page.press("together_")
-    assert set(listed(page)["kept"]) == {"both"}
+    assert set(listed(page)["kept"]) == {"all"}
     page.press("keep_beta")
     assert set(listed(page)["kept"]) == {"beta"}
     page.press("undo_batch_")
-    assert set(listed(page)["kept"]) == {"both"}
+    assert set(listed(page)["kept"]) == {"all"}
 
 
 def test_on_a_card_one_store_can_be_kept(bench, stores_apart):
