@@ -103,6 +103,12 @@ if figures.held_back:
         "new parameters need a gateway (*Include routers*), and a name must be unique."
     )
 
+if figures.unreadable:
+    rest = len(figures.unreadable) - NAMED
+    more = f" And {rest:,} more, listed in README.md." if rest > 0 else ""
+    shown = " ".join(map(safe_text.untrusted, figures.unreadable[:NAMED]))
+    st.warning(f"{shown}{more}", icon=":material/visibility_off:")
+
 if figures.hostile:
     st.error(
         "The toolset includes tools that the scan blocks for hidden or hostile text: "

@@ -408,6 +408,35 @@ def test_a_violated_target_is_refused_with_the_list(analysis):
     bundle_files(analysis, broken, (), ALL, "neutral")
 
 
+def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(tmp_path):
+    def tool(name, header):
+        schema = {"type": "object", "properties": {"to": {"type": "string", **header}}}
+        return Tool(f"lab/{name}", name, f"{name.title()} it.", "lab", schema)
+
+    odd = tool("route", {"x-mcp-header": 7})
+    catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
+    found, nothing = analysed(catalog, tmp_path), PlanConfig(accept="none")
+    plan = plan_merge(found, (), nothing)
+    files = bundle_files(found, plan, (), nothing, "mcp")
+    why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
+    assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
+    assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
+    row = loaded(files, "relabel.json")["entries"][0]
+    assert (row["old_id"], row["new_id"], row["status"]) == ("lab/route", None, "removed")
+    assert loaded(files, "arguments.json")["maps"] == {}
+    manifest = loaded(files, "manifest.json")
+    assert manifest["unreadable"] == [{"tools": ["lab/route"], "why": why}]
+    assert (manifest["counts"]["tools_after"], manifest["counts"]["tools_removed"]) == (1, 1)
+    assert manifest["violations"] == []
+    guide = files["README.md"].decode()
+    assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in guide
+    assert "Tools that people left out" not in guide
+    assert b"route" in files["original.json"], "what came in is whole"
+    plain = bundle_files(found, plan, (), nothing)
+    assert "unreadable" not in loaded(plain, "manifest.json")
+    assert len(loaded(plain, "toolset.json")) == 2
+
+
 def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
     plan = plan_merge(analysis, (), ALL)
     merged = next(item for item in plan.tools if len(item.members) > 1)

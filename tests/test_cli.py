@@ -88,6 +88,24 @@ def test_a_violated_format_is_refused_with_the_list_and_mended_with_fix(tmp_path
     assert aliases[""]["look.up"] == "look_up"
 
 
+def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_the_others_are_written(tmp_path):
+    region = {"type": "string", "x-mcp-header": "Region"}
+    tools = [record("route", "Route.", a=region, b=region), record("weigh", "Weigh.", id={})]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"tools": tools}), "utf-8")
+    done = run("merge", file, "--out", tmp_path / "b", "--accept", "none", "--format", "mcp")
+    assert "2 tools in, 1 out" in done.stdout
+    assert "1 left out" in done.stdout
+    assert done.stderr == (
+        "toolscope: 'route' is held back: The x-mcp-header \"Region\" is given twice; clients have to "
+        "leave out such a tool.\n"
+    )
+    written = json.loads((tmp_path / "b" / "toolset.json").read_text("utf-8"))
+    assert [tool["name"] for tool in written["tools"]] == ["weigh"]
+    plain = run("merge", file, "--out", tmp_path / "b", "--accept", "none")
+    assert ("2 tools in, 2 out" in plain.stdout, plain.stderr) == (True, "")
+
+
 def test_three_hundred_tools_leave_in_three_files_for_a_limit_of_128(tmp_path):
     tools = [
         {"name": f"do_{n}", "description": f"Does {n}.", "server": f"s{n % 20:02}"}

@@ -255,6 +255,12 @@ def _implied(catalog: Catalog) -> JsonObject:
     return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
 
 
+def _unreadable(plan: MergePlan) -> JsonObject:
+    """What was held back since no client of MCP could read it, and why, where anything was."""
+    rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
+    return {"unreadable": rows} if rows else {}
+
+
 def _manifest(
     analysis: Analysis,
     plan: MergePlan,
@@ -305,6 +311,7 @@ def _manifest(
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
         **_implied(plan.catalog),
+        **_unreadable(plan),
         "toolsets": [
             {"file": name, "tools": len(part), "servers": servers_of(part)}
             for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()

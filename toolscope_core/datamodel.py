@@ -490,8 +490,8 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Relabel:
-    """One row of φ: the new id and name of a tool that came in. One that people left out is
-    *removed* and has neither.
+    """One row of φ: the new id and name of a tool that came in. One that is left out is *removed*
+    and has neither.
     """
 
     old_id: str
@@ -587,7 +587,9 @@ class Edit:
 class MergePlan:
     """Clusters, the outgoing toolset, φ and α, all in id order. ``edited`` are tools that stand
     alone under a document that people wrote: clusters of one; ``held_back`` are ids of tools whose
-    own document needs a gateway that was not asked for, or is in conflict.
+    own document needs a gateway that was not asked for, or is in conflict. ``unreadable`` says, by
+    the ids that an outgoing tool stood for, why no client of MCP could read it: one that stood
+    alone is left out, a merge came apart.
     """
 
     catalog: Catalog
@@ -598,6 +600,7 @@ class MergePlan:
     dangling: tuple[Dangling, ...] = ()
     edited: tuple[Cluster, ...] = ()
     held_back: tuple[str, ...] = ()
+    unreadable: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @property
     def phi(self) -> dict[str, str | None]:
@@ -606,7 +609,7 @@ class MergePlan:
 
     @property
     def removed(self) -> tuple[str, ...]:
-        """Ids of the tools that people left out."""
+        """Ids of the tools that are left out, by people or as ``unreadable``."""
         return tuple(row.old_id for row in self.relabels if row.new_id is None)
 
     @property

@@ -61,11 +61,18 @@ def _lines(plan: MergePlan) -> Iterator[str]:
     yield "   `python -m toolscope_core relabel queries.jsonl --bundle . --out new.jsonl`."
     yield "4. Merge the next version of the catalog with"
     yield "   `python -m toolscope_core merge CATALOG --decisions decisions.jsonl --out NEW`."
-    if plan.removed:
+    left_out = [tool for tool in plan.removed if (tool,) not in plan.unreadable]
+    if left_out:
         yield from ("", "## Tools that people left out", "")
         yield "Nothing takes their place; `decisions.jsonl` says why."
         yield ""
-        yield from (f"    {canonical_json({'tool': tool})}" for tool in plan.removed)
+        yield from (f"    {canonical_json({'tool': tool})}" for tool in left_out)
+    if plan.unreadable:
+        yield from ("", "## Tools that no client of MCP could read", "")
+        yield "One by itself is left out; a merge of several is not made."
+        yield ""
+        for ids, why in sorted(plan.unreadable.items()):
+            yield f"    {canonical_json({'tools': ids, 'why': why})}"
     maps = [alpha for alpha in plan.arguments if alpha.tool_id != alpha.to]
     if not maps:
         return

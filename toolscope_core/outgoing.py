@@ -5,9 +5,15 @@ from __future__ import annotations
 from toolscope_core.catalog.cleaning import without_hidden_text
 from toolscope_core.catalog.formats import target_named
 from toolscope_core.catalog.splitting import ToolsetPart, split
-from toolscope_core.catalog.target_rules import RuleViolation, fixed, rule_violations
+from toolscope_core.catalog.target_rules import (
+    RuleViolation,
+    fixed,
+    rule_violations,
+    unreadable,
+)
 from toolscope_core.datamodel import MergedTool, MergePlan
 from toolscope_core.errors import ExportError
+from toolscope_core.merging.plan import without_unreadable
 from toolscope_core.merging.renaming import NewNames, with_tools
 
 SHOWN = 10
@@ -51,6 +57,31 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
 
 
+def leaving(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
+    """The plan as it would leave in ``shape``: with fixes if ``fix``, and where clients of MCP are
+    to read it, without the tools that none could read, but for those that came in so where
+    ``shape`` is ``None``. ``refusals`` says what else is against it.
+    """
+    target = shape or plan.catalog.format
+    plan = with_fixes(plan, target) if fix else plan
+    reasons = unreadable([item.tool for item in plan.tools], target)
+    if reasons and shape is None:
+        came = unreadable(plan.catalog.tools, target)
+        reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in came}
+    return leaving(without_unreadable(plan, reasons), shape, fix) if reasons else plan
+
+
+def held_back(plan: MergePlan) -> tuple[str, ...]:
+    """The tools and merges that are not written since no client of MCP could read them, a sentence
+    each.
+    """
+    return tuple(
+        f"{', '.join(map(repr, ids))} {'is held back' if len(ids) == 1 else 'are not merged'}: "
+        f"{why}"
+        for ids, why in sorted(plan.unreadable.items())
+    )
+
+
 def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[RuleViolation, ...]:
     """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
 
@@ -71,13 +102,12 @@ def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Rul
 
 
 def outgoing(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
-    """The plan as exported in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
+    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
 
     Raises ``ExportError`` with the first 10 violations and their number where the target would
     refuse it.
     """
-    if fix:
-        plan = with_fixes(plan, shape or plan.catalog.format)
+    plan = leaving(plan, shape, fix)
     against = refusals(plan, shape, fix)
     if against:
         raise ExportError(_refusal(against, shape or plan.catalog.format, fix))

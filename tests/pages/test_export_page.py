@@ -110,6 +110,25 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     assert not page.button("prepare").disabled
 
 
+def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch, bench):
+    plain = desk.catalog
+    monkeypatch.setattr(desk, "catalog", lambda *tools: replace(plain(*tools), format="generic"))
+    odd = tool("lab", "route", "Route a sample.", to={**desk.TEXT, "x-mcp-header": "*bad header*"})
+    page = bench(odd, SUM).open("export")
+    assert not page.at.warning
+    page.at.selectbox(key="shape_generic").set_value("mcp").run()
+    (warning,) = page.at.warning
+    assert warning.value.startswith(r"'lab/route' is held back\: The x\-mcp\-header")
+    assert r"\*bad header\*" in warning.value
+    assert figures(page)["Tools"] == "2 → 1"
+    assert "Left out: 1 tool." in page.text
+    assert "MCP accepts the toolset as exported." in page.text
+    page.press("prepare")
+    assert page.at.get("download_button")
+    assert "route" not in page.at.code[0].value
+    assert "add_numbers" in page.at.code[0].value
+
+
 def test_tokens_are_labelled_and_given_by_shape(page):
     assert "Tokens per prompt as openai-chat (estimate)" in figures(page)
     assert "Tokens: estimate" in page.text

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
 from toolscope_core.catalog.formats import Format, target_named
-from toolscope_core.catalog.mcp_records import may_be_odd, readable_record
+from toolscope_core.catalog.mcp_records import ReadableRecord, may_be_odd, readable_record
 from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.catalog.shapes import SHAPES, read_record
@@ -132,6 +132,15 @@ def fixed(
     return changed
 
 
+def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
+    """By id, why no client of MCP reads a tool, whatever is mended; empty where ``target`` is not
+    read by such clients. Raises ``ExportError`` for an unknown target.
+    """
+    if not target_named(target).rules.mcp_record:
+        return {}
+    return {tool.id: why for tool in tools if (why := _as_record(tool).obstacle)}
+
+
 def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[str, str]:
     """By id, another name for each tool that MCP refuses, or whose name another tool has; where
     that is of another server, all of them get their server in the name. ``reserved`` names are
@@ -234,8 +243,8 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
             f"An array does not say what it holds; {target.title} asks for 'items'.",
             "items: {}",
         )
-    if rules.mcp_record and may_be_odd(tool):
-        for fault in readable_record(write_record(tool, "mcp", sendable=True)).faults:
+    if rules.mcp_record:
+        for fault in _as_record(tool).faults:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
             yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
     names = set(property_names(schema)) if rules.parameter_rule else ()
@@ -263,11 +272,16 @@ def _fixed_schema(schema: JsonObject | None, target: Format) -> tuple[JsonObject
     return (renamed.schema if renamed.names else whole), renamed
 
 
+def _as_record(tool: Tool) -> ReadableRecord:
+    """The record of the tool as clients of MCP read it; an empty one where none is at fault."""
+    if not may_be_odd(tool):
+        return ReadableRecord({})
+    return readable_record(write_record(tool, "mcp", sendable=True))
+
+
 def _as_clients_read_it(tool: Tool) -> Tool:
     """The tool as its record says it once what no client of MCP reads is mended."""
-    if not may_be_odd(tool):
-        return tool
-    readable = readable_record(write_record(tool, "mcp", sendable=True))
+    readable = _as_record(tool)
     if not readable.faults:
         return tool
     read = read_record(readable.record, SHAPES["mcp"], tool.server)

@@ -23,6 +23,7 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    say_error,
     tell_estimates,
     tell_spent,
 )
@@ -137,6 +138,7 @@ def merge(
     start_waiting()
     from toolscope_core.commands.merge_command import MergeRequest, merge_files
     from toolscope_core.commands.model_options import AskRequest
+    from toolscope_core.outgoing import held_back
 
     ask = AskRequest(base_url, model, paper, budget_calls)
     if judge is Judge.offline and ask != AskRequest(base_url):
@@ -193,6 +195,8 @@ def merge(
         say(f"decisions: {report.decisions} of this catalog{unknown}")
     tell_spent(report.spent)
     _tell_findings(report.hidden)
+    for sentence in held_back(plan):
+        say_error(sentence)
     say(f"bundle: {report.out}{more(len(plan.dangling), 'dangling references')}")
     fail_for(report.failing)
 

@@ -31,7 +31,7 @@ from toolscope_core.errors import DecisionError
 from toolscope_core.folders import write_folder
 from toolscope_core.imported_decisions import count_of_others, read_decisions
 from toolscope_core.opinions import Spent
-from toolscope_core.outgoing import with_fixes
+from toolscope_core.outgoing import leaving
 from toolscope_core.pipeline import analyse, plan_merge, with_owners
 
 
@@ -103,9 +103,9 @@ def merge_files(
     files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
     manifest = json.loads(files["manifest.json"])
-    fixed = with_fixes(plan, request.shape or catalog.format) if request.fix else plan
-    leaving = [item.tool for item in fixed.tools]
-    findings = scan_catalog(leaving) if request.fail_on else ()
+    plan = leaving(plan, request.shape, request.fix)
+    outgoing = [item.tool for item in plan.tools]
+    findings = scan_catalog(outgoing) if request.fail_on else ()
     return MergeReport(
         plan=plan,
         tokens_before=manifest["tokens"]["before"],
@@ -116,6 +116,6 @@ def merge_files(
         spent=spent_on(analysis.opinions),
         decisions=len(log) - of_others,
         decisions_of_others=of_others,
-        hidden=hidden_in(leaving),
+        hidden=hidden_in(outgoing),
         failing=why_failing(findings, request.fail_on) if request.fail_on else "",
     )

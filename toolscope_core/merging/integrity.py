@@ -8,7 +8,7 @@ from toolscope_core.datamodel import Cluster, MergedTool, MergePlan, Tool
 
 
 def check_plan(plan: MergePlan) -> None:
-    """φ total, onto and idempotent, but for the tools that people left out, which have no image;
+    """φ total, onto and idempotent, but for the tools that are left out, which have no image;
     members partition the rest; kept and pruned disjoint; α covers what is merged and loses nothing
     but what people let go; a prune keeps its canonical's own name and schema.
 

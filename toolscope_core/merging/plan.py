@@ -139,6 +139,40 @@ def apply_clusters(
     return plan
 
 
+def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan:
+    """The plan without the outgoing tools of these ids, each for its reason. One that stands alone
+    is left out as people leave tools out; a merge comes apart into its members as they came in, and
+    its cluster is in conflict.
+    """
+    tools = plan.catalog.by_id
+    going = {item.members: reasons[item.tool.id] for item in plan.tools if item.tool.id in reasons}
+    alone = {ids[0] for ids in going if len(ids) == 1}
+    apart = {member for ids in going for member in ids} - alone
+    outgoing = [item for item in plan.tools if item.members not in going]
+    outgoing += [MergedTool(tools[tool_id], (tool_id,)) for tool_id in apart]
+    outgoing.sort(key=lambda item: item.tool.id)
+    new_rows = {tool_id: _removed(tools[tool_id]) for tool_id in alone}
+    new_rows |= {tool_id: _relabel(tools[tool_id], None) for tool_id in apart}
+    relabels = tuple(new_rows.get(row.old_id, row) for row in plan.relabels)
+    amended = replace(
+        plan,
+        clusters=tuple(
+            replace(cluster, state="conflict", reasons=(going[cluster.members], *cluster.reasons))
+            if cluster.members in going
+            else cluster
+            for cluster in plan.clusters
+        ),
+        tools=tuple(outgoing),
+        relabels=relabels,
+        arguments=tuple(alpha for alpha in plan.arguments if alpha.to not in reasons),
+        dangling=find_dangling(outgoing, relabels),
+        edited=tuple(one for one in plan.edited if one.members not in going),
+        unreadable={**plan.unreadable, **going},
+    )
+    check_plan(amended)
+    return amended
+
+
 def _applies(cluster: Cluster, routers: bool) -> bool:
     return cluster.state == "accepted" and (cluster.kind == "prune" or routers)
 

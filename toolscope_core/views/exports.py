@@ -18,7 +18,7 @@ from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokeni
 from toolscope_core.config import AcceptPolicy
 from toolscope_core.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.numbers import quantity
-from toolscope_core.outgoing import checked, refusals, toolsets, with_fixes
+from toolscope_core.outgoing import checked, held_back, leaving, refusals, toolsets
 from toolscope_core.views.cards import tokens_of
 from toolscope_core.views.catalog_figures import ClusterCounts, cluster_counts
 from toolscope_core.views.queue import is_safe
@@ -81,7 +81,8 @@ class ExportFigures:
     chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
     ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
-    those that do not, ``removed`` of those left out.
+    those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
+    back since no client of MCP could read it.
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
     several.
     """
@@ -104,6 +105,7 @@ class ExportFigures:
     edited: int
     held_back: tuple[str, ...]
     removed: tuple[str, ...]
+    unreadable: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
     the fixes offered for it. Raises ``ExportError`` for an unknown shape.
     """
     target = shape or plan.catalog.format
-    plan = with_fixes(plan, target) if fix else plan
+    plan = leaving(plan, shape, fix)
     names = {item.tool.id: item.tool.name for item in plan.tools}
     tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
     against = {name: checked(plan, name, fix and name == target) for name in (*MATRIX, target)}
@@ -164,10 +166,11 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
         refusals=refusals(plan, shape, fix),
-        hostile=_hostile(with_fixes(plan, shape or plan.catalog.format) if fix else plan),
+        hostile=_hostile(plan),
         edited=len(plan.edited),
         held_back=plan.held_back,
         removed=plan.removed,
+        unreadable=held_back(plan),
     )
 
 
