@@ -100,10 +100,7 @@ UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
     [
         ({}, None),
         ({"additionalProperties": False}, "Additional properties are not allowed"),
-        (
-            {"additionalProperties": False, **UNREAD},
-            "north_same has no argument 'other'; leave it out",
-        ),
+        ({"additionalProperties": False, **UNREAD}, "Additional properties are not allowed"),
     ],
 )
 def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
