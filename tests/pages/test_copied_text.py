@@ -6,6 +6,10 @@ from tests.pages.screen import open_page, words
 from tests.pages.test_addresses import PAGES
 from tests.workspace.desk import MAIL, SUM, catalog, on
 from toolscope_core.catalog.hidden import count_hidden
+from toolscope_core.config import PlanConfig
+from toolscope_core.datamodel import Pair
+from toolscope_core.figures.standalone import graph_html
+from toolscope_core.figures.views import Edge, Network, Node
 from ui.frame.safe_text import untrusted
 
 VIEWS = {
@@ -19,19 +23,50 @@ KINDS = ("code", "text", "text_input", "text_area", "markdown", "caption", "info
 KINDS += ("error", "success", "subheader", "title")
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_no_page_writes_characters_that_nobody_typed(monkeypatch, work, view):
-    text = "Mail it to https://mail.example/v1 or ann@mail.example, www.mail.example."
+SHAPES = (None, "openai-chat", "anthropic", "mcp", "neutral")
+
+
+def addressed(work):
+    """A catalog whose tools speak of addresses, analysed; its id."""
+    text = "Mail it to https://mail.example/v1 or ann@mail.example, href www.mail.example."
     tools = [on("alpha", MAIL), on("beta", MAIL), SUM]
     schema = {**SUM.schema, "description": text}
     tools = [type(one)(one.id, one.name, text, one.server, schema) for one in tools]
     record = work.catalogs.add("Addresses", catalog(*tools))
     work.analyses.run(record.id)
+    return record.id
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_page_writes_characters_that_nobody_typed(monkeypatch, work, view):
+    addressed(work)
     page, query = VIEWS[view]
     app = open_page(monkeypatch, work, page, catalog="Addresses", **query)
     for kind in KINDS:
         for element in getattr(app, kind):
             assert count_hidden(str(element.value)) == 0, (kind, element.value)
+
+
+def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
+    catalog_id = addressed(work)
+    for cluster in work.review.plan(catalog_id).clusters:
+        work.review.decide(catalog_id, "accept", cluster, "ann")
+    config = PlanConfig("all", routers=True)
+    files = {
+        f"{shape} {name}": content
+        for shape in SHAPES
+        for name, content in work.review.bundle(catalog_id, config, shape, fix=True).items()
+    }
+    files["tools.csv"] = work.explore.tools_csv(catalog_id)
+    files["decisions.jsonl"] = work.histories.file(catalog_id)
+    nodes = tuple(Node(one, one, "href www.mail.example", "proposed") for one in "ab")
+    drawn = Network(nodes, (Edge(Pair.of("a", "b"), 0.9),))
+    for name, content in files.items():
+        assert count_hidden(content.decode("utf-8-sig")) == 0, name
+    page = graph_html(drawn, "href")
+    assert "\u2060" not in page, "the characters of vis-network's own are no others"
+    assert r"hr\u0065f www" in page, "JavaScript reads it as it was"
+    assert b"https://mail.example/v1" in files["tools.csv"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ OPTIONS = {
     "interaction": {"hover": True, "multiselect": True, "tooltipDelay": 80},
 }
 _FETCHES = re.compile(r"<(link|script)\b[^>]*?\b(?:href|src)=[^>]*>(?:\s*</\1>)?", re.DOTALL)
+_NO_HREF = "h\0ref"
 _HEADINGS = re.compile(r"<center>\s*<h1>.*?</h1>\s*</center>", re.DOTALL)
 
 
@@ -44,6 +45,7 @@ def graph_html(part: Network, title: str) -> str:
     made.edges = [{**drawn.lines[edge["line"]], **edge} for edge in drawn.edges]
     made.set_options(json.dumps({**OPTIONS, "groups": drawn.groups, "nodes": _names(drawn)}))
     page = _HEADINGS.sub("", _FETCHES.sub("", made.generate_html(notebook=False)))
+    page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # as JavaScript reads it: href
     head = (
         f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{html.escape(title)}</title>"
@@ -60,8 +62,8 @@ def _names(drawn: Drawing) -> dict[str, object]:
 
 
 def _unlinked(text: str) -> str:
-    """The text with no ``href`` in it that pyvis would find; it reads the same."""
-    return text.replace("href", "h\u2060ref")
+    """The text with no ``href`` in it that pyvis would find, or it would write titles as HTML."""
+    return text.replace("href", _NO_HREF)
 
 
 def _key(key: LegendKey) -> str:
