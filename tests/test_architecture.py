@@ -145,7 +145,7 @@ VENDORS = {
     "typer": {"cli"},
     "yaml": {"catalog"},
     "jsonschema": {"merging"},
-    "rapidfuzz": {"merging", "versions", "toolbank"},
+    "rapidfuzz": {"catalog", "merging", "toolbank"},
     "jsonschema_rs": {"gateway", "relabelling", "catalog", "llm", "merging", "experiments"},
     "scipy": {"merging", "similarity", "evaluation"},
     "Stemmer": {"merging", "retrieval"},

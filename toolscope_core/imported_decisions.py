@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from toolscope_core.catalog.renamed_tools import COMPARED_TEXT, new_ids_of
 from toolscope_core.datamodel import Catalog, Decision, Document, JsonObject, Tool
 from toolscope_core.decision_log import active, admit, recorded, suspended_decisions
 from toolscope_core.decisions import (
@@ -21,7 +22,6 @@ from toolscope_core.decisions import (
 from toolscope_core.errors import DecisionError
 from toolscope_core.json_lines import lines_of, read_rows, rows_in
 from toolscope_core.merging.edit_validity import document_problems
-from toolscope_core.versions.diff import COMPARED_TEXT, new_ids_of
 
 TOOLS = "tools"
 """In a row by id its tools that no row before described, so that one is found again that is called

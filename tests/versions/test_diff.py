@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from tests.merging.strategies import tools
 from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog import renamed_tools as module
+from toolscope_core.catalog.renamed_tools import new_ids_of
 from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.versions import diff as module
-from toolscope_core.versions.diff import diff, new_ids_of
+from toolscope_core.versions.diff import diff
 from toolscope_core.workspace.example import example_path
 
 TEXT = {"type": "string"}
