@@ -10,7 +10,6 @@ from ui.deciding import (
     bulk_panel,
     decision_buttons,
     decision_trail,
-    look_again,
     queue_panel,
     reshape_panel,
     review_card,
@@ -22,13 +21,12 @@ from ui.models import ask_panel
 from ui.pairs import undecided_panel
 
 # What is listed, by its value in the address.
-SHOW: dict[str, Show | Literal["bulk", "servers", "again", "undecided"]] = {
+SHOW: dict[str, Show | Literal["bulk", "servers", "undecided"]] = {
     "All": "all",
     "Duplicates": "duplicates",
     "Families": "families",
     bulk_panel.SHOW: "bulk",
     server_pair_panel.SHOW: "servers",
-    "Look again": "again",
     "Undecided": "undecided",
 }
 
@@ -39,15 +37,14 @@ with head:
 page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 progress, safe = review.progress(catalog_id), review.safe(catalog_id)
-standing, outdated = review.standing(catalog_id), len(review.look_again(catalog_id))
+standing = review.standing(catalog_id)
 with head:
     left = f" ({progress.left:,} with tools of rejected ones)" if progress.left else ""
-    again = f". Accepted, to look at again: {outdated:,}" if outdated else ""
     st.progress(
         progress.decided / max(progress.total, 1),
         f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
         f"{progress.rejected:,} rejected. Waiting: {progress.clusters.waiting_in_words}"
-        f"{left}{again}",
+        f"{left}",
     )
     st.button(
         f"Accept safe merges ({len(safe.clusters)})…",
@@ -76,9 +73,6 @@ if show == "undecided":
     st.stop()
 if show == "servers":
     server_pair_panel.server_pair_panel(catalog_id)
-    st.stop()
-if show == "again":
-    look_again.look_again_panel(catalog_id)
     st.stop()
 if show == "bulk":
     bulk_panel.bulk_panel(catalog_id, queue_panel.listing(catalog_id, "all", bar))

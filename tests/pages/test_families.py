@@ -1,11 +1,10 @@
-"""Families on the pages: the first page, Review, its list to look again, pairs, Documents."""
+"""Families on the pages: the first page, Review, pairs, Documents."""
 
 import pytest
 
 from tests.scripted import judge_says
 from tests.workspace import town
 from tests.workspace.desk import by_name
-from tests.workspace.test_outdated_merges import accept_as_before
 from toolscope_core.datamodel import Pair
 from toolscope_core.views.address_keys import pair_key, tool_key
 
@@ -208,55 +207,6 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
     assert decision.detail["relation"] == "duplicate"
     judged = f"the judge had proposed a family, weakest pair {shown.weakest_edge:.2f}"
     assert judged in page.text.replace("\\", "")
-
-
-# Look again ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def again(page):
-    accept_as_before(page.work, 1, "accept", BANKS[:2])
-    accept_as_before(page.work, 1, "accept", ["lock_door", "unlock_door"])
-    return page.open("review", show="Look again")
-
-
-def test_accepted_merges_to_look_at_again_are_listed_with_the_reason(again):
-    assert "Accepted, to look at again: 2" in progress_text(again)
-    assert list(queue(again, "again")["tools"]) == [2, 2]
-    assert title(again) == "get_positions_fidelity"
-    assert r"The same operation for another provider\: fidelity / robinhood\." in again.text
-    assert "They stay accepted until somebody changes that" in again.text
-    assert "2 accepted merges to look at again" in links(again.open("catalog"))
-    assert "2 accepted (2 to look at again)" in again.text
-
-
-def test_keep_merged_takes_it_off_the_list(again):
-    again.press("keep_")
-    assert title(again) == "lock_door"
-    assert again.review.standing(1)[0].detail["relation"] == "duplicate"
-    again.press("keep_")
-    assert "No accepted merge needs another look" in again.text
-    assert again.review.progress(1).accepted == 2
-
-
-def test_undo_gives_it_back_to_the_judge(again):
-    again.press("again_undo_")
-    assert title(again) == "lock_door"
-    assert by_name(again.work, 1, SCHWAB).relation == "parametric"
-    assert "Decision 1 is undone" in again.text
-
-
-def test_keep_apart_says_never_to_merge(again):
-    again.press("apart_")
-    assert [d.action for d in again.review.standing(1)] == ["reject", "accept"]
-    assert r"Kept apart\: get\_positions\_fidelity, get\_positions\_robinhood" in again.text
-
-
-def test_what_somebody_decided_meanwhile_is_refused_in_words(again):
-    (first, _) = again.review.look_again(1)
-    again.review.decide(1, "accept", first.cluster, "bob")
-    again.press("apart_")
-    assert "meanwhile" in again.at.error[0].value
 
 
 # Pairs, the drawer, documents ----------------------------------------------------------------

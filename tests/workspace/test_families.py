@@ -119,7 +119,6 @@ def test_an_accepted_family_stays_a_router(own):
     assert decision.detail["relation"] == "parametric"
     cluster = by_name(work, i, SCHWAB)
     assert (cluster.state, cluster.kind, cluster.relation) == ("accepted", "router", "parametric")
-    assert work.review.look_again(i) == ()
 
 
 def test_a_member_dropped_from_a_family_leaves_a_family(own):

@@ -86,18 +86,15 @@ def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
         yield NextStep(text, "catalog", {"part": "Findings"})
 
 
-def review_steps(progress: Progressed, unsure: int, again: int = 0) -> Iterator[NextStep]:
-    """What waits for a person in review: duplicates, accepted merges to look at ``again``,
-    families; the export where no duplicate does, and the pairs that the judge is ``unsure`` of.
+def review_steps(progress: Progressed, unsure: int) -> Iterator[NextStep]:
+    """What waits for a person in review: duplicates, families; the export where no duplicate does,
+    and the pairs that the judge is ``unsure`` of.
     """
     counts = progress.clusters
     safe, families, waiting = counts.safe, counts.families.waiting, counts.duplicates.waiting
     if waiting:
         text = f"Review {_count(waiting, 'duplicate')}"
         yield NextStep(text, "review", {"show": "Duplicates"})
-    if again:
-        text = f"{_count(again, 'accepted merge')} to look at again"
-        yield NextStep(text, "review", {"show": "Look again"})
     if families:
         text = f"Review {families:,} famil{'y' if families == 1 else 'ies'}"
         yield NextStep(text, "review", {"show": "Families"})

@@ -61,7 +61,6 @@ class Overview:
             progress = self._review.progress(catalog_id)
             waiting = progress.clusters.duplicates.waiting
             unsure = 0 if waiting else len(self._pairs.undecided(catalog_id))
-            again = len(self._review.look_again(catalog_id))
-            return (*review_steps(progress, unsure, again), *export_steps(plan, broken))
+            return (*review_steps(progress, unsure), *export_steps(plan, broken))
 
         return self._steps.get(catalog_id, (plan,), make)

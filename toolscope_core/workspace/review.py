@@ -40,7 +40,6 @@ from toolscope_core.views.exports import (
     safe_batch,
     way_of,
 )
-from toolscope_core.views.outdated_merges import LookAgain, look_again, parting
 from toolscope_core.views.queue import Order, Show, in_order, of_show, waits
 from toolscope_core.views.server_pairs import ServerPairProposals, server_pairs
 from toolscope_core.workspace.analyses import Analyses
@@ -65,7 +64,6 @@ class Review:
         self._disagreements: Memo[tuple[Disagreement, ...]] = Memo()
         self._safe: Memo[SafeBatch] = Memo()
         self._server_pairs: Memo[tuple[ServerPairProposals, ...]] = Memo()
-        self._again: Memo[tuple[LookAgain, ...]] = Memo()
         self._costs = Costs()
         self._figures: Memo[ExportFigures] = Memo()
         self._saved: Memo[Mapping[str, int]] = Memo(most=4)
@@ -135,17 +133,6 @@ class Review:
             return saved
 
         return self._saved.get(catalog_id, (plan,), counted)
-
-    def look_again(self, catalog_id: int) -> tuple[LookAgain, ...]:
-        """The accepted prunes that the judge would no longer make, of which no decision says as
-        what relation it made them.
-        """
-        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id)
-        return self._again.get(
-            catalog_id,
-            (plan,),
-            lambda: look_again(analysis, plan.clusters, self.log(catalog_id)),
-        )
 
     def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
         """The pairs on which the model and the offline judge differ, the widest gap first."""
@@ -330,24 +317,6 @@ class Review:
             return self.decide(catalog_id, "accept", union, reviewer)
         detail = {"drop": list(cluster.newcomers)}
         return self.decide(catalog_id, "drop", union, reviewer, detail)
-
-    def keep_apart(self, catalog_id: int, seen: LookAgain, reviewer: str) -> Decision:
-        """Take back what put the ``doubtful`` members to the canonical, and keep them apart for
-        good; all else that was decided with it is decided again as it was.
-
-        Raises ``StaleDecisionError`` where somebody decided meanwhile, ``DecisionError`` where
-        later decisions build on what would be taken back.
-        """
-        catalog, log = self._catalogs.open(catalog_id), self.log(catalog_id)
-        rows = parting(catalog, seen, log, reviewer)
-        for row in rows:  # what is refused is refused before anything is written
-            log = (
-                *log,
-                admit(log, replace(row, at=now()), None, suspended_decisions(catalog, log)),
-            )
-        for row in rows:
-            made = self.record(catalog_id, row)
-        return made
 
     def undo_all(self, catalog_id: int, reviewer: str, seqs: Sequence[int]) -> None:
         """Take back several decisions, the newest first, such as one *accept safe*."""

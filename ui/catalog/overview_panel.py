@@ -99,8 +99,6 @@ def _overlap(catalog_id: int) -> None:
     """Duplicates, families and siblings, each with a link to the page where they are handled."""
     work = page_frame.workspace()
     counts, pairs = work.review.progress(catalog_id).clusters, work.explore.pair_counts(catalog_id)
-    looks = len(work.review.look_again(catalog_id))
-    again = f" ({looks:,} to look at again)" if looks else ""
     one_job, families = counts.duplicates, counts.families
     prunes = f"; {counts.prunes:,} can be pruned now" if one_job.total else ""
     gateways = one_job.total - counts.prunes
@@ -111,7 +109,7 @@ def _overlap(catalog_id: int) -> None:
         (
             (
                 "Duplicates", one_job.total,
-                f"{one_job.accepted:,} accepted{again}, "
+                f"{one_job.accepted:,} accepted, "
                 f"{one_job.waiting:,} waiting, {counts.safe:,} of them safe{prunes}",
                 "Clusters of tools that do the same job. Where one tool can already serve the "
                 "callers of all the others, these can be pruned: switched off, no code needed. "

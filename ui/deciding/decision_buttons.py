@@ -12,7 +12,6 @@ from toolscope_core.errors import DecisionError, StoreError
 from toolscope_core.numbers import quantity
 from toolscope_core.views.drafts import Draft
 from toolscope_core.views.exports import SafeBatch
-from toolscope_core.views.outdated_merges import LookAgain
 from toolscope_core.views.queue import is_family
 from toolscope_core.views.server_pairs import ServerPairProposals
 from toolscope_core.workspace.settled import SettledCluster
@@ -230,18 +229,6 @@ def open_safe_list_from_address() -> None:
 def toggle_safe_list() -> None:
     """Open the list of safe merges, or close it."""
     st.session_state["safe_list"] = not st.session_state.get("safe_list", False)
-
-
-def keep_merged(item: LookAgain) -> None:
-    """Confirm an accepted merge as it is shown now."""
-    decide(item.cluster, "accept", None)
-
-
-def keep_apart(item: LookAgain) -> None:
-    """Take the doubtful members out of an accepted merge, and never merge them again."""
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    message = f"Kept apart: {', '.join((item.cluster.canonical, *item.doubtful))}"
-    attempt(lambda: review.keep_apart(catalog_id, item, page_frame.reviewer()), message)
 
 
 def undo(
