@@ -388,10 +388,9 @@ class Constraints:
     that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
     pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
     ``conflict``. ``asked`` holds the pairs that a person wants to see proposed, ``held`` those of
-    them that nobody but a person may merge. ``families`` are
-    the sets that were put together as a family: a group that holds one stays one. ``earlier`` are
-    those put together before decisions recorded the relation. ``omitted`` tools are left out of the
-    toolset, and of everything above.
+    them that nobody but a person may merge. ``families`` are the sets that were put together as a
+    family: a group that holds one stays one. ``omitted`` tools are left out of the toolset, and of
+    everything above.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -402,13 +401,7 @@ class Constraints:
     asked: frozenset[Pair] = frozenset()
     held: frozenset[Pair] = frozenset()
     families: tuple[frozenset[str], ...] = ()
-    earlier: tuple[frozenset[str], ...] = field(default=(), compare=False)
     omitted: frozenset[str] = frozenset()
-
-    def is_earlier(self, members: Iterable[str]) -> bool:
-        """Whether some of these tools were put together before decisions recorded the relation."""
-        ids = set(members)
-        return any(held <= ids for held in self.earlier)
 
     def is_family(self, members: Iterable[str]) -> bool:
         """Whether some of these tools were put together as a family."""

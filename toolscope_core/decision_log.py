@@ -23,7 +23,6 @@ from toolscope_core.decisions import (
     ASKING,
     BESIDE_MERGES,
     HOLDING,
-    JOINING,
     LINKING,
     ON_SEVERAL,
     check_form,
@@ -158,7 +157,6 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     joined: list[tuple[str, ...]] = []
     held: list[frozenset[str]] = []
     families: list[frozenset[str]] = []
-    earlier: list[frozenset[str]] = []
     apart: set[Pair] = set()
     doubtful: set[Pair] = set()
     for place, item in enumerate(linking):
@@ -171,11 +169,8 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         later = linking[place + 1 :]
         for group in _links(item)[0]:
             ids = tuple(now[i] for i in group if i in now)
-            relation = item.detail.get("relation")
-            if len(ids) > 1 and relation == "parametric":
+            if len(ids) > 1 and item.detail.get("relation") == "parametric":
                 families.append(frozenset(ids))
-            if len(ids) > 1 and relation is None and item.action in JOINING:
-                earlier.append(frozenset(ids))
             if changed.isdisjoint(ids):
                 joined.append(ids)
             else:
@@ -197,7 +192,6 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         asked=frozenset(_asked(locate, log, ASKING)) - apart,
         held=frozenset(_asked(locate, log, HOLDING)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
-        earlier=tuple(sorted(set(earlier), key=sorted)),
         omitted=frozenset(locate.omitted),
     )
 

@@ -14,7 +14,7 @@ from toolscope_core.merging.defaults import silent_changes
 from toolscope_core.merging.guards import Companions, guards
 from toolscope_core.merging.licence import ToolWords, tool_words
 from toolscope_core.merging.stores import Stores
-from toolscope_core.merging.synthesis import Synthesis, earlier_canonical, synthesise
+from toolscope_core.merging.synthesis import Synthesis, synthesise
 from toolscope_core.merging.unlicensed import unlicensed
 from toolscope_core.unicode_forms import normalise
 
@@ -74,10 +74,6 @@ class GroupSyntheses:
             apart = kind == "router" or stores
             self._made[key] = synthesise(tools, self._blocked, canonical, family, apart)
         return self._made[key]
-
-    def earlier_canonical(self, members: Members) -> str | None:
-        """As the function of this name."""
-        return earlier_canonical(self.of(members), self._blocked)
 
     def is_clean(self, members: Members) -> bool:
         """Whether nothing but its probability speaks against accepting them unseen as one group:

@@ -53,11 +53,7 @@ def build_clusters(
     made = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
-        canonical, kind = edit.canonical, edit.kind
-        if constraints.is_earlier(group.members):  # what was decided stays as it was
-            canonical = canonical or syntheses.earlier_canonical(group.members)
-            kind = kind or "prune"
-        synthesis = syntheses.synthesis(group.members, canonical, group.family, kind)
+        synthesis = syntheses.synthesis(group.members, edit.canonical, group.family, edit.kind)
         made[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
     renamed = _new_owners(made)
     clusters = []

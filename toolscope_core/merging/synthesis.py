@@ -81,17 +81,6 @@ def synthesise(
     return _router(canonical, members, family, apart, blocked)
 
 
-def earlier_canonical(members: Sequence[Tool], blocked: frozenset[str] = frozenset()) -> str | None:
-    """Who stayed by the rule of version 1, which looked at no words: the id of the serving member
-    with the shortest name, then of the first id; ``None`` where none serves.
-    """
-    free = [tool for tool in members if tool.id not in blocked] or list(members)
-    serving = [(tool, maps) for tool in free if (maps := serving_maps(tool, members))]
-    if not serving:
-        return None
-    return min(serving, key=lambda one: _preference(one[0], one[1], {}))[0].id
-
-
 def _preference(
     tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, ToolWords]
 ) -> tuple[int, int, int, str]:
