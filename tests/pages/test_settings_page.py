@@ -9,10 +9,8 @@ from tests.model_server import ModelServer
 from tests.replies import answering, served
 from tests.scripted import judge_says
 from tests.workspace.desk import MAIL, SUM, by_name, on
-from toolscope_core.backends import Answer, Call
 from toolscope_core.config import Budget, Endpoint, Prices
 from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.store import StoredLedger
 from toolscope_core.views.address_keys import tool_key
 from ui.models.endpoint_panel import TESTED
 from ui.models.prices_panel import price_table
@@ -175,26 +173,6 @@ def test_asking_says_what_it_takes_and_starts(two, server):
     host = server.origin.removeprefix("http://")
     assert f"m at {host}" in page.text.replace("\\", "").replace("⁠", "")
     assert "1 keep" in page.text
-
-
-def test_answers_to_an_earlier_question_are_told_with_what_asking_again_takes(two, server):
-    tools = two.work.catalogs.open(two.catalog_id).tools
-    subjects = tuple(tool.content_hash for tool in tools[:2])
-    call = Call("run", "judge", "m", server.origin, 2)
-    rows = [Answer(key, "judge", "1", subjects, "m", server.origin, {}) for key in ("k1", "k2")]
-    StoredLedger(two.work.store).commit(call, rows[:1])
-    two.at.session_state["ask"] = True
-    two.open("review")
-    assert "1 answer to an earlier version of the prompt is no longer used." in two.text
-    StoredLedger(two.work.store).commit(call, rows)
-    page = review(chosen(two, server, prices=Prices(1.0, 1.0)))
-    takes = page.work.judging.estimate(page.catalog_id)
-    assert (
-        "2 answers to an earlier version of the prompt are no longer used; asking again takes about "
-        f"{takes.calls:,} calls, {sum(takes.tokens):,} tokens, cost at most {takes.cost:,.2f}."
-    ) in page.text
-    assert not server.received
-    assert "earlier version of the prompt" not in review(asked(page)).text
 
 
 def test_families_are_counted_among_what_was_said(two, server):

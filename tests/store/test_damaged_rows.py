@@ -17,7 +17,6 @@ from toolscope_core.store import (
     Store,
     StoredLedger,
     append_decision,
-    count_earlier,
     delete_catalog,
     get_experiment,
     get_job,
@@ -161,7 +160,6 @@ def readings(store, folder):
     yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))
     yield lambda: StoredLedger(store).answers([ANSWER.key])
-    yield lambda: count_earlier(store, {"pair": "2"}, {"a", "b"})
     yield lambda: read_calls(store, CALL.run)
     yield lambda: (desk.get(), desk.prices())
     yield lambda: ChosenJudge(store).choice(1)

@@ -49,7 +49,7 @@ from toolscope_core.store.job_rows import (
     request_cancel,
     start_job,
 )
-from toolscope_core.store.ledger import StoredLedger, count_earlier, read_calls
+from toolscope_core.store.ledger import StoredLedger, read_calls
 from toolscope_core.store.query_rows import (
     QueryFile,
     delete_query_file,
@@ -104,7 +104,6 @@ __all__ = [
     "contents",
     "copy_store",
     "count_decisions",
-    "count_earlier",
     "decide_generated",
     "delete_catalog",
     "delete_experiment",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 
-from sqlalchemy import and_, insert, or_
+from sqlalchemy import insert
 from sqlalchemy import select as core_select
 from sqlmodel import Session, col, select
 
@@ -55,20 +55,6 @@ def read_calls(store: Store, run: str) -> tuple[Call, ...]:
     lines = select(CallRow).where(CallRow.run == run).order_by(col(CallRow.number))
     with store.read() as session:
         return tuple(_call(row) for row in session.exec(lines))
-
-
-def count_earlier(store: Store, tasks: Mapping[str, str], subjects: Collection[str]) -> int:
-    """The number of answers to the named tasks in any version but the one given that have all their
-    subjects among ``subjects``: they are not used any more.
-    """
-    other = [
-        and_(col(AnswerRow.task) == name, col(AnswerRow.version) != version)
-        for name, version in tasks.items()
-    ]
-    subject_set = frozenset(subjects)
-    with store.read() as session:
-        rows = session.connection().execute(core_select(col(AnswerRow.subjects)).where(or_(*other)))
-        return sum(subject_set.issuperset(row.subjects) for row in rows)
 
 
 def _answers(session: Session, keys: Sequence[str]) -> Iterator[Answer]:

@@ -28,8 +28,7 @@ TYPICAL_DRAFT = 180
 @dataclass(frozen=True, slots=True)
 class Estimates:
     """By the name of the task what a run would take; ``paper``: if it asked about every candidate
-    pair and every cluster, as the paper does. ``earlier`` answers about this catalog are to a
-    prompt that is no longer in use, and nothing has been asked to the end since.
+    pair and every cluster, as the paper does.
 
     Answers that are not known are presumed to be the offline judge's: each that differs may bring
     or spare a question. Tokens in are estimated from the prompts, tokens out (and so the cost) at
@@ -38,7 +37,6 @@ class Estimates:
 
     tasks: Mapping[str, Estimate]
     paper: Mapping[str, Estimate] = field(default_factory=dict)
-    earlier: int = 0
 
     @property
     def questions(self) -> int:

@@ -27,7 +27,6 @@ from toolscope_core.run_configuration import (
     RunKind,
     configuration,
     model_without_key,
-    prompts,
     still_holds,
     stored_answers,
 )
@@ -37,7 +36,6 @@ from toolscope_core.store import (
     RunState,
     Store,
     StoredLedger,
-    count_earlier,
     end_run,
     get_run,
     keep_variants,
@@ -100,20 +98,27 @@ class Judging:
 
     def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
-        takes = self._takes(catalog_id, kind, paper)
-        return replace(takes, earlier=self.earlier(catalog_id, kind))
-
-    def earlier(self, catalog_id: int, kind: RunKind = "judge") -> int:
-        """How many answers about this catalog, of any model, are to a prompt that is no longer in
-        use; none once a run by the prompts of today is done.
-        """
-        analysis = None if kind in OF_TOOLS else self._analyses.required(catalog_id)
-        run = self._newest(catalog_id, kind, analysis)
-        if run is not None and run.state == "done":
-            return 0
-        tools = self._catalogs.open(catalog_id).tools
-        subjects = {one for tool in tools for one in (tool.content_hash, tool.fingerprint)}
-        return count_earlier(self._store, prompts(kind), subjects)
+        endpoint = self._endpoints.needed()
+        model, prices = model_without_key(endpoint), endpoint.prices
+        if kind in ("quality", "variants"):
+            takes = grading_takes if kind == "quality" else augmenting_takes
+            catalog = self._catalogs.open(catalog_id)
+            return Estimates(takes(catalog, model, self._ledger, prices))
+        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
+        if kind == "siblings":
+            pairs = _to_tell_apart(analysis, log)
+            return Estimates(
+                telling_apart_takes(analysis.catalog, pairs, model, self._ledger, prices)
+            )
+        if kind == "documents":
+            plan = plan_merge(analysis, log, PlanConfig())
+            return Estimates(writing_takes(plan, model, self._ledger, prices))
+        links = constraints(analysis.catalog, log)
+        own, whole = (
+            judging_takes(analysis, links, model, self._ledger, QuestionConfig(paper=way), prices)
+            for way in (paper, True)
+        )
+        return Estimates(own, whole)
 
     def start(
         self,
@@ -277,29 +282,6 @@ class Judging:
         if run is None:
             return None
         return written_for(analysis, cluster, stored_answers(run.configuration, self._ledger))
-
-    def _takes(self, catalog_id: int, kind: RunKind, paper: bool) -> Estimates:
-        endpoint = self._endpoints.needed()
-        model, prices = model_without_key(endpoint), endpoint.prices
-        if kind in ("quality", "variants"):
-            takes = grading_takes if kind == "quality" else augmenting_takes
-            catalog = self._catalogs.open(catalog_id)
-            return Estimates(takes(catalog, model, self._ledger, prices))
-        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        if kind == "siblings":
-            pairs = _to_tell_apart(analysis, log)
-            return Estimates(
-                telling_apart_takes(analysis.catalog, pairs, model, self._ledger, prices)
-            )
-        if kind == "documents":
-            plan = plan_merge(analysis, log, PlanConfig())
-            return Estimates(writing_takes(plan, model, self._ledger, prices))
-        links = constraints(analysis.catalog, log)
-        own, whole = (
-            judging_takes(analysis, links, model, self._ledger, QuestionConfig(paper=way), prices)
-            for way in (paper, True)
-        )
-        return Estimates(own, whole)
 
     def _judge(self, catalog_id: int, questions: QuestionConfig, progress: Progress) -> ModelRun:
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)

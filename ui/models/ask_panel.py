@@ -74,8 +74,6 @@ def can_ask(catalog_id: int, kind: RunKind, without: str) -> bool:
     work = page_frame.workspace()
     if work.endpoints.get() is None:
         st.caption(without)
-        if work.analyses.get(catalog_id) is not None:
-            _outdated(work.judging.earlier(catalog_id, kind))
         st.page_link("pages/settings.py", label="Set up a model", icon=":material/settings:")
         return False
     job = work.judging.job(catalog_id)
@@ -99,7 +97,6 @@ def question_panel(
         safe_text.show_error(JobError(refused))
     estimates = _estimates(catalog_id, question, endpoint)
     _estimate_in_words(estimates, endpoint)
-    _outdated(estimates.earlier, estimates)
     _last_run(catalog_id, question, endpoint)
     with st.container(horizontal=True, vertical_alignment="center"):
         _start(label, f"ask_{question.kind}", question)
@@ -176,21 +173,6 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     limits = endpoint.budget
     if limits.calls is not None and limits.calls < estimates.calls:
         st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
-
-
-def _outdated(count: int, estimates: Estimates | None = None) -> None:
-    """Say how many answers are outdated, and what asking again would cost."""
-    if not count:
-        return
-    text = "1 answer" if count == 1 else f"{count:,} answers"
-    text += f" to an earlier version of the prompt {'is' if count == 1 else 'are'} no longer used"
-    if estimates is not None:
-        cost = "" if estimates.cost is None else f", cost at most {estimates.cost:,.2f}"
-        text += (
-            f"; asking again takes about {estimates.calls:,} calls, "
-            f"{sum(estimates.tokens):,} tokens{cost}"
-        )
-    st.caption(f"{text}.")
 
 
 def _last_run(catalog_id: int, question: Question, endpoint: Endpoint) -> None:
