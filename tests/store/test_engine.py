@@ -17,9 +17,7 @@ from toolscope_core.store import (
     list_catalogs,
     migrations,
     read_log,
-    read_setting,
     save_catalog,
-    write_setting,
 )
 from toolscope_core.store.tables import CatalogRow, DecisionRow, Row
 
@@ -119,35 +117,7 @@ def test_an_older_store_is_migrated(store, store_url, monkeypatch):
     assert read_log(newer, record.id) == ()
     assert tables_of(newer)["later"] == {"x"}
     newer.close()
-
-
-@pytest.mark.parametrize("prices", [{"tokens_in": 1.5, "tokens_out": 0.0}, None])
-def test_the_price_of_an_endpoint_goes_into_the_price_table(store_url, monkeypatch, prices):
-    before = migrations.MIGRATIONS.index(migrations.m008_price_table)
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
-        older = Store(store_url)
-        write_setting(older, "endpoint", {"model": 'a "b"', "prices": prices, "deadline": 60.0})
-        older.close()
-    newer = Store(store_url, backed_up=True)
-    assert read_setting(newer, "endpoint") == {"model": 'a "b"', "deadline": 60.0}
-    assert read_setting(newer, "prices") == (prices and {'a "b"': prices})
-    newer.close()
-
-
-def test_an_endpoint_that_cannot_be_read_does_not_keep_a_store_from_opening(store_url, monkeypatch):
-    before = migrations.MIGRATIONS.index(migrations.m008_price_table)
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
-        older = Store(store_url)
-        write_setting(older, "endpoint", {"prices": {}})
-        with older.write() as session:
-            session.connection().execute(text("UPDATE setting SET value = '{cut'"))
-        older.close()
-    newer = Store(store_url, backed_up=True)
-    with pytest.raises(StoreError, match=r"setting row \(name endpoint\)"):
-        read_setting(newer, "endpoint")
-    newer.close()
+    Store(store_url).close()  # no step is applied twice
 
 
 def test_a_migration_that_fails_changes_nothing(store, store_url, monkeypatch):

@@ -6,189 +6,89 @@ another database.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, Protocol
 
-from sqlalchemy import Connection, CursorResult, inspect, text
+from sqlalchemy import Connection, inspect, text
 
 from toolscope_core.errors import StoreError
 from toolscope_core.store.databases import Database
 
-
-class RunStatement(Protocol):
-    """Runs a statement of a migration; ``:name`` in it is the value of that name."""
-
-    def __call__(self, statement: str, **values: object) -> CursorResult[Any]: ...
-
+RunStatement = Callable[..., object]
+"""Runs a statement of a migration; ``:name`` in it is the value of the keyword of that name."""
 
 Migration = Callable[[RunStatement], object]
 
-
-def m001_catalogs(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE catalog ("
-        " id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL,"
-        " version TEXT NOT NULL, content TEXT NOT NULL, at TEXT NOT NULL,"
-        " format TEXT NOT NULL, tools INTEGER NOT NULL, servers INTEGER NOT NULL,"
-        " body TEXT NOT NULL, UNIQUE (name, number))"
-    )
-    run(
-        "CREATE TABLE tool ("
-        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), position INTEGER NOT NULL,"
-        " body TEXT NOT NULL, PRIMARY KEY (catalog_id, position)) WITHOUT ROWID"
-    )
-
-
-def m002_decisions(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE decision ("
-        " name TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL,"
-        " reviewer TEXT NOT NULL, members TEXT NOT NULL, ids TEXT NOT NULL,"
-        " detail TEXT NOT NULL, PRIMARY KEY (name, seq))"
-    )
-
-
-def m003_jobs(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE job ("
-        " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
-        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
-        " state TEXT NOT NULL, stage TEXT NOT NULL, done INTEGER NOT NULL,"
-        " total INTEGER NOT NULL, message TEXT NOT NULL, cancel BOOLEAN NOT NULL,"
-        " started_at TEXT NOT NULL, updated_at TEXT NOT NULL, lease_until TEXT NOT NULL)"
-    )
-    run("CREATE UNIQUE INDEX one_live_job ON job (catalog_id) WHERE state = 'running'")
-
-
-def m004_selections(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE selection ("
-        " number INTEGER PRIMARY KEY,"
-        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
-        " source TEXT NOT NULL, ids TEXT NOT NULL, UNIQUE (catalog_id, key))"
-    )
-
-
-def m005_ledger(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE answer ("
-        " key TEXT PRIMARY KEY, task TEXT NOT NULL, version TEXT NOT NULL,"
-        " subjects TEXT NOT NULL, model TEXT NOT NULL, origin TEXT NOT NULL,"
-        " value TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID"
-    )
-    run(
-        "CREATE TABLE call ("
-        " number INTEGER PRIMARY KEY, run TEXT NOT NULL, task TEXT NOT NULL,"
-        " model TEXT NOT NULL, origin TEXT NOT NULL, questions INTEGER NOT NULL,"
-        " tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, counted BOOLEAN NOT NULL,"
-        " cost REAL, seconds REAL NOT NULL, finish TEXT NOT NULL, error TEXT NOT NULL,"
-        " at TEXT NOT NULL)"
-    )
-    run("CREATE INDEX call_of_run ON call (run)")
-    run(
-        "CREATE TABLE run ("
-        " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
-        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
-        " key TEXT NOT NULL, configuration TEXT NOT NULL, state TEXT NOT NULL,"
-        " message TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT NOT NULL)"
-    )
-
-
-def m006_settings(run: RunStatement) -> None:
-    run("CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-
-
-def m007_jobs_by_kind(run: RunStatement) -> None:
-    run("DROP INDEX one_live_job")
-    run("CREATE UNIQUE INDEX one_live_job ON job (catalog_id, kind) WHERE state = 'running'")
-
-
-def m008_price_table(run: RunStatement) -> None:
-    """Prices belong to a model by name, no longer to the one endpoint."""
-    for (value,) in run("SELECT value FROM setting WHERE name = 'endpoint'").all():
-        with suppress(ValueError, AttributeError, KeyError):  # reading it says what is wrong
-            endpoint = json.loads(value)
-            prices = endpoint.pop("prices", None)
-            if prices is not None:
-                row = json.dumps({endpoint["model"]: prices})
-                run("INSERT INTO setting VALUES ('prices', :row)", row=row)
-            row = json.dumps(endpoint)
-            run("UPDATE setting SET value = :row WHERE name = 'endpoint'", row=row)
-
-
-def m009_query_files(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE query_file ("
-        " name TEXT NOT NULL, file TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL,"
-        " PRIMARY KEY (name, file))"
-    )
-
-
-def m010_experiments(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE experiment ("
-        " number INTEGER PRIMARY KEY,"
-        " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
-        " kind TEXT NOT NULL, configuration TEXT NOT NULL, result TEXT NOT NULL,"
-        " is_done BOOLEAN NOT NULL, seconds REAL NOT NULL, at TEXT NOT NULL)"
-    )
-
-
-def m011_variants(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE variant ("
-        " name TEXT NOT NULL, fingerprint TEXT NOT NULL, source TEXT NOT NULL,"
-        " expanded TEXT NOT NULL, questions TEXT NOT NULL, PRIMARY KEY (name, fingerprint))"
-    )
-
-
-def m012_generated_queries(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE generated_query ("
-        " name TEXT NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,"
-        " tools TEXT NOT NULL, draft TEXT NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL,"
-        " state TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (name, key))"
-    )
-
-
-def m013_server_sources(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE server_source ("
-        " name TEXT NOT NULL PRIMARY KEY, at TEXT NOT NULL, value TEXT NOT NULL)"
-    )
-
-
-def m014_usage_logs(run: RunStatement) -> None:
-    run(
-        "CREATE TABLE usage_log ("
-        " name TEXT NOT NULL, key TEXT NOT NULL, label TEXT NOT NULL, at TEXT NOT NULL,"
-        " value TEXT NOT NULL, PRIMARY KEY (name, key))"
-    )
-
-
-def m015_renamed_tools(run: RunStatement) -> None:
-    run("ALTER TABLE catalog ADD COLUMN renamed TEXT NOT NULL DEFAULT '{}'")
-
-
-MIGRATIONS: tuple[Migration, ...] = (
-    m001_catalogs,
-    m002_decisions,
-    m003_jobs,
-    m004_selections,
-    m005_ledger,
-    m006_settings,
-    m007_jobs_by_kind,
-    m008_price_table,
-    m009_query_files,
-    m010_experiments,
-    m011_variants,
-    m012_generated_queries,
-    m013_server_sources,
-    m014_usage_logs,
-    m015_renamed_tools,
+TABLES = (
+    "CREATE TABLE catalog ("
+    " id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL,"
+    " version TEXT NOT NULL, content TEXT NOT NULL, at TEXT NOT NULL,"
+    " format TEXT NOT NULL, tools INTEGER NOT NULL, servers INTEGER NOT NULL,"
+    " body TEXT NOT NULL, renamed TEXT NOT NULL, UNIQUE (name, number))",
+    "CREATE TABLE tool ("
+    " catalog_id INTEGER NOT NULL REFERENCES catalog (id), position INTEGER NOT NULL,"
+    " body TEXT NOT NULL, PRIMARY KEY (catalog_id, position)) WITHOUT ROWID",
+    "CREATE TABLE decision ("
+    " name TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL,"
+    " reviewer TEXT NOT NULL, members TEXT NOT NULL, ids TEXT NOT NULL,"
+    " detail TEXT NOT NULL, PRIMARY KEY (name, seq))",
+    "CREATE TABLE job ("
+    " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
+    " state TEXT NOT NULL, stage TEXT NOT NULL, done INTEGER NOT NULL,"
+    " total INTEGER NOT NULL, message TEXT NOT NULL, cancel BOOLEAN NOT NULL,"
+    " started_at TEXT NOT NULL, updated_at TEXT NOT NULL, lease_until TEXT NOT NULL)",
+    "CREATE UNIQUE INDEX one_live_job ON job (catalog_id, kind) WHERE state = 'running'",
+    "CREATE TABLE selection ("
+    " number INTEGER PRIMARY KEY,"
+    " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
+    " source TEXT NOT NULL, ids TEXT NOT NULL, UNIQUE (catalog_id, key))",
+    "CREATE TABLE answer ("
+    " key TEXT PRIMARY KEY, task TEXT NOT NULL, version TEXT NOT NULL,"
+    " subjects TEXT NOT NULL, model TEXT NOT NULL, origin TEXT NOT NULL,"
+    " value TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE call ("
+    " number INTEGER PRIMARY KEY, run TEXT NOT NULL, task TEXT NOT NULL,"
+    " model TEXT NOT NULL, origin TEXT NOT NULL, questions INTEGER NOT NULL,"
+    " tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, counted BOOLEAN NOT NULL,"
+    " cost REAL, seconds REAL NOT NULL, finish TEXT NOT NULL, error TEXT NOT NULL,"
+    " at TEXT NOT NULL)",
+    "CREATE INDEX call_of_run ON call (run)",
+    "CREATE TABLE run ("
+    " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " catalog_id INTEGER NOT NULL REFERENCES catalog (id), kind TEXT NOT NULL,"
+    " key TEXT NOT NULL, configuration TEXT NOT NULL, state TEXT NOT NULL,"
+    " message TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT NOT NULL)",
+    "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE query_file ("
+    " name TEXT NOT NULL, file TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL,"
+    " PRIMARY KEY (name, file))",
+    "CREATE TABLE experiment ("
+    " number INTEGER PRIMARY KEY,"
+    " catalog_id INTEGER NOT NULL REFERENCES catalog (id), key TEXT NOT NULL,"
+    " kind TEXT NOT NULL, configuration TEXT NOT NULL, result TEXT NOT NULL,"
+    " is_done BOOLEAN NOT NULL, seconds REAL NOT NULL, at TEXT NOT NULL)",
+    "CREATE TABLE variant ("
+    " name TEXT NOT NULL, fingerprint TEXT NOT NULL, source TEXT NOT NULL,"
+    " expanded TEXT NOT NULL, questions TEXT NOT NULL, PRIMARY KEY (name, fingerprint))",
+    "CREATE TABLE generated_query ("
+    " name TEXT NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,"
+    " tools TEXT NOT NULL, draft TEXT NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL,"
+    " state TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (name, key))",
+    "CREATE TABLE server_source ("
+    " name TEXT NOT NULL PRIMARY KEY, at TEXT NOT NULL, value TEXT NOT NULL)",
+    "CREATE TABLE usage_log ("
+    " name TEXT NOT NULL, key TEXT NOT NULL, label TEXT NOT NULL, at TEXT NOT NULL,"
+    " value TEXT NOT NULL, PRIMARY KEY (name, key))",
 )
+"""What the first step creates; a table comes after those that it refers to."""
+
+
+def m001_tables(run: RunStatement) -> None:
+    for statement in TABLES:
+        run(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
 """In the order of their application. Append only: a released step never changes."""
 
 
@@ -211,7 +111,7 @@ def migrate(connection: Connection, database: Database, at: str) -> None:
     if applied and pending:
         database.back_up(pending[0].__name__)
 
-    def run(statement: str, **values: object) -> CursorResult[Any]:
+    def run(statement: str, **values: object) -> object:
         return connection.execute(text(database.declared(statement)), values)
 
     run("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, at TEXT NOT NULL)")
