@@ -43,7 +43,10 @@ from toolscope_core.figures.views import CellMeasure
 from toolscope_core.providers import SentenceEmbedder
 from toolscope_core.similarity import pairs_above, tool_text
 from toolscope_core.views.pair_list import PairFilter
-from toolscope_core.workspace.curves import THRESHOLDS
+from toolscope_core.workspace.curves import THRESHOLDS, Curves
+from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.workspace.maps import Maps
+from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -69,28 +72,34 @@ SYNONYMS = {"get": "fetch", "create": "make", "retrieve": "look up", "find": "se
 
 
 def blocks(work: Workspace, catalog_id: int, measure: CellMeasure) -> Any:
-    by = work.heatmaps.groupings(catalog_id)[0]
+    by = work.service(Heatmaps).groupings(catalog_id)[0]
     threshold = work.analyses.get(catalog_id).threshold
-    return heatmap_charts.heatmap(work.heatmaps.block_grid(catalog_id, by, measure).grid, threshold)
+    return heatmap_charts.heatmap(
+        work.service(Heatmaps).block_grid(catalog_id, by, measure).grid, threshold
+    )
 
 
 def two_blocks(work: Workspace, catalog_id: int) -> Any:
     """The two largest."""
-    by = work.heatmaps.groupings(catalog_id)[0]
-    found = sorted(work.heatmaps.blocks(catalog_id, by), key=lambda block: -len(block.rows))
+    by = work.service(Heatmaps).groupings(catalog_id)[0]
+    found = sorted(
+        work.service(Heatmaps).blocks(catalog_id, by), key=lambda block: -len(block.rows)
+    )
     threshold = work.analyses.get(catalog_id).threshold
-    return heatmap_charts.heatmap(work.heatmaps.tile(catalog_id, *found[:2]).grid, threshold)
+    return heatmap_charts.heatmap(
+        work.service(Heatmaps).tile(catalog_id, *found[:2]).grid, threshold
+    )
 
 
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
-    "curve": lambda work, i: curve_charts.collision_curve(work.curves.curve(i)),
+    "curve": lambda work, i: curve_charts.collision_curve(work.service(Curves).curve(i)),
     "sweep": lambda work, i: curve_charts.sweep_chart(
-        work.thresholds.sweep(i, work.thresholds.cut(i), "similarity"), 0
+        work.service(Thresholds).sweep(i, work.service(Thresholds).cut(i), "similarity"), 0
     ),
     "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
     "blocks, mean": lambda work, i: blocks(work, i, "mean"),
     "two blocks": two_blocks,
-    "map": lambda work, i: map_charts.tool_map(work.maps.drawn(i, "PCA", "states", True)),
+    "map": lambda work, i: map_charts.tool_map(work.service(Maps).drawn(i, "PCA", "states", True)),
 }
 """A row for each picture: how the page builds it."""
 
@@ -187,17 +196,17 @@ def measure(settings: Settings, name: str, catalog: Catalog, browser: bool) -> N
     row("one dense product of the same size", clocked(lambda: product(vectors)))
     exact = clocked(lambda: pairs_above(vectors, np.array(THRESHOLDS)))
     row("exact curve, one variant", exact, CURVE)
-    work.curves.run(record.id)
+    work.service(Curves).run(record.id)
     row("pairs table", again(lambda: work.explore.pairs(record.id, PairFilter())))
     for view, build in FIGURES.items():
         figure = build(work, record.id)
         size_kb = len(figure.to_json()) / 1024
         row(f"{view}, built again; {size_kb:,.0f} KB", again(lambda b=build: b(work, record.id)))
-    own = work.thresholds.cut(record.id)
-    work.thresholds.moved(record.id, own)
+    own = work.service(Thresholds).cut(record.id)
+    work.service(Thresholds).moved(record.id, own)
     for near, probable in ((0.7, own.probability), (0.7, 0.65), (own.similarity, 0.5)):
         cut = Cut(near, probable)
-        spent = clocked(lambda c=cut: work.thresholds.moved(record.id, c))
+        spent = clocked(lambda c=cut: work.service(Thresholds).moved(record.id, c))
         row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", spent, SLIDER)
     work.close()
     if browser:

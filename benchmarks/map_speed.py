@@ -40,7 +40,7 @@ from toolscope_core.config import Settings, read_environment
 from toolscope_core.datamodel import Catalog
 from toolscope_core.figures import map_charts, table_twins
 from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.workspace.maps import MOST_TSNE
+from toolscope_core.workspace.maps import MOST_TSNE, Maps
 from toolscope_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -89,17 +89,17 @@ def measure(settings: Settings, name: str, catalog: Catalog, options: Any) -> No
     print(f"\n{name}: n = {size:,} tools")
     row("analysis (not the map)", clocked(lambda: prepare(work, record.id)))
     if options.projections:
-        row("UMAP", clocked(lambda: work.maps.run(record.id, "UMAP")))
+        row("UMAP", clocked(lambda: work.service(Maps).run(record.id, "UMAP")))
         if size <= MOST_TSNE:
-            row("t-SNE", clocked(lambda: work.maps.run(record.id, "t-SNE")))
-        row("silhouettes, both", clocked(lambda: work.maps.run_silhouettes(record.id)))
-    by = work.maps.colours(record.id)[0]
+            row("t-SNE", clocked(lambda: work.service(Maps).run(record.id, "t-SNE")))
+        row("silhouettes, both", clocked(lambda: work.service(Maps).run_silhouettes(record.id)))
+    by = work.service(Maps).colours(record.id)[0]
     row(
         "first map, with PCA and words",
-        clocked(lambda: work.maps.drawn(record.id, "PCA", by, True)),
+        clocked(lambda: work.service(Maps).drawn(record.id, "PCA", by, True)),
     )
-    row("map, again", again(lambda: work.maps.drawn(record.id, "PCA", by, True)))
-    drawn = work.maps.drawn(record.id, "PCA", by, True)
+    row("map, again", again(lambda: work.service(Maps).drawn(record.id, "PCA", by, True)))
+    drawn = work.service(Maps).drawn(record.id, "PCA", by, True)
     picked = range(0, size, 2)
     kilobytes = len(map_charts.tool_map(drawn, picked).to_json()) / 1024
     row(

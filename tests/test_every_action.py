@@ -23,6 +23,7 @@ from toolscope_core.errors import DecisionError, StaleDecisionError
 from toolscope_core.imported_decisions import decisions_in
 from toolscope_core.pipeline import plan_merge
 from toolscope_core.views.standing_decisions import standing_decisions
+from toolscope_core.workspace.histories import Histories
 from toolscope_core.workspace.workspace import Workspace
 
 MAILS = tuple(on(server, MAIL) for server in ("alpha", "beta", "gamma"))
@@ -175,7 +176,7 @@ class Office(RuleBasedStateMachine):
 
     @rule(who=WHO, which=ANY, whole=st.booleans())
     def undo(self, who, which, whole):
-        histories = self.programs[who].histories
+        histories = self.programs[who].service(Histories)
         if standing := active(self.log):
             seqs = [standing[which % len(standing)].seq]
             if whole:
@@ -188,7 +189,7 @@ class Office(RuleBasedStateMachine):
         log = self.log
         standing = active(log)
         if gone := [one for one in log if one.action != "undo" and one not in standing]:
-            histories, one = self.programs[who].histories, gone[which % len(gone)]
+            histories, one = self.programs[who].service(Histories), gone[which % len(gone)]
             self.refused(lambda: histories.make_again(self.id, one, REVIEWERS[who]))
 
     @rule(who=WHO, back=st.booleans())
@@ -198,10 +199,10 @@ class Office(RuleBasedStateMachine):
         made, _ = program.review.decide_each(self.id, REVIEWERS[who], rows)
         if back and made:
             before = self.log
-            seqs = {one.seq for one in program.histories.with_dependents(
+            seqs = {one.seq for one in program.service(Histories).with_dependents(
                 self.id, [one.seq for one in made])}  # fmt: skip
             assert seqs == {one.seq for one in made}, "nobody built on them yet"
-            program.histories.take_back(self.id, sorted(seqs), REVIEWERS[who])
+            program.service(Histories).take_back(self.id, sorted(seqs), REVIEWERS[who])
             assert active(self.log) == tuple(o for o in active(before) if o.seq not in seqs)
 
     @rule(who=WHO, which=ANY)
@@ -210,21 +211,21 @@ class Office(RuleBasedStateMachine):
             return
         seq, last = which % (len(log) + 1), log[-1].seq
         program = self.programs[who]
-        then = program.histories.plan_at(self.id, seq)
+        then = program.service(Histories).plan_at(self.id, seq)
         was_refused = self.refused(
-            lambda: program.histories.restore(self.id, seq, REVIEWERS[who], last)
+            lambda: program.service(Histories).restore(self.id, seq, REVIEWERS[who], last)
         )
         if not was_refused:
-            now = program.histories.plan_at(self.id, self.log[-1].seq)
+            now = program.service(Histories).plan_at(self.id, self.log[-1].seq)
             assert now.phi == then.phi
             assert [one.tool for one in now.tools] == [one.tool for one in then.tools]
         with pytest.raises(StaleDecisionError):
-            program.histories.restore(self.id, 0, REVIEWERS[who], last - 1)
+            program.service(Histories).restore(self.id, 0, REVIEWERS[who], last - 1)
 
     @rule(who=WHO, which=ANY, text=TEXTS)
     def note(self, who, which, text):
         if rows := [one for one in self.log if one.action != "undo"]:
-            one, histories = rows[which % len(rows)], self.programs[who].histories
+            one, histories = rows[which % len(rows)], self.programs[who].service(Histories)
             before = self.programs[who].review.plan(self.id)
             histories.note(self.id, one, text, REVIEWERS[who])
             assert self.programs[who].review.plan(self.id).phi == before.phi
@@ -232,7 +233,9 @@ class Office(RuleBasedStateMachine):
     @rule(who=WHO)
     def read_the_own_file(self, who):
         program = self.programs[who]
-        seen = program.review.preview_import(self.id, program.histories.file(self.id), "d.jsonl")
+        seen = program.review.preview_import(
+            self.id, program.service(Histories).file(self.id), "d.jsonl"
+        )
         assert seen.new == (), "what is recorded is not added again"
 
     # New versions
@@ -276,7 +279,7 @@ class Office(RuleBasedStateMachine):
         ours, theirs = (program.review for program in self.programs)
         log, analysis = ours.log(self.id), self.programs[0].analyses.required(self.id)
         assert [one.seq for one in log] == list(range(1, len(log) + 1))
-        file = self.programs[1].histories.file(self.id)
+        file = self.programs[1].service(Histories).file(self.id)
         replayed = decisions_in(analysis.catalog, file, "decisions.jsonl")
         assert replayed == log == theirs.log(self.id), "both see the same"
         plan = ours.plan(self.id, EVERYTHING)
@@ -292,7 +295,7 @@ class Office(RuleBasedStateMachine):
         """Undo of everything is the start."""
         program = self.programs[1]
         standing = [one.seq for one in active(self.log)]
-        program.histories.take_back(self.id, standing, "bob")
+        program.service(Histories).take_back(self.id, standing, "bob")
         analysis = program.analyses.required(self.id)
         assert program.review.plan(self.id, EVERYTHING) == plan_merge(analysis, (), EVERYTHING)
         assert all(admitted(self.log))

@@ -10,6 +10,7 @@ from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import Pair
 from toolscope_core.figures.standalone import graph_html
 from toolscope_core.figures.views import Edge, Network, Node
+from toolscope_core.workspace.histories import Histories
 from ui.frame.safe_text import untrusted
 
 VIEWS = {
@@ -58,7 +59,7 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
         for name, content in work.review.bundle(catalog_id, config, shape, fix=True).items()
     }
     files["tools.csv"] = work.explore.tools_csv(catalog_id)
-    files["decisions.jsonl"] = work.histories.file(catalog_id)
+    files["decisions.jsonl"] = work.service(Histories).file(catalog_id)
     nodes = tuple(Node(one, one, "href www.mail.example", "proposed") for one in "ab")
     drawn = Network(nodes, (Edge(Pair.of("a", "b"), 0.9),))
     for name, content in files.items():

@@ -5,6 +5,7 @@ from tests.workspace import desk
 from toolscope_core.datamodel import Pair, digest
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.collisions import block_grid, blocks_of
+from toolscope_core.workspace.heatmaps import Heatmaps
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
@@ -52,14 +53,16 @@ def test_the_measure_stands_in_the_address(monkeypatch, work, measure):
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     app = heatmap(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
-    shown = work.heatmaps.block_grid(catalog_id, "servers", "pairs")
+    shown = work.service(Heatmaps).block_grid(catalog_id, "servers", "pairs")
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, key_of(work, "servers", "pairs"), 1)
     assert place(app) == {"one": row.key, "other": column.key}
     assert "at θ or more" in words(app)
     tile = f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}"
     click(app, tile, 0)
-    pair = work.heatmaps.pair_at(catalog_id, work.heatmaps.tile(catalog_id, row, column), 0)
+    pair = work.service(Heatmaps).pair_at(
+        catalog_id, work.service(Heatmaps).tile(catalog_id, row, column), 0
+    )
     assert place(app) == {
         "one": row.key, "other": column.key, "cell": pair_key(pair),
     }  # fmt: skip

@@ -11,6 +11,7 @@ from toolscope_core.background import subprocess_jobs
 from toolscope_core.datamodel import digest
 from toolscope_core.errors import JobError
 from toolscope_core.workspace import toolsets
+from toolscope_core.workspace.maps import Maps
 from ui.charts import map_panel
 from ui.frame import tool_selection
 
@@ -98,7 +99,7 @@ def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):
 def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, quick):
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
-    work.analyses.wait(work.maps.job(catalog_id, "UMAP").id)
+    work.analyses.wait(work.service(Maps).job(catalog_id, "UMAP").id)
     app.run()
     assert "distances between groups" in words(app)
     assert "principal components" not in words(app)
@@ -113,25 +114,25 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypat
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
     with pytest.raises(JobError, match="ended early"):
-        work.analyses.wait(work.maps.job(catalog_id, "UMAP").id)
+        work.analyses.wait(work.service(Maps).job(catalog_id, "UMAP").id)
     app.run()
     assert "ended early" in words(app)
-    failed = work.maps.job(catalog_id, "UMAP").id
+    failed = work.service(Maps).job(catalog_id, "UMAP").id
     app.run()
-    assert work.maps.job(catalog_id, "UMAP").id == failed
+    assert work.service(Maps).job(catalog_id, "UMAP").id == failed
     monkeypatch.setattr(subprocess_jobs, "compute", good)
     app.button(key="project").click().run()
-    assert work.maps.job(catalog_id, "UMAP").id != failed
+    assert work.service(Maps).job(catalog_id, "UMAP").id != failed
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
     monkeypatch.setattr("ui.charts.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
-    assert work.maps.job(catalog_id, "UMAP") is None
+    assert work.service(Maps).job(catalog_id, "UMAP") is None
     assert "an estimate" in app.button(key="project").label
     app.button(key="project").click().run()
-    assert work.maps.job(catalog_id, "UMAP") is not None
+    assert work.service(Maps).job(catalog_id, "UMAP") is not None
 
 
 def test_one_panel_without_words_by_the_state_of_the_cluster(monkeypatch, work):
@@ -239,7 +240,7 @@ def test_silhouettes_are_measured_when_asked(monkeypatch, work, quick):
     app = plane(monkeypatch, work, method="PCA")
     app.button(key="silhouette").click().run()
     catalog_id = work.catalogs.newest()[0].id
-    work.analyses.wait(work.maps.job(catalog_id, "silhouettes").id)
+    work.analyses.wait(work.service(Maps).job(catalog_id, "silhouettes").id)
     app.run()
     assert "Of 8 tools 7 are left when merged" in words(app)
     assert "not whether tools are redundant" in words(app)
@@ -252,11 +253,11 @@ def test_a_measurement_waits_for_the_job_that_runs(monkeypatch, work, quick):
     job = work.analyses.background(catalog_id, "UMAP", lambda progress: held.wait(30))
     app = plane(monkeypatch, work, method="PCA")
     app.button(key="silhouette").click().run()
-    assert work.maps.job(catalog_id, "silhouettes").live
+    assert work.service(Maps).job(catalog_id, "silhouettes").live
     assert "silhouette" not in [button.key for button in app.button]
     held.set()
     work.analyses.wait(job)
-    work.analyses.wait(work.maps.job(catalog_id, "silhouettes").id)
+    work.analyses.wait(work.service(Maps).job(catalog_id, "silhouettes").id)
 
 
 def test_hostile_names_are_shown_as_text(monkeypatch, work):

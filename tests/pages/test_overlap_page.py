@@ -12,6 +12,7 @@ from toolscope_core.errors import ConfigError, JobError
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.pair_addresses import AppPlace
 from toolscope_core.workspace import curves
+from toolscope_core.workspace.curves import Curves
 from ui.charts import pictures
 
 
@@ -178,7 +179,7 @@ def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", view="Curve")
     assert "Counting all pairs" in words(app)
     catalog_id = work.catalogs.newest()[0].id
-    work.analyses.wait(work.curves.job(catalog_id).id)
+    work.analyses.wait(work.service(Curves).job(catalog_id).id)
     assert not app.run().exception
     assert len(app.get("plotly_chart")) == 1
 
@@ -186,9 +187,9 @@ def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
 def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
     with monkeypatch.context() as patch:
-        patch.setattr(work.curves, "run", lambda *_: _fail())
+        patch.setattr(work.service(Curves), "run", lambda *_: _fail())
         with pytest.raises(JobError):
-            work.analyses.wait(work.curves.start(work.catalogs.newest()[0].id))
+            work.analyses.wait(work.service(Curves).start(work.catalogs.newest()[0].id))
     app = open_page(monkeypatch, work, "overlap", view="Curve")
     assert "no room" in words(app)
     assert "Counting all pairs" not in words(app)

@@ -11,6 +11,7 @@ from tests.workspace.desk import MAIL, WEATHER, on, tool
 from toolscope_core.config import Endpoint
 from toolscope_core.errors import JobError, ModelError, ToolScopeError
 from toolscope_core.workspace import searches
+from toolscope_core.workspace.request_plans import Plans
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": ["beta/send_mail"]},
@@ -158,9 +159,9 @@ def asked(page):
     """The job that asks for plans, once it has ended."""
     page.press("ask_plan")
     with suppress(ToolScopeError):
-        page.work.analyses.wait(page.work.plans.job(page.catalog_id).id)
+        page.work.analyses.wait(page.work.service(Plans).job(page.catalog_id).id)
     page.at.run()
-    return page.work.plans.job(page.catalog_id)
+    return page.work.service(Plans).job(page.catalog_id)
 
 
 def test_a_plan_shows_the_jobs_their_candidates_and_what_is_called(page):

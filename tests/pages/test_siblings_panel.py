@@ -4,6 +4,7 @@ import pytest
 
 from tests.workspace.desk import tool
 from tests.workspace.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
+from toolscope_core.workspace.siblings import Siblings
 
 
 @pytest.fixture
@@ -35,12 +36,12 @@ def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
 def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):
     with_words_in_front(page)
     page.press("tell_")
-    assert page.work.siblings.edited(page.catalog_id) == {START.id, END.id}
+    assert page.work.service(Siblings).edited(page.catalog_id) == {START.id, END.id}
     assert "0 of 1 pair wait" in page.text and "No pair is left here" in page.text
     page.widget("segmented_control", "siblings_shown").set_value("edited").run()
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     page.press("undo_batch")
-    assert not page.work.siblings.edited(page.catalog_id)
+    assert not page.work.service(Siblings).edited(page.catalog_id)
 
 
 def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):

@@ -13,7 +13,7 @@ from tests.workspace.desk import open_desk
 from toolscope_core.config import AgentConfig, Budget, Endpoint
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.workspace.agent_jobs import AGENT, WantedRun
+from toolscope_core.workspace.agent_jobs import AGENT, AgentRuns, WantedRun
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"
@@ -56,7 +56,7 @@ def servers(town, tmp_path):
 
 def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(town, servers, server):
     work, catalog_id = town
-    runs = work.agent_runs
+    runs = work.service(AgentRuns)
     estimate = runs.estimate(catalog_id, WANTED)
     assert (estimate.queries, estimate.most_calls) == (3, 48)
     assert estimate.tools == {"as it is": 6, "merged": 4} and not server.received
@@ -82,17 +82,17 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(town, servers, 
 def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(town, servers, server):
     work, catalog_id = town
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
-    job = work.agent_runs.start(catalog_id, WANTED, servers, KEYS)
+    job = work.service(AgentRuns).start(catalog_id, WANTED, servers, KEYS)
     with pytest.raises(JobError, match="the budget is used up"):
         work.analyses.wait(job)
-    assert work.agent_runs.finished(catalog_id) == ()
+    assert work.service(AgentRuns).finished(catalog_id) == ()
     assert work.judging.runs(catalog_id)[0].state == "paused"
     work.endpoints.save(Endpoint(server.url, "m"))
-    work.agent_runs.run(catalog_id, WANTED, servers, KEYS)
+    work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
     assert len(server.received) == 5 + 2 * 4
     assert [run.state for run in work.judging.runs(catalog_id)] == ["done"]
-    again = work.agent_runs.run(catalog_id, WANTED, servers, KEYS)
-    assert again == work.agent_runs.finished(catalog_id)[0].number
+    again = work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
+    assert again == work.service(AgentRuns).finished(catalog_id)[0].number
     assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"
 
 
@@ -100,14 +100,14 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(town, servers, se
     work, catalog_id = town
     server.turn = lambda body: {"content": "Nothing to do."}
     wanted = replace(WANTED, first=1, config=AgentConfig(k=2))
-    work.agent_runs.run(catalog_id, wanted, servers, KEYS)
+    work.service(AgentRuns).run(catalog_id, wanted, servers, KEYS)
     offered = [len(one.body["tools"]) for one in server.received]
     assert offered == [2, 2]
 
 
 def test_what_cannot_be_started_is_refused_before(town, servers, server):
     work, catalog_id = town
-    start = work.agent_runs.start
+    start = work.service(AgentRuns).start
     with pytest.raises(ConfigError, match="the server 'south' is not chosen"):
         start(catalog_id, WANTED, servers, {"north": "north"})
     with pytest.raises(ConfigError, match="can be reached from other machines"):
@@ -117,7 +117,7 @@ def test_what_cannot_be_started_is_refused_before(town, servers, server):
     work.endpoints.forget()
     with pytest.raises(ConfigError, match=re.compile("model", re.I)):
         start(catalog_id, WANTED, servers, KEYS)
-    assert not server.received and work.agent_runs.finished(catalog_id) == ()
+    assert not server.received and work.service(AgentRuns).finished(catalog_id) == ()
 
 
 def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(town, servers, server, tmp_path):
@@ -125,7 +125,7 @@ def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(town, servers,
     broken = json.loads(configuration(tmp_path))
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
     text = json.dumps(broken).encode()
-    number = work.agent_runs.run(
+    number = work.service(AgentRuns).run(
         catalog_id, WANTED, work.live_servers.configuration("mcp.json", text), KEYS
     )
     before, _ = work.evaluations.get(number).result["sides"]

@@ -19,6 +19,7 @@ from toolscope_core.errors import CatalogError, JobError
 from toolscope_core.views import catalog_tables, components
 from toolscope_core.views.catalog_figures import pair_counts
 from toolscope_core.views.pair_list import PairFilter, pair_list
+from toolscope_core.workspace.heatmaps import Heatmaps
 
 COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
 
@@ -150,7 +151,7 @@ def test_unread_records_stay_with_the_catalog(own):
 def test_what_needs_an_analysis_says_so(own):
     work, _ = own
     record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
-    for ask in (work.explore.clusters, work.explore.closest, work.heatmaps.whole):
+    for ask in (work.explore.clusters, work.explore.closest, work.service(Heatmaps).whole):
         with pytest.raises(JobError, match="not analysed"):
             ask(record.id)
 

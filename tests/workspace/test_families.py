@@ -17,6 +17,7 @@ from toolscope_core.views.document_checks import document_checks
 from toolscope_core.views.next_steps import NextStep
 from toolscope_core.views.pair_list import PairFilter
 from toolscope_core.views.relations import apart_of, serving_of, slot_in
+from toolscope_core.workspace.overview import Overview
 
 BANKS = tuple(tool.id for tool in town.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -69,7 +70,7 @@ def test_what_a_rejection_leaves_is_counted():
 
 def test_the_next_steps_name_families_apart(own):
     work, i = own
-    steps = work.overview.steps(i)
+    steps = work.service(Overview).steps(i)
     assert steps[:2] == (
         NextStep("Review 1 duplicate", "review", {"show": "Duplicates"}),
         NextStep("Review 2 families", "review", {"show": "Families"}),
@@ -77,7 +78,7 @@ def test_the_next_steps_name_families_apart(own):
     assert work.review.progress(i).clusters.families.waiting == 2
     work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    assert [step.text for step in work.overview.steps(i)][:2] == [
+    assert [step.text for step in work.service(Overview).steps(i)][:2] == [
         "Review 1 family",
         "No duplicate waits: export",
     ]
@@ -87,7 +88,7 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
     (pair,) = town.pairs(town.SHOPS)
     judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
     work, i = desk.open_desk(*town.SHOPS)
-    assert not any("unsure" in step.text for step in work.overview.steps(i))
+    assert not any("unsure" in step.text for step in work.service(Overview).steps(i))
     assert work.explore.pairs(i, PairFilter("unsure")).matching == 0
     assert {edge.link for edge in work.explore.network(i).edges} == {"family"}
     work.close()

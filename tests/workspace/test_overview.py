@@ -7,10 +7,11 @@ from toolscope_core.datamodel import Pair
 from toolscope_core.errors import JobError
 from toolscope_core.views.catalog_figures import progressed
 from toolscope_core.views.next_steps import NextStep, export_steps, reading_steps, review_steps
+from toolscope_core.workspace.overview import Overview
 
 
 def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
-    worst = work.overview.worst(catalog_id)
+    worst = work.service(Overview).worst(catalog_id)
     assert [(c.left, c.right, c.right_server) for c in worst] == [
         ("get_weather", "get_weather", "beta"),
         ("list_files", "list_files", "alpha"),
@@ -19,19 +20,19 @@ def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
     assert worst[0].reason.startswith("Exact copies")
     pair = Pair.of("alpha/get_weather", "beta/get_weather")
     assert work.pairs.named(catalog_id, worst[0].key) == pair
-    assert work.overview.worst(catalog_id) is worst, "counted once a plan"
+    assert work.service(Overview).worst(catalog_id) is worst, "counted once a plan"
 
 
 def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
     for action, name in (("accept", "get_weather"), ("reject", "send_mail")):
         work.review.decide(catalog_id, action, desk.by_name(work, catalog_id, name), "ann")
-    assert [c.left for c in work.overview.worst(catalog_id)] == ["list_files"]
+    assert [c.left for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
 
 
 def test_before_the_analysis_only_the_reading_is_known(work):
     record = work.catalogs.add("New", desk.catalog(desk.MAIL))
-    assert work.overview.known_steps(record.id) == ()
-    for ask in (work.overview.worst, work.overview.steps):
+    assert work.service(Overview).known_steps(record.id) == ()
+    for ask in (work.service(Overview).worst, work.service(Overview).steps):
         with pytest.raises(JobError, match="not analysed yet"):
             ask(record.id)
 
@@ -45,7 +46,7 @@ def test_the_reading_of_the_files_is_counted_in_words():
 
 
 def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):
-    steps = work.overview.steps(catalog_id)
+    steps = work.service(Overview).steps(catalog_id)
     assert steps[0] == NextStep("Review 3 duplicates", "review", {"show": "Duplicates"})
     accept = "1 safe merge waits: accept in one go"
     assert NextStep(accept, "review", {"safe_merges": "open"}) in steps

@@ -5,6 +5,7 @@ from tests.workspace import desk, six
 from toolscope_core.errors import ConfigError
 from toolscope_core.views import queries
 from toolscope_core.views.queries import Echo, query_grid, query_lines
+from toolscope_core.workspace.heatmaps import Heatmaps
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +54,14 @@ def test_the_nearest_tool_of_each_query_is_always_shown(known, monkeypatch):
 
 def test_too_many_queries_are_refused_and_none_too():
     work, catalog_id = desk.open_desk()
-    found = work.heatmaps.queries(catalog_id, ["weather of a city"])
+    found = work.service(Heatmaps).queries(catalog_id, ["weather of a city"])
     nearest = int(np.argmax(found.grid.values[0]))
     assert found.grid.columns[nearest].startswith("get_weather")
     for wrong in ([], [str(n) for n in range(51)]):
         with pytest.raises(ConfigError, match="give one to 50"):
-            work.heatmaps.queries(catalog_id, wrong)
-    assert work.heatmaps.whole_fits(catalog_id)
-    assert work.heatmaps.whole(catalog_id) is work.heatmaps.whole(catalog_id), "ordered once"
+            work.service(Heatmaps).queries(catalog_id, wrong)
+    assert work.service(Heatmaps).whole_fits(catalog_id)
+    assert work.service(Heatmaps).whole(catalog_id) is work.service(Heatmaps).whole(catalog_id), (
+        "ordered once"
+    )
     work.close()

@@ -11,6 +11,7 @@ from tests.workspace.desk import TEXT, tool
 from toolscope_core.config import Endpoint, PlanConfig
 from toolscope_core.datamodel import Pair
 from toolscope_core.errors import DecisionError
+from toolscope_core.workspace.siblings import Siblings
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"
 START = tool("alpha", "get_flight_origin", TEXT_OF_BOTH, flight=TEXT)
@@ -33,64 +34,64 @@ def flights():
 
 def test_alike_tools_that_stay_two_are_listed_the_closest_first(flights):
     work, i = flights
-    (one,) = work.siblings.pairs(i, 0.6)
+    (one,) = work.service(Siblings).pairs(i, 0.6)
     assert one.pair == PAIR and one.relation in ("related", "parametric")
     assert one.words == (("goal",), ("origin",))
-    assert work.siblings.pairs(i, 0.99) == ()
+    assert work.service(Siblings).pairs(i, 0.99) == ()
 
 
 def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(flights):
     work, i = flights
     work.toolsets.leave_out(i, [START.id], "ann", "not used")
-    assert work.siblings.pairs(i, 0.6) == ()
+    assert work.service(Siblings).pairs(i, 0.6) == ()
     work.review.undo(i, "ann")
     both = [START.id, END.id]
     work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")
-    assert [one.pair for one in work.siblings.pairs(i, 0.6)] == [PAIR]
+    assert [one.pair for one in work.service(Siblings).pairs(i, 0.6)] == [PAIR]
 
 
 def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(flights):
     work, i = flights
     work.queries.add(i, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
-    (one,) = work.siblings.pairs(i, 0.6)
-    card = work.siblings.card(i, one)
+    (one,) = work.service(Siblings).pairs(i, 0.6)
+    card = work.service(Siblings).card(i, one)
     assert card.standing == {START.id: START.description, END.id: END.description}
     assert card.offline[END.id] == f"Goal: {TEXT_OF_BOTH}"
     assert not card.is_edited and card.by_model == {}
-    effect = work.siblings.effect(i, PAIR, card.offline)
+    effect = work.service(Siblings).effect(i, PAIR, card.offline)
     assert effect.after < effect.before
     (query,) = effect.queries
     assert query.text == "the goal of a flight" and query.right == END.id
     assert query.after > query.before and effect.right == (1, 1)
-    same = work.siblings.effect(i, PAIR, card.standing)
+    same = work.service(Siblings).effect(i, PAIR, card.standing)
     assert same.after == pytest.approx(same.before)
     row = {"tool": START.id, "expanded": "", "questions": ["where does it start"]}
     work.variants.add(i, json.dumps(row).encode(), "v.jsonl")
     work.variants.accept_clean(i, "ann")
-    asked = {query.text for query in work.siblings.effect(i, PAIR, card.offline).queries}
+    asked = {query.text for query in work.service(Siblings).effect(i, PAIR, card.offline).queries}
     assert asked == {"the goal of a flight", "where does it start"}
 
 
 def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     work, i = flights
-    (one,) = work.siblings.pairs(i, 0.6)
-    card = work.siblings.card(i, one)
+    (one,) = work.service(Siblings).pairs(i, 0.6)
+    card = work.service(Siblings).card(i, one)
     written = {START.id: START.description, END.id: card.offline[END.id]}
-    (decision,) = work.siblings.save(i, written, "ann")
-    assert decision.action == "edit" and work.siblings.edited(i) == {END.id}
-    assert work.siblings.card(i, one).is_edited
+    (decision,) = work.service(Siblings).save(i, written, "ann")
+    assert decision.action == "edit" and work.service(Siblings).edited(i) == {END.id}
+    assert work.service(Siblings).card(i, one).is_edited
     toolset = json.loads(work.review.bundle(i, PlanConfig(), "neutral")["toolset.json"])
     by_id = {row["id"]: row["description"] for row in toolset["tools"]}
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
     with pytest.raises(DecisionError, match="neither description was changed"):
-        work.siblings.save(i, written, "ann")
+        work.service(Siblings).save(i, written, "ann")
     work.review.undo(i, "ann")
-    assert work.siblings.edited(i) == frozenset()
+    assert work.service(Siblings).edited(i) == frozenset()
 
 
 def test_what_a_tool_does_not_say_is_pointed_out(flights):
     work, i = flights
-    found = work.siblings.violations(
+    found = work.service(Siblings).violations(
         i, {START.id: "See https://x.example.", END.id: f"Goal: {TEXT_OF_BOTH}"}
     )
     assert found[START.id] and not found[END.id]
@@ -112,8 +113,8 @@ def test_a_model_writes_descriptions_as_a_run(flights):
         work.endpoints.save(Endpoint(server.url, "m"))
         assert work.judging.estimate(i, "siblings").questions == 1
         run = work.judging.run(i, "siblings")
-        (one,) = work.siblings.pairs(i, 0.6)
-        card = work.siblings.card(i, one)
+        (one,) = work.service(Siblings).pairs(i, 0.6)
+        card = work.service(Siblings).card(i, one)
         assert work.judging.estimate(i, "siblings").questions == 0
     assert run.state == "done" and len(shown) == 1
     assert card.by_model == {START.id: "Origin of a flight.", END.id: "Goal of a flight."}

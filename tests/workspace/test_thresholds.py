@@ -12,6 +12,7 @@ from toolscope_core.datamodel import Constraints, Pair, PairScores
 from toolscope_core.errors import JobError
 from toolscope_core.pipeline import own_cut
 from toolscope_core.views.threshold_preview import effect, next_to_fall, sweep
+from toolscope_core.workspace.thresholds import Thresholds
 
 IDS = [tool.id for tool in desk.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}
@@ -139,7 +140,7 @@ def test_decided_pairs_are_labels(analysis):
 
 def test_at_its_own_cut_the_effect_is_the_plan(shared):
     work, i = shared
-    moved = work.thresholds.moved(i, work.thresholds.cut(i))
+    moved = work.service(Thresholds).moved(i, work.service(Thresholds).cut(i))
     assert set(moved.now.groups) == {c.members for c in work.review.plan(i).clusters}
     assert moved.now is moved.plan
     assert len(moved.changes) == 0
@@ -154,8 +155,8 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     work = Workspace(read_environment(), WordEmbedder())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))
     work.analyses.run(record.id)
-    own = work.thresholds.cut(record.id)
-    now = work.thresholds.moved(record.id, own).now
+    own = work.service(Thresholds).cut(record.id)
+    now = work.service(Thresholds).moved(record.id, own).now
     assert now.groups
     clusters = work.review.plan(record.id).clusters
     assert set(now.groups) == {c.members for c in clusters if c.relation != "parametric"}
@@ -164,8 +165,8 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
 
 def test_a_stricter_cut_tells_what_vanishes(shared):
     work, i = shared
-    own = work.thresholds.cut(i)
-    moved = work.thresholds.moved(i, Cut(own.similarity, 0.5))
+    own = work.service(Thresholds).cut(i)
+    moved = work.service(Thresholds).moved(i, Cut(own.similarity, 0.5))
     assert moved.now.merges >= moved.plan.merges
     assert moved.plan.cut == own
 
@@ -174,19 +175,19 @@ def test_decisions_count(shared):
     work, _ = shared
     record = work.catalogs.add("Decided", desk.catalog())
     work.analyses.run(record.id)
-    cut = work.thresholds.cut(record.id)
-    before = work.thresholds.moved(record.id, cut).now
+    cut = work.service(Thresholds).cut(record.id)
+    before = work.service(Thresholds).moved(record.id, cut).now
     work.review.decide(record.id, "reject", desk.by_name(work, record.id, "get_weather"), "ann")
-    after = work.thresholds.moved(record.id, cut).now
+    after = work.service(Thresholds).moved(record.id, cut).now
     assert len(after.groups) == len(before.groups) - 1
-    assert work.thresholds.sweep(record.id, cut, "probability").rejected[0] == 1
+    assert work.service(Thresholds).sweep(record.id, cut, "probability").rejected[0] == 1
 
 
 def test_without_an_analysis_nothing_can_be_moved(shared):
     work, _ = shared
     record = work.catalogs.add("New", desk.catalog(desk.MAIL))
     with pytest.raises(JobError, match="not analysed"):
-        work.thresholds.cut(record.id)
+        work.service(Thresholds).cut(record.id)
 
 
 def test_the_own_cut_is_that_of_the_judge(analysis):

@@ -6,6 +6,7 @@ import pytest
 from tests.workspace import six
 from toolscope_core.datamodel import PairScores
 from toolscope_core.views.twins import ServerPair, ServerTwins, server_twins
+from toolscope_core.workspace.heatmaps import Heatmaps
 
 
 def judged(analysis, *merges):
@@ -56,7 +57,7 @@ def test_tools_without_a_server_are_left_aside(tmp_path):
 
 
 def test_servers_are_compared_once(work, catalog_id):
-    assert work.heatmaps.twins(catalog_id) is work.heatmaps.twins(catalog_id)
+    assert work.service(Heatmaps).twins(catalog_id) is work.service(Heatmaps).twins(catalog_id)
 
 
 def test_of_servers_with_as_many_twins_the_first_by_name_is_told(known):

@@ -9,7 +9,7 @@ from toolscope_core.background import subprocess_jobs
 from toolscope_core.errors import JobError
 from toolscope_core.workspace import variant_figures
 from toolscope_core.workspace.reviewed_variants import NONE
-from toolscope_core.workspace.variant_figures import CONTROL, OWN, SIDES, WRITTEN
+from toolscope_core.workspace.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
 
 ROWS = [
     {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},
@@ -33,25 +33,25 @@ def at(view, threshold):
 
 def test_there_is_nothing_to_compare_without_accepted_variants(opened):
     work, i = opened
-    assert not work.variant_figures.has_any(i)
+    assert not work.service(VariantFigures).has_any(i)
     work.variants.add(i, json.dumps(ROWS[0]).encode(), "v.jsonl")
-    assert not work.variant_figures.has_any(i), "what is only on offer is read by nobody"
+    assert not work.service(VariantFigures).has_any(i), "what is only on offer is read by nobody"
 
 
 def test_tools_that_say_different_things_no_longer_collide(varied):
     work, i = varied
-    assert work.variant_figures.has_any(i)
-    counts = at(work.variant_figures.curve(i), 0.95)
+    assert work.service(VariantFigures).has_any(i)
+    counts = at(work.service(VariantFigures).curve(i), 0.95)
     assert counts[WRITTEN] < counts[OWN]
     assert list(counts) == [OWN, WRITTEN, CONTROL]
 
 
 def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monkeypatch):
     work, i = varied
-    drawn = work.variant_figures.drawn(i, "PCA", "servers")
+    drawn = work.service(VariantFigures).drawn(i, "PCA", "servers")
     names = tuple(tool.name for tool in work.analyses.get(i).catalog.tools)
     assert [(panel.title, panel.names) for panel in drawn.panels] == [(s, names) for s in SIDES]
-    assert drawn is work.variant_figures.drawn(i, "PCA", "servers")
+    assert drawn is work.service(VariantFigures).drawn(i, "PCA", "servers")
     own, written, _ = (panel.points for panel in drawn.panels)
     same = [row for row, name in enumerate(names) if name != "send_mail"]
     np.testing.assert_allclose(own[same], written[same], atol=1e-6)
@@ -61,26 +61,26 @@ def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monke
         subprocess_jobs, "compute", lambda task, vectors, progress: vectors[:, :2].astype(float)
     )
     with pytest.raises(JobError, match="UMAP of the document variants is not computed"):
-        work.variant_figures.drawn(i, "UMAP", "servers")
-    work.analyses.wait(work.variant_figures.start(i, "UMAP"))
-    for panel in work.variant_figures.drawn(i, "UMAP", "servers").panels:
+        work.service(VariantFigures).drawn(i, "UMAP", "servers")
+    work.analyses.wait(work.service(VariantFigures).start(i, "UMAP"))
+    for panel in work.service(VariantFigures).drawn(i, "UMAP", "servers").panels:
         assert np.abs(panel.points).max() == pytest.approx(1.0)
 
 
 def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
     work, i = varied
     monkeypatch.setattr(variant_figures, "AT_ONCE", -1)
-    assert work.variant_figures.curve(i) is None
-    work.analyses.wait(work.variant_figures.start(i))
-    assert work.variant_figures.curve(i) is not None
-    assert work.variant_figures.job(i).state == "done"
+    assert work.service(VariantFigures).curve(i) is None
+    work.analyses.wait(work.service(VariantFigures).start(i))
+    assert work.service(VariantFigures).curve(i) is not None
+    assert work.service(VariantFigures).job(i).state == "done"
 
 
 def test_another_decision_makes_the_figures_again(varied):
     work, i = varied
-    before = at(work.variant_figures.curve(i), 0.95)
+    before = at(work.service(VariantFigures).curve(i), 0.95)
     rejected = work.variants.views(i)[0].tool.id
     work.variants.decide(i, {rejected: NONE}, "ann")
-    after = at(work.variant_figures.curve(i), 0.95)
+    after = at(work.service(VariantFigures).curve(i), 0.95)
     assert after[OWN] == before[OWN]
     assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"

@@ -7,6 +7,7 @@ from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, cata
 from toolscope_core.datamodel import Server
 from toolscope_core.imported_decisions import decisions_in
 from toolscope_core.views.version_changes import one_line
+from toolscope_core.workspace.histories import Histories
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:-1])
@@ -237,7 +238,7 @@ def test_a_decisions_file_follows_a_renamed_tool_too(work):
     i = first(work).id
     work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
     work.toolsets.leave_out(i, [SUM.id], "ann", "nobody adds up")
-    file = work.histories.file(i)
+    file = work.service(Histories).file(i)
     twin = on("delta", MAIL)
     new = catalog(*RENAMED[:-1], twin)
     ids = [one.ids for one in decisions_in(new, file, "decisions.jsonl")]
@@ -259,7 +260,7 @@ def test_a_line_of_a_decisions_file_ends_nowhere_else(work):
     i = first(work).id
     strange = "old\u2028\x85\ud800"
     work.toolsets.leave_out(i, [SUM.id], "ann", strange)
-    file = work.histories.file(i)
+    file = work.service(Histories).file(i)
     assert len(file.decode().splitlines()) == 1
     (decision,) = decisions_in(catalog(), file, "")
     assert decision.detail["reason"] == strange

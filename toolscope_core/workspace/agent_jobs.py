@@ -34,14 +34,13 @@ from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.run_configuration import RunKind
-from toolscope_core.store import Store, keep_result, open_experiment
-from toolscope_core.workspace.evaluations import SYNTHETIC, Evaluations
-from toolscope_core.workspace.judging import Judging, RunAccess
-from toolscope_core.workspace.live_servers import ClientConfiguration, LiveServers
+from toolscope_core.store import keep_result, open_experiment
+from toolscope_core.workspace.evaluations import SYNTHETIC
+from toolscope_core.workspace.judging import RunAccess
+from toolscope_core.workspace.live_servers import ClientConfiguration
 from toolscope_core.workspace.measured_sides import ORIGINAL, POLICIES
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
-from toolscope_core.workspace.searches import Searches
+from toolscope_core.workspace.workspace import Workspace
 
 __all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
 
@@ -68,22 +67,14 @@ class WantedRun:
 class AgentRuns:
     """Agent runs on analysed catalogs; servers are started by ``start`` alone."""
 
-    def __init__(
-        self,
-        store: Store,
-        review: Review,
-        searches: Searches,
-        judging: Judging,
-        evaluations: Evaluations,
-        live_servers: LiveServers,
-    ) -> None:
-        self._folder = searches.cache.folder / "agent"
-        self._store = store
-        self._review = review
-        self._searches = searches
-        self._judging = judging
-        self._evaluations = evaluations
-        self._live_servers = live_servers
+    def __init__(self, work: Workspace) -> None:
+        self._folder = work.searches.cache.folder / "agent"
+        self._store = work.store
+        self._review = work.review
+        self._searches = work.searches
+        self._judging = work.judging
+        self._evaluations = work.evaluations
+        self._live_servers = work.live_servers
         self._pairs: Memo[ToolsetPair] = Memo(most=2)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.backends import Embedder, Progress, Vectors, silent
-from toolscope_core.cache import ArrayCache, VectorCache, embed_cached
+from toolscope_core.backends import Progress, Vectors, silent
+from toolscope_core.cache import embed_cached
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import digest
 from toolscope_core.figures.views import Curve, CurveVariant
@@ -16,9 +16,8 @@ from toolscope_core.pipeline import Analysis
 from toolscope_core.similarity import pairs_above
 from toolscope_core.store import Job
 from toolscope_core.views.merged_vectors import new_texts, plan_vectors
-from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
@@ -36,19 +35,12 @@ ORIGINAL, MERGED = "original", "merged"
 class Curves:
     """Exact counts over all pairs, each made once and kept on disk."""
 
-    def __init__(
-        self,
-        analyses: Analyses,
-        review: Review,
-        embedder: Embedder,
-        vectors: VectorCache,
-        counts: ArrayCache,
-    ) -> None:
-        self._analyses = analyses
-        self._review = review
-        self._embedder = embedder
-        self._vectors = vectors
-        self._counts = counts
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._embedder = work.embedder
+        self._vectors = work.vectors
+        self._counts = work.arrays
         self._merged: Memo[Vectors | None] = Memo()
         self._variants: Memo[CurveVariant | None] = Memo()
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from toolscope_core.datamodel import Cluster, Decision
 from toolscope_core.decision_log import edits
 from toolscope_core.views.drafts import Draft
-from toolscope_core.workspace.catalogs import Catalogs
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +21,9 @@ class DocumentVersion:
 class DocumentVersions:
     """What people wrote over time; nothing of it is lost, also where it was taken back."""
 
-    def __init__(self, catalogs: Catalogs, review: Review) -> None:
-        self._catalogs = catalogs
-        self._review = review
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._review = work.review
 
     def of(self, catalog_id: int, cluster: Cluster) -> tuple[DocumentVersion, ...]:
         """Each edit of these tools, newest first."""

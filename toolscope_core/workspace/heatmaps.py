@@ -14,17 +14,16 @@ from toolscope_core.figures.views import CellMeasure
 from toolscope_core.views import collisions
 from toolscope_core.views.queries import MOST_QUERIES, QueryGrid, query_grid
 from toolscope_core.views.twins import Twins, server_twins
-from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 
 class Heatmaps:
     """Blocks, two blocks close up, all tools, servers in words, and queries."""
 
-    def __init__(self, analyses: Analyses, review: Review) -> None:
-        self._analyses = analyses
-        self._review = review
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
         self._wholes: Memo[collisions.Tile] = Memo()
         self._twins: Memo[Twins] = Memo()
         self._groupings: Memo[tuple[str, ...]] = Memo()

@@ -12,13 +12,11 @@ from toolscope_core.errors import DecisionError, StaleDecisionError
 from toolscope_core.imported_decisions import decision_lines
 from toolscope_core.pipeline import plan_of, proposed
 from toolscope_core.restoring import Restoration, restoration, with_dependents
-from toolscope_core.store import Store, append_decisions, now
+from toolscope_core.store import append_decisions, now
 from toolscope_core.views.history_rows import Entry, entries
 from toolscope_core.views.toolset_changes import ToolsetChange, toolset_changes
-from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 Step = Callable[[tuple[Decision, ...]], Decision]
 
@@ -26,13 +24,11 @@ Step = Callable[[tuple[Decision, ...]], Decision]
 class Histories:
     """Reads the log of a catalog's name, and appends what goes back in it. Nothing is deleted."""
 
-    def __init__(
-        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
-    ) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._review = review
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
         self._entries: Memo[tuple[Entry, ...]] = Memo(most=4)
         self._plans: Memo[MergePlan] = Memo(most=8)
 

@@ -9,7 +9,6 @@ from typing import Literal
 from toolscope_core import projection
 from toolscope_core.backends import Progress, Vectors, silent
 from toolscope_core.background import subprocess_jobs
-from toolscope_core.cache import ArrayCache
 from toolscope_core.config import PlanConfig
 from toolscope_core.datamodel import MergePlan, digest
 from toolscope_core.errors import ConfigError, JobError
@@ -19,10 +18,9 @@ from toolscope_core.store import Job
 from toolscope_core.views import collisions
 from toolscope_core.views.merged_vectors import new_texts, plan_vectors
 from toolscope_core.views.regions import regions
-from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.heatmaps import Heatmaps
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
 METHODS: tuple[Method, ...] = ("UMAP", "t-SNE", "PCA")
@@ -46,13 +44,11 @@ _SILHOUETTE_RATE = 1e-2
 class Maps:
     """Projections and silhouettes of analysed catalogs; changes nothing."""
 
-    def __init__(
-        self, analyses: Analyses, review: Review, heatmaps: Heatmaps, arrays: ArrayCache
-    ) -> None:
-        self._analyses = analyses
-        self._review = review
-        self._heatmaps = heatmaps
-        self._arrays = arrays
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._heatmaps = work.service(Heatmaps)
+        self._arrays = work.arrays
         self._hashes: Memo[str] = Memo()
         self._points: Memo[Points | None] = Memo()
         self._regions: Memo[tuple[Region, ...]] = Memo()

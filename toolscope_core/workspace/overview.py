@@ -12,23 +12,18 @@ from toolscope_core.views.next_steps import (
     review_steps,
     worst_collisions,
 )
-from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.pairs import Pairs
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 
 class Overview:
     """What the first page says beside its figures. Remembers what a plan was found to need."""
 
-    def __init__(
-        self, catalogs: Catalogs, analyses: Analyses, review: Review, pairs: Pairs
-    ) -> None:
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._review = review
-        self._pairs = pairs
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
+        self._pairs = work.pairs
         self._worst: Memo[tuple[Collision, ...]] = Memo()
         self._steps: Memo[tuple[NextStep, ...]] = Memo()
         self._broken: dict[int, BrokenRules] = {}

@@ -23,10 +23,9 @@ from toolscope_core.questioning import Asker
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.run_configuration import RunKind
 from toolscope_core.store import Job
-from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.searches import Lookup, OpenToolset, Searches
+from toolscope_core.workspace.searches import Lookup, OpenToolset
+from toolscope_core.workspace.workspace import Workspace
 
 __all__ = ["WORKER_K", "PlanOptions", "PlanSide", "PlannedStep", "Plans"]
 
@@ -63,10 +62,10 @@ class PlanSide:
 class Plans:
     """Plans of requests to analysed catalogs; changes nothing."""
 
-    def __init__(self, analyses: Analyses, searches: Searches, judging: Judging) -> None:
-        self._analyses = analyses
-        self._searches = searches
-        self._judging = judging
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._searches = work.searches
+        self._judging = work.judging
         self._plans: Memo[tuple[PlanSide, PlanSide]] = Memo(most=4)
 
     def look(

@@ -22,12 +22,8 @@ from toolscope_core.telling_apart import (
     offline_descriptions,
     sibling_pairs,
 )
-from toolscope_core.workspace.analyses import Analyses
-from toolscope_core.workspace.judging import Judging
-from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
-from toolscope_core.workspace.reviewed_variants import Variants
+from toolscope_core.workspace.workspace import Workspace
 
 __all__ = ["COLLIDE", "LEAST", "SiblingPair", "Siblings", "SiblingsCard", "TellingEffect"]
 
@@ -56,19 +52,12 @@ class SiblingsCard:
 class Siblings:
     """Siblings of analysed catalogs that collide."""
 
-    def __init__(
-        self,
-        analyses: Analyses,
-        review: Review,
-        queries: LoadedQueries,
-        variants: Variants,
-        judging: Judging,
-    ) -> None:
-        self._analyses = analyses
-        self._review = review
-        self._queries = queries
-        self._variants = variants
-        self._judging = judging
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._queries = work.queries
+        self._variants = work.variants
+        self._judging = work.judging
         self._pairs: Memo[tuple[SiblingPair, ...]] = Memo(most=4)
 
     def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from toolscope_core.config import Cut
@@ -21,9 +20,8 @@ from toolscope_core.views.threshold_preview import (
     next_to_fall,
     sweep,
 )
-from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.review import Review
+from toolscope_core.workspace.workspace import Workspace
 
 _Basis = tuple[Analysis, Constraints, Effect]
 """What every cut is compared with: the effect of the plan's under people's decisions."""
@@ -32,12 +30,10 @@ _Basis = tuple[Analysis, Constraints, Effect]
 class Thresholds:
     """Looks at other cuts of an analysis under the standing decisions; changes nothing."""
 
-    def __init__(
-        self, analyses: Analyses, review: Review, tokens: Callable[[int], Mapping[str, int]]
-    ) -> None:
-        self._analyses = analyses
-        self._review = review
-        self._tokens = tokens
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._tokens = work.explore.tokens
         self._plans: Memo[_Basis] = Memo()
         self._moved: Memo[Effect] = Memo()
         self._sweeps: Memo[Sweep] = Memo()

@@ -15,19 +15,17 @@ from toolscope_core.augmentation.control import noise_matched
 from toolscope_core.augmentation.variants import with_variants
 from toolscope_core.backends import Progress, Step, Vectors, silent
 from toolscope_core.background import subprocess_jobs
-from toolscope_core.cache import ArrayCache
 from toolscope_core.config import RetrievalConfig
 from toolscope_core.datamodel import Augmentation, Tool
 from toolscope_core.errors import JobError
 from toolscope_core.figures.views import Curve, Panel, ToolMap
 from toolscope_core.projection import Points
 from toolscope_core.store import Job
-from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.curves import THRESHOLDS, Curves
 from toolscope_core.workspace.maps import TASKS, Maps, Method, map_key
 from toolscope_core.workspace.memo import Memo
-from toolscope_core.workspace.reviewed_variants import Variants
-from toolscope_core.workspace.searches import AT_ONCE, Searches
+from toolscope_core.workspace.searches import AT_ONCE
+from toolscope_core.workspace.workspace import Workspace
 
 OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
 SIDES = (OWN, WRITTEN, CONTROL)
@@ -43,21 +41,13 @@ class _LongWaitError(Exception):
 class VariantFigures:
     """The figures of catalogs with accepted variants; changes nothing."""
 
-    def __init__(
-        self,
-        analyses: Analyses,
-        variants: Variants,
-        searches: Searches,
-        curves: Curves,
-        maps: Maps,
-        arrays: ArrayCache,
-    ) -> None:
-        self._analyses = analyses
-        self._variants = variants
-        self._searches = searches
-        self._curves = curves
-        self._maps = maps
-        self._arrays = arrays
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._variants = work.variants
+        self._searches = work.searches
+        self._curves = work.service(Curves)
+        self._maps = work.service(Maps)
+        self._arrays = work.arrays
         self._vectors: Memo[dict[str, Vectors] | None] = Memo(most=2)
         self._points: Memo[tuple[Points, ...] | None] = Memo(most=4)
         self._drawn: Memo[ToolMap] = Memo(most=4)

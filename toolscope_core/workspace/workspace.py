@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from typing import TypeVar, cast
+
 from toolscope_core.backends import Embedder, Progress, silent
 from toolscope_core.cache import ArrayCache, VectorCache
 from toolscope_core.config import Settings
 from toolscope_core.embedders import embedder_of
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.usage.training import Trainer
-from toolscope_core.workspace.agent_jobs import AgentRuns
 from toolscope_core.workspace.analyses import Analyses
 from toolscope_core.workspace.catalogs import Catalogs
 from toolscope_core.workspace.chosen_judge import ChosenJudge
-from toolscope_core.workspace.curves import Curves
-from toolscope_core.workspace.document_versions import DocumentVersions
 from toolscope_core.workspace.endpoints import Endpoints
 from toolscope_core.workspace.evaluations import Evaluations
 from toolscope_core.workspace.example import EXAMPLE_NAME, example_queries
 from toolscope_core.workspace.explore import Explore
 from toolscope_core.workspace.generated_queries import GeneratedQueries
-from toolscope_core.workspace.heatmaps import Heatmaps
-from toolscope_core.workspace.histories import Histories
 from toolscope_core.workspace.implied_owners import ImpliedOwners
 from toolscope_core.workspace.judging import Judging
 from toolscope_core.workspace.learned_judge import LearnedJudge
@@ -28,24 +27,20 @@ from toolscope_core.workspace.learned_searches import LearnedSearches
 from toolscope_core.workspace.live_servers import LiveServers
 from toolscope_core.workspace.loaded_queries import LoadedQueries
 from toolscope_core.workspace.logs import Logs
-from toolscope_core.workspace.maps import Maps
-from toolscope_core.workspace.overview import Overview
 from toolscope_core.workspace.pairs import Pairs
 from toolscope_core.workspace.people import People
-from toolscope_core.workspace.request_plans import Plans
 from toolscope_core.workspace.reshapes import Reshapes
 from toolscope_core.workspace.review import Review
 from toolscope_core.workspace.reviewed_variants import Variants
 from toolscope_core.workspace.searches import Searches
 from toolscope_core.workspace.selections import Selections
 from toolscope_core.workspace.settled import Settled
-from toolscope_core.workspace.siblings import Siblings
-from toolscope_core.workspace.thresholds import Thresholds
 from toolscope_core.workspace.tools import Tools
 from toolscope_core.workspace.toolsets import ToolSets
 from toolscope_core.workspace.usage_evidence import UsageEvidence
-from toolscope_core.workspace.variant_figures import VariantFigures
 from toolscope_core.workspace.versions import Versions
+
+S = TypeVar("S")
 
 
 class Workspace:
@@ -53,23 +48,29 @@ class Workspace:
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
+        self._services: dict[Callable[[Workspace], object], object] = {}
+        self._lock = threading.RLock()  # a service may ask for another
         self.store = Store(settings.store_url)
         self.catalogs = Catalogs(settings, self.store)
-        cache = VectorCache(settings.cache_dir)
-        embedder = embedder or embedder_of(settings)
+        self.vectors = VectorCache(settings.cache_dir)
+        self.arrays = ArrayCache(settings.cache_dir)
+        self.embedder = embedder or embedder_of(settings)
         chosen_judge = ChosenJudge(self.store)
         logs = Logs(self.store)
         self.implied_owners = ImpliedOwners(self.store, self.catalogs, logs)
         self.analyses = Analyses(
-            self.store, self.catalogs, embedder, cache, chosen_judge, self.implied_owners
+            self.store,
+            self.catalogs,
+            self.embedder,
+            self.vectors,
+            chosen_judge,
+            self.implied_owners,
         )
         self.endpoints = Endpoints(settings, self.store)
         self.judging = Judging(
             self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints
         )
         self.review = Review(self.store, self.catalogs, self.analyses, logs)
-        self.histories = Histories(self.store, self.catalogs, self.analyses, self.review)
-        self.document_versions = DocumentVersions(self.catalogs, self.review)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.catalogs, self.analyses, self.review)
@@ -77,36 +78,23 @@ class Workspace:
         self.people = People(self.store, self.analyses, self.review, self.toolsets)
         self.settled = Settled(self.catalogs, self.analyses, self.review)
         self.reshapes = Reshapes(self.analyses, self.review)
-        self.overview = Overview(self.catalogs, self.analyses, self.review, self.pairs)
-        self.heatmaps = Heatmaps(self.analyses, self.review)
-        arrays = ArrayCache(settings.cache_dir)
-        self.curves = Curves(self.analyses, self.review, embedder, cache, arrays)
-        self.maps = Maps(self.analyses, self.review, self.heatmaps, arrays)
-        self.thresholds = Thresholds(self.analyses, self.review, self.explore.tokens)
         self.queries = LoadedQueries(self.store, self.catalogs)
         self.generated = GeneratedQueries(
             self.store, self.catalogs, self.analyses, self.queries, self.judging, self.endpoints
         )
         self.usage = UsageEvidence(self.store, self.catalogs, self.queries)
         self.variants = Variants(self.store, self.catalogs, self.review)
-        self.siblings = Siblings(
-            self.analyses, self.review, self.queries, self.variants, self.judging
-        )
         self.learned_searches = LearnedSearches(
             self.store,
             self.analyses,
             self.review,
             self.queries,
             self.variants,
-            Trainer(embedder, cache),
+            Trainer(self.embedder, self.vectors),
         )
         self.searches = Searches(
             self.analyses, self.review, self.queries, self.variants, self.learned_searches
         )
-        self.variant_figures = VariantFigures(
-            self.analyses, self.variants, self.searches, self.curves, self.maps, arrays
-        )
-        self.plans = Plans(self.analyses, self.searches, self.judging)
         self.evaluations = Evaluations(
             self.store, self.catalogs, self.analyses, self.review, self.queries, self.searches
         )
@@ -114,14 +102,13 @@ class Workspace:
         self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
         self.live_servers = LiveServers(settings, self.store, self.catalogs, self.analyses)
-        self.agent_runs = AgentRuns(
-            self.store,
-            self.review,
-            self.searches,
-            self.judging,
-            self.evaluations,
-            self.live_servers,
-        )
+
+    def service(self, kind: Callable[[Workspace], S]) -> S:
+        """The service of one page, made when it is first asked for: ``service(Heatmaps)``."""
+        with self._lock:
+            if kind not in self._services:
+                self._services[kind] = kind(self)
+        return cast(S, self._services[kind])
 
     def add_example(self) -> CatalogRecord:
         """Store the bundled example, unless it is there, with its query set."""

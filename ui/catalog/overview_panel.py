@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.numbers import quantity
 from toolscope_core.views.catalog_figures import Forecast
 from toolscope_core.views.next_steps import Collision, NextStep
+from toolscope_core.workspace.overview import Overview
 from ui.frame import page_frame, safe_text
 
 ICONS = {
@@ -52,7 +53,7 @@ def draw_catalog() -> Places:
     steps = next_steps.container(key="next", border=True, height="stretch")
     steps.markdown("**Next steps**")
     first = steps.container()
-    waiting = page_frame.workspace().overview.known_steps(record.id)
+    waiting = page_frame.service(Overview).known_steps(record.id)
     if waiting:
         with steps:
             _links(waiting)
@@ -64,7 +65,7 @@ def fill_in(places: Places) -> None:
     record = page_frame.current()
     with places.steps:
         page_frame.analysis()
-    explore, overview = page_frame.workspace().explore, page_frame.workspace().overview
+    explore, overview = page_frame.workspace().explore, page_frame.service(Overview)
     with places.steps, st.spinner("Estimating what merging saves"):
         totals, after = explore.overview(record.id), explore.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)

@@ -6,7 +6,9 @@ import streamlit as st
 
 from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.figures.views import Curve
+from toolscope_core.workspace.curves import Curves
 from toolscope_core.workspace.maps import Method
+from toolscope_core.workspace.variant_figures import VariantFigures
 from ui.charts.pictures import picture
 from ui.frame import page_frame
 
@@ -24,7 +26,7 @@ ABOUT_VARIANTS = (
 
 def curve_panel(catalog_id: int) -> None:
     """The curve of the merge or of the document variants, by choice where there are some."""
-    if not page_frame.workspace().variant_figures.has_any(catalog_id):
+    if not page_frame.service(VariantFigures).has_any(catalog_id):
         _merge_curve(catalog_id)
         return
     of = st.segmented_control(
@@ -38,7 +40,7 @@ def curve_panel(catalog_id: int) -> None:
 
 
 def _variant_curve(catalog_id: int) -> None:
-    view = page_frame.workspace().variant_figures.curve(catalog_id)
+    view = page_frame.service(VariantFigures).curve(catalog_id)
     if view is None or view.waiting:
         variant_job(catalog_id)
         return
@@ -50,7 +52,7 @@ def variant_job(catalog_id: int, method: Method = "PCA") -> None:
     """Start the embedding, counting and projecting of the variants once; after a failure only when
     asked.
     """
-    work = page_frame.workspace().variant_figures
+    work = page_frame.service(VariantFigures)
     page_frame.job_started_once(
         work.job(catalog_id),
         lambda: work.start(catalog_id, method),
@@ -61,7 +63,7 @@ def variant_job(catalog_id: int, method: Method = "PCA") -> None:
 
 def _merge_curve(catalog_id: int) -> None:
     """The curve with its table; while pairs are being counted, the progress."""
-    view = page_frame.workspace().curves.curve(catalog_id)
+    view = page_frame.service(Curves).curve(catalog_id)
     if view.waiting:
         _counting(catalog_id, view)
     if not view.variants:
@@ -88,7 +90,7 @@ def _drawn(view: Curve, title: str) -> None:
 
 def _counting(catalog_id: int, view: Curve) -> None:
     """Start the counting once; after a failure only when asked."""
-    work, waiting = page_frame.workspace().curves, " and the ".join(view.waiting)
+    work, waiting = page_frame.service(Curves), " and the ".join(view.waiting)
     page_frame.job_started_once(
         work.job(catalog_id),
         lambda: work.start(catalog_id),

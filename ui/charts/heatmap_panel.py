@@ -18,6 +18,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.address_keys import pair_key
 from toolscope_core.views.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
 from toolscope_core.views.queries import MOST_QUERIES, query_lines
+from toolscope_core.workspace.heatmaps import Heatmaps
 from ui.charts.pictures import picture
 from ui.charts.twins_panel import twins_panel
 from ui.frame import page_frame, safe_text, tool_selection
@@ -35,7 +36,7 @@ VIEWS = {"blocks": "Blocks", "tools": "All tools", "queries": "Queries"}
 
 def heatmap_panel(catalog_id: int) -> None:
     """What is chosen: blocks, all tools, or queries against tools."""
-    whole = page_frame.workspace().heatmaps.whole_fits(catalog_id)
+    whole = page_frame.service(Heatmaps).whole_fits(catalog_id)
     views = [view for view in VIEWS if whole or view != "tools"]
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control(
@@ -51,7 +52,7 @@ def heatmap_panel(catalog_id: int) -> None:
 
 
 def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
-    maps = page_frame.workspace().heatmaps
+    maps = page_frame.service(Heatmaps)
     by = bar.selectbox(
         "Group by", maps.groupings(catalog_id),
         key="heatmap_by", bind="query-params", on_change=_go,
@@ -79,13 +80,13 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
         "Colour by", list(MEASURES), format_func=MEASURES.__getitem__, default="pairs",
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
-    drawn = page_frame.workspace().heatmaps.block_grid(catalog_id, by, measure)
+    drawn = page_frame.service(Heatmaps).block_grid(catalog_id, by, measure)
     if not drawn.blocks:
         st.info("There are no such blocks.", icon=":material/grid_off:")
         return
     selection = tool_selection.selected(catalog_id)
     if selection is not None:
-        with_selection = page_frame.workspace().heatmaps.blocks_with
+        with_selection = page_frame.service(Heatmaps).blocks_with
         drawn = with_selection(catalog_id, drawn, selection.tool_ids, tool_selection.only())
     some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
     outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
@@ -116,7 +117,11 @@ def _with_selection(catalog_id: int, drawn: Tile) -> Tile:
     if selection is None:
         return drawn
     only = tool_selection.only()
-    return page_frame.workspace().heatmaps.tile_with(catalog_id, drawn, selection.tool_ids, only)
+    return (
+        page_frame.workspace()
+        .service(Heatmaps)
+        .tile_with(catalog_id, drawn, selection.tool_ids, only)
+    )
 
 
 def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
@@ -133,7 +138,7 @@ def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None
     key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
     cell = _chosen(drawn.grid, key, "Heatmap of tools")
     if cell is not None:
-        pair = page_frame.workspace().heatmaps.pair_at(catalog_id, drawn, cell)
+        pair = page_frame.service(Heatmaps).pair_at(catalog_id, drawn, cell)
         _down(one=blocks[0].key, other=blocks[1].key, cell=pair_key(pair))
 
 
@@ -145,7 +150,7 @@ def _tools(catalog_id: int) -> None:
         return
     if any(name in st.query_params for name in PLACE):
         _broken_link()
-    drawn = _with_selection(catalog_id, page_frame.workspace().heatmaps.whole(catalog_id))
+    drawn = _with_selection(catalog_id, page_frame.service(Heatmaps).whole(catalog_id))
     st.caption(
         f"All {quantity(len(drawn.rows), 'tool')}, similar ones side by side; "
         f"{drawn.in_words}. The diagonal is each tool with itself. "
@@ -153,7 +158,7 @@ def _tools(catalog_id: int) -> None:
     )
     cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
     if cell is not None:
-        pair = page_frame.workspace().heatmaps.pair_at(catalog_id, drawn, cell)
+        pair = page_frame.service(Heatmaps).pair_at(catalog_id, drawn, cell)
         _down(cell=pair_key(pair))
 
 
@@ -171,7 +176,7 @@ def _queries(catalog_id: int) -> None:
         return
     try:
         with st.spinner("Comparing queries with tools (the first time loads the model)"):
-            view = page_frame.workspace().heatmaps.queries(catalog_id, queries)
+            view = page_frame.service(Heatmaps).queries(catalog_id, queries)
     except ToolScopeError as error:
         safe_text.show_error(error)
         return

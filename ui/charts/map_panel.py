@@ -11,7 +11,8 @@ from toolscope_core.figures import map_charts as figures
 from toolscope_core.figures import table_twins
 from toolscope_core.figures.views import ToolMap
 from toolscope_core.views.collisions import CLUSTERS, SERVERS
-from toolscope_core.workspace.maps import METHODS, STATES, UNASKED, Method
+from toolscope_core.workspace.maps import METHODS, STATES, UNASKED, Maps, Method
+from toolscope_core.workspace.variant_figures import VariantFigures
 from ui.charts.curve_panel import variant_job
 from ui.charts.map_selection import selected_panel
 from ui.charts.pictures import picture
@@ -41,7 +42,7 @@ ABOUT: dict[Method, str] = {
 
 def map_panel(catalog_id: int) -> None:
     """The map with its switches, the selected tools, and the silhouettes."""
-    maps = page_frame.workspace().maps
+    maps = page_frame.service(Maps)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     method = bar.segmented_control(
         "Projection", METHODS, default=METHODS[0], required=True, key="method", bind="query-params",
@@ -50,7 +51,7 @@ def map_panel(catalog_id: int) -> None:
         "Colour by", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
         format_func=lambda name: COLOURS.get(name, f"field “{name}”"),
     )  # fmt: skip
-    has_variants = page_frame.workspace().variant_figures.has_any(catalog_id)
+    has_variants = page_frame.service(VariantFigures).has_any(catalog_id)
     variants = has_variants and bar.toggle(
         "Compare document variants", key="compare_variants", bind="query-params", help=ABOUT_PANELS
     )
@@ -81,8 +82,8 @@ def map_panel(catalog_id: int) -> None:
 
 def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) -> None:
     """The tools where a search sees them: by their own text, with variants, with random words."""
-    work = page_frame.workspace().variant_figures
-    if refused := page_frame.workspace().maps.refusal(catalog_id, method):
+    work = page_frame.service(VariantFigures)
+    if refused := page_frame.service(Maps).refusal(catalog_id, method):
         st.info(refused, icon=":material/block:")
         method = "PCA"
     if work.points(catalog_id, method) is None:
@@ -139,7 +140,7 @@ def _marks(
 def _about(catalog_id: int, shown: Method, beside: bool) -> str:
     text = f"{ABOUT[shown]} Labels are the words that set a dense region apart."
     if beside:
-        count = page_frame.workspace().maps.rewritten(catalog_id)
+        count = page_frame.service(Maps).rewritten(catalog_id)
         text += (
             " *Merged* is the toolset with accepted and safe merges. Merged tools are larger, "
             "at the place of their canonical tool"
@@ -150,7 +151,7 @@ def _about(catalog_id: int, shown: Method, beside: bool) -> str:
 
 def _projected(catalog_id: int, method: Method) -> Method:
     """The method that can be shown now; starts the chosen one, once, and shows its progress."""
-    maps = page_frame.workspace().maps
+    maps = page_frame.service(Maps)
     if refused := maps.refusal(catalog_id, method):
         st.info(refused, icon=":material/block:")
         return "PCA"

@@ -9,14 +9,14 @@ import streamlit as st
 from toolscope_core.errors import JobError
 from toolscope_core.figures import map_charts as figures
 from toolscope_core.figures import table_twins
-from toolscope_core.workspace.maps import SILHOUETTES
+from toolscope_core.workspace.maps import SILHOUETTES, Maps
 from ui.charts.pictures import picture
 from ui.frame import page_frame, safe_text
 
 
 def silhouettes_panel(catalog_id: int) -> None:
     """Mean silhouettes over numbers of clusters, once they are measured."""
-    maps = page_frame.workspace().maps
+    maps = page_frame.service(Maps)
     st.subheader("How tightly the tools cluster", anchor=False)
     view = maps.silhouettes(catalog_id)
     if view is None:
@@ -38,7 +38,7 @@ def silhouettes_panel(catalog_id: int) -> None:
 
 
 def _measure(catalog_id: int) -> None:
-    maps = page_frame.workspace().maps
+    maps = page_frame.service(Maps)
     job = maps.job(catalog_id, SILHOUETTES)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -56,4 +56,4 @@ def _measure(catalog_id: int) -> None:
 
 
 def _start(catalog_id: int) -> None:
-    page_frame.workspace().maps.start_silhouettes(catalog_id)
+    page_frame.service(Maps).start_silhouettes(catalog_id)

@@ -10,6 +10,7 @@ import streamlit as st
 from toolscope_core.config import LEAST_PROBABILITY, Cut
 from toolscope_core.figures import curve_charts, table_twins
 from toolscope_core.views.threshold_preview import Effect, Measure, Moved, NextToFall
+from toolscope_core.workspace.thresholds import Thresholds
 from ui.charts.pictures import picture
 from ui.deciding import decision_buttons, decision_words
 from ui.frame import page_frame, safe_text
@@ -22,7 +23,7 @@ SHOWN = 300
 @st.fragment
 def threshold_panel(catalog_id: int) -> None:
     """Two sliders, the preview of what they change, and the sweep of either."""
-    work = page_frame.workspace().thresholds
+    work = page_frame.service(Thresholds)
     plan, own = work.cut(catalog_id), work.own(catalog_id)
     cut = _sliders(plan, own)
     _apply(catalog_id, cut, plan)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from toolscope_core.figures.table_twins import TableRow
 from toolscope_core.views.twins import ServerPair, Twins
+from toolscope_core.workspace.heatmaps import Heatmaps
 from ui.charts.pictures import downloads
 from ui.frame import page_frame, safe_text, tool_selection
 
@@ -14,7 +15,7 @@ NAMED = 3
 
 def twins_panel(catalog_id: int) -> None:
     """Which servers overlap most, and how many of their tools have a duplicate elsewhere."""
-    overlap = page_frame.workspace().heatmaps.twins(catalog_id)
+    overlap = page_frame.service(Heatmaps).twins(catalog_id)
     if not overlap.servers:  # implied ones are no places where a tool can be switched off
         return
     with st.container(border=True):

@@ -14,6 +14,7 @@ from toolscope_core.workspace.siblings import (
     COLLIDE,
     LEAST,
     SiblingPair,
+    Siblings,
     SiblingsCard,
     TellingEffect,
 )
@@ -39,7 +40,7 @@ def siblings_panel(catalog_id: int) -> None:
     """The list of pairs, the chosen one with what its new descriptions do, and the buttons."""
     st.caption(ABOUT)
     decision_buttons.notice()
-    work = page_frame.workspace().siblings
+    work = page_frame.service(Siblings)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     least = bar.slider(
         "Similarity at least", LEAST, 0.95, COLLIDE, 0.05, key="siblings_least", width=200
@@ -93,7 +94,11 @@ def _chosen(
     )
     order = list(by_key)
     onward = order[(order.index(chosen) + 1) % len(order)]
-    _card(catalog_id, page_frame.workspace().siblings.card(catalog_id, by_key[chosen]), onward)
+    _card(
+        catalog_id,
+        page_frame.service(Siblings).card(catalog_id, by_key[chosen]),
+        onward,
+    )
 
 
 def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
@@ -115,7 +120,7 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
     for column, tool in zip(st.columns(2, gap="large"), card.tools, strict=True):
         with column:
             texts[tool.id] = _field(tool, starts[start], f"{suffix}_{start}")
-    work = page_frame.workspace().siblings
+    work = page_frame.service(Siblings)
     violations = work.violations(catalog_id, texts)
     for tool in card.tools:
         for violation in violations[tool.id]:
@@ -205,7 +210,7 @@ def _go(onward: str) -> None:
 
 
 def _save(catalog_id: int, texts: Mapping[str, str], onward: str) -> None:
-    work = page_frame.workspace().siblings
+    work = page_frame.service(Siblings)
     saved: list[Decision] = []
     if decision_buttons.attempt(
         lambda: saved.extend(work.save(catalog_id, texts, page_frame.reviewer())),

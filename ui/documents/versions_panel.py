@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from toolscope_core.datamodel import Cluster
+from toolscope_core.workspace.document_versions import DocumentVersions
 from ui.deciding import decision_buttons, decision_words
 from ui.frame import page_frame, safe_text
 
@@ -20,7 +21,7 @@ NAMES = {
 
 def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None]) -> None:
     """Draw the versions, newest first; ``then`` discards unsaved text after one is restored."""
-    versions = page_frame.workspace().document_versions.of(catalog_id, cluster)
+    versions = page_frame.service(DocumentVersions).of(catalog_id, cluster)
     if not versions:
         return
     with st.expander(f"Earlier versions ({len(versions):,})", icon=":material/history:"):

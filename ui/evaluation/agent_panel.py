@@ -11,7 +11,7 @@ from toolscope_core.datamodel import Experiment, digest
 from toolscope_core.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.numbers import quantity
 from toolscope_core.views.agent_work import request_rows, work_rows
-from toolscope_core.workspace.agent_jobs import AGENT, AgentEstimate, WantedRun
+from toolscope_core.workspace.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
 from toolscope_core.workspace.live_servers import ClientConfiguration
 from toolscope_core.workspace.measured_sides import POLICIES
 from ui.catalog import server_choice
@@ -36,7 +36,7 @@ NO_QUERIES = (
 def agent_panel(catalog_id: int) -> None:
     """The form that lets an agent work; what the run of the address, or the newest, came to."""
     st.caption(ABOUT)
-    finished = page_frame.workspace().agent_runs.finished(catalog_id)
+    finished = page_frame.service(AgentRuns).finished(catalog_id)
     named = st.query_params.get("x", "")
     shown = next((one for one in finished if str(one.number) == named), next(iter(finished), None))
     box = st.expander(
@@ -54,7 +54,7 @@ def agent_panel(catalog_id: int) -> None:
 
 
 def _form(catalog_id: int) -> None:
-    runs, live = page_frame.workspace().agent_runs, page_frame.workspace().live_servers
+    runs, live = page_frame.service(AgentRuns), page_frame.workspace().live_servers
     if reason := live.why_off(audience.is_shared()):
         st.info(reason, icon=":material/block:")
         return
@@ -134,7 +134,7 @@ def _in_words(estimate: AgentEstimate) -> str:
 def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> dict[str, str]:
     """For each of the catalog's servers which of the configuration it is, where that is ticked."""
     by_name = {server.name: server for server in configuration.servers}
-    runs, keys = page_frame.workspace().agent_runs, dict[str, str]()
+    runs, keys = page_frame.service(AgentRuns), dict[str, str]()
     for name in servers:
         likely = runs.likely_key(name, configuration)
         with st.container(border=True, gap="xsmall"):
@@ -160,7 +160,7 @@ def _start(
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
 ) -> None:
-    runs = page_frame.workspace().agent_runs
+    runs = page_frame.service(AgentRuns)
     try:
         runs.start(catalog_id, wanted, configuration, keys, audience.is_shared())
     except ToolScopeError as error:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
@@ -27,6 +27,7 @@ from toolscope_core.workspace.judging import OFFLINE
 from toolscope_core.workspace.workspace import Workspace
 from ui.frame import browser_state, safe_text, sign_in
 
+S = TypeVar("S")
 REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
 SECRETS = ".streamlit/secrets.toml"
@@ -39,6 +40,11 @@ def workspace() -> Workspace:
     if not work.catalogs.newest():
         work.analyses.start(work.add_example().id)
     return work
+
+
+def service(kind: Callable[[Workspace], S]) -> S:
+    """The service of one page, over the workspace: ``service(Heatmaps)``."""
+    return workspace().service(kind)
 
 
 def open_first_catalog() -> None:

@@ -12,6 +12,7 @@ from toolscope_core.numbers import quantity
 from toolscope_core.views.batches import batches
 from toolscope_core.views.history_rows import Entry
 from toolscope_core.views.toolset_changes import change_rows, counted
+from toolscope_core.workspace.histories import Histories
 from ui.deciding import decision_buttons, decision_words
 from ui.frame import page_frame, safe_text
 
@@ -42,7 +43,7 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
 
 
 def _buttons(catalog_id: int, entry: Entry) -> None:
-    decision, histories = entry.decision, page_frame.workspace().histories
+    decision, histories = entry.decision, page_frame.service(Histories)
     log = page_frame.workspace().review.log(catalog_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         if entry.undo is None:
@@ -96,7 +97,7 @@ def _batch(catalog_id: int, decision: Decision) -> None:
     batch = next((one for one in batches(standing) if decision.seq in one.seqs), None)
     if batch is None:
         return
-    together = page_frame.workspace().histories.with_dependents(catalog_id, batch.seqs)
+    together = page_frame.service(Histories).with_dependents(catalog_id, batch.seqs)
     with st.popover(f"Undo the batch of {len(batch.decisions):,}…"):
         more = len(together) - len(batch.decisions)
         later = f", and {quantity(more, 'later decision')} on the same tools" if more else ""
@@ -150,7 +151,7 @@ def _effect(catalog_id: int, decision: Decision) -> None:
     if page_frame.workspace().analyses.get(catalog_id) is None:
         st.caption("What it changed can be shown when the catalog is analysed.")
         return
-    changes = page_frame.workspace().histories.effect(catalog_id, decision)
+    changes = page_frame.service(Histories).effect(catalog_id, decision)
     if not changes:
         st.caption("It changed nothing in the toolset of this version.")
         return
@@ -171,7 +172,7 @@ def _effect(catalog_id: int, decision: Decision) -> None:
 
 
 def _take_back(catalog_id: int, seqs: tuple[int, ...]) -> None:
-    histories = page_frame.workspace().histories
+    histories = page_frame.service(Histories)
     what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
     decision_buttons.attempt(
         lambda: histories.take_back(catalog_id, seqs, page_frame.reviewer()), f"{what} undone"
@@ -179,7 +180,7 @@ def _take_back(catalog_id: int, seqs: tuple[int, ...]) -> None:
 
 
 def _make_again(catalog_id: int, decision: Decision) -> None:
-    histories = page_frame.workspace().histories
+    histories = page_frame.service(Histories)
     decision_buttons.attempt(
         lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
         f"Decision {decision.seq} is made again",
@@ -187,7 +188,7 @@ def _make_again(catalog_id: int, decision: Decision) -> None:
 
 
 def _do_restore(catalog_id: int, seq: int, last: int) -> None:
-    histories = page_frame.workspace().histories
+    histories = page_frame.service(Histories)
     where = f"as decision {seq} left it" if seq else "before the first decision"
     decision_buttons.attempt(
         lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
@@ -197,7 +198,7 @@ def _do_restore(catalog_id: int, seq: int, last: int) -> None:
 
 def _note(catalog_id: int, decision: Decision) -> None:
     histories, text = (
-        page_frame.workspace().histories,
+        page_frame.service(Histories),
         st.session_state[f"history_note_{decision.seq}"],
     )
     decision_buttons.attempt(

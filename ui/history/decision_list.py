@@ -7,6 +7,7 @@ import streamlit as st
 from toolscope_core.decisions import ACTIONS
 from toolscope_core.numbers import quantity
 from toolscope_core.views.history_rows import STATES, Entry, HistoryFilter, listed
+from toolscope_core.workspace.histories import Histories
 from ui.frame import page_frame, safe_text
 from ui.history.decision_detail import decision_detail
 
@@ -15,7 +16,7 @@ HEIGHT = 330
 
 def decision_list(catalog_id: int) -> None:
     """Draw the filters, the table and the chosen decision."""
-    histories = page_frame.workspace().histories
+    histories = page_frame.service(Histories)
     entries = histories.entries(catalog_id)
     if not entries:
         st.info("No decisions yet. Review and Documents make them.", icon=":material/history:")

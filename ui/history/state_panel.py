@@ -7,6 +7,7 @@ from collections import Counter
 import streamlit as st
 
 from toolscope_core.views.toolset_changes import KINDS, change_rows
+from toolscope_core.workspace.histories import Histories
 from ui.frame import page_frame, safe_text
 
 HEIGHT = 480
@@ -42,7 +43,7 @@ def state_panel(catalog_id: int) -> None:
                 key=f"state_at_{title}_{numbers[-1]}", format_func=point,
             )  # fmt: skip
             sides.append((version, at))
-    changes = work.histories.compare(*sides)
+    changes = work.service(Histories).compare(*sides)
     counts = Counter(change.kind for change in changes)
     before, after = (
         sum(len(getattr(one, side)) for one in changes) for side in ("before", "after")

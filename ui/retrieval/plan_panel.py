@@ -11,7 +11,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.errors import JobError, ToolScopeError
 from toolscope_core.numbers import quantity
-from toolscope_core.workspace.request_plans import PlannedStep, PlanSide
+from toolscope_core.workspace.request_plans import PlannedStep, Plans, PlanSide
 from ui.frame import page_frame, safe_text
 from ui.retrieval.request_panel import Asked
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel
@@ -24,7 +24,7 @@ REFUSED = "plan_refused"
 
 def plan_panel(catalog_id: int, asked: Asked) -> None:
     """Draw both plans, job by job, and for a model's plan the button that asks it."""
-    plans = page_frame.workspace().plans
+    plans = page_frame.service(Plans)
     if asked.plan is None:
         return
     with st.spinner("Planning", show_time=True):
@@ -55,7 +55,7 @@ def plan_panel(catalog_id: int, asked: Asked) -> None:
 def _asking(catalog_id: int, asked: Asked, sides: tuple[PlanSide, PlanSide]) -> None:
     """What the model was not asked yet, the button that asks it, and the progress."""
     work = page_frame.workspace()
-    job = work.plans.job(catalog_id)
+    job = work.service(Plans).job(catalog_id)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
@@ -87,7 +87,7 @@ def _ask(catalog_id: int, asked: Asked) -> None:
     if asked.plan is None:
         return
     try:
-        page_frame.workspace().plans.start(catalog_id, asked.lookup, asked.plan, asked.per_job)
+        page_frame.service(Plans).start(catalog_id, asked.lookup, asked.plan, asked.per_job)
     except ToolScopeError as error:
         st.session_state[REFUSED] = str(error)
 
